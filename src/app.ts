@@ -20,7 +20,7 @@ import { boundConnections } from './process/pipelining.ts';
 import type { Platform } from './process/platform.ts';
 import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
-import { signOutLink } from './site/error-pages.ts';
+import { handleErrors } from './site/error-pages.ts';
 import { site } from './site/site.ts';
 import { nameSite } from './site/site-settings.ts';
 
@@ -50,7 +50,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
 
   const assets = await loadAssets();
   nameSite(app, config, assets);
-  signOutLink(app);
+  handleErrors(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);

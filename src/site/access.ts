@@ -14,13 +14,13 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyInstance {
-    /** Whom the routes of a scope are for that do not say it themselves, because others wrote them. */
+    /** The access of a third party's routes, which do not set it themselves. */
     accessOfAll: Access | undefined;
   }
   interface FastifyRequest {
-    /** Who sent the request; null for a stranger. */
+    /** The user and session of the request; null when nobody is signed in. */
     signedIn: SignedIn | null;
-    /** The server that an `owner` route is about. */
+    /** The server of an `owner` route. */
     ownServer: WithId<Server> | null;
   }
 }
@@ -31,8 +31,9 @@ type AdminRule = Pick<Platform, 'config' | 'clock'>;
 type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
 
 /**
- * Puts a lock before every route registered later in `app`: a route says in its `config.access` whom it is for,
- * and one that says nothing stops the start.
+ * Checks access before every route registered later in `app`. A route states who may use it in `config.access`.
+ *
+ * @throws at registration when a route has no `config.access`
  */
 export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: Auth): void {
   app.decorateRequest('signedIn', null);
@@ -41,27 +42,27 @@ export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: 
   app.addHook('onRoute', function (route) {
     const { url, method, config } = route;
     const access = config?.access ?? this.accessOfAll;
-    if (access === undefined) throw new Error(`${method} ${url} does not say whom it is for`);
+    if (access === undefined) throw new Error(`${method} ${url} has no config.access`);
     route.config = { ...config, access };
     for (const one of [method].flat()) app.site.routes.push({ method: one, url, access });
   });
   app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (access === undefined) return;
-    // Most readers of public pages send no cookie, and asking the library costs more than their page.
+    // Most visitors of public pages send no cookie, and a session lookup costs more than their page.
     const { signedIn, cookies } = request.headers.cookie
       ? await whoIs(auth, signInHeaders(request))
       : STRANGER;
     for (const cookie of cookies) reply.header('set-cookie', cookie);
     request.signedIn = signedIn;
     if (access === 'anyone') return;
-    if (!signedIn) return askToSignIn(request, reply);
+    if (!signedIn) return redirectToSignIn(request, reply);
     if (access === 'operator') return refuseUnlessOperator(sources, request, reply, signedIn);
     if (access === 'owner') request.ownServer = await ownServerOf(sources, request, signedIn);
   });
 }
 
-/** A request's headers as the sign-in library reads them. */
+/** The headers that the sign-in library reads. */
 export function signInHeaders(request: FastifyRequest): Headers {
   const headers = new Headers({ [ADDRESS_HEADER]: request.ip });
   for (const name of ['cookie', 'user-agent'] as const) {
@@ -71,32 +72,32 @@ export function signInHeaders(request: FastifyRequest): Headers {
   return headers;
 }
 
-/** Who is signed in, on a route that strangers do not reach. */
+/** The signed-in user of a route that requires one. */
 export function userOf(request: FastifyRequest): SignedIn['user'] {
-  if (!request.signedIn) throw new Error('a stranger on a route that is not for anyone');
+  if (!request.signedIn) throw new Error('this route requires a signed-in user');
   return request.signedIn.user;
 }
 
-/** The server that an `owner` route is about. */
+/** The server of an `owner` route. */
 export function serverOf(request: FastifyRequest): WithId<Server> {
-  if (!request.ownServer) throw new Error('no server on a route that is not for owners');
+  if (!request.ownServer) throw new Error('this route has no server: its access is not `owner`');
   return request.ownServer;
 }
 
-/** Whether whoever sent a request has an operator's rights (`mayActAsOperator`). */
+/** Whether the request has operator rights (`mayActAsOperator`). */
 export function isByOperator(sources: AdminRule, { signedIn }: FastifyRequest): boolean {
   return signedIn !== null && mayActAsOperator(sources, signedIn);
 }
 
-function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
+function redirectToSignIn(request: FastifyRequest, reply: FastifyReply) {
   const { base } = request.server.site;
   if (!wantsPage(request)) throw new PageError(401, `Sign in at ${base}/sign-in first.`);
   const next = isPage(request) ? [`next=${encodeURIComponent(request.url)}`] : [];
-  const lost = request.method === 'GET' ? [] : ['done=not-sent'];
-  return reply.redirect(`${base}/sign-in?${[...lost, ...next].join('&')}`, 303);
+  const notSent = request.method === 'GET' ? [] : ['done=not-sent'];
+  return reply.redirect(`${base}/sign-in?${[...notSent, ...next].join('&')}`, 303);
 }
 
-/** Whether the address of a request can be opened: that of a form that was sent often can. */
+/** Whether the request's address is also a page, as that of a form often is. */
 function isPage({ method, server, routeOptions: { url } }: FastifyRequest): boolean {
   return method === 'GET' || (url !== undefined && server.hasRoute({ method: 'GET', url }));
 }
@@ -107,9 +108,9 @@ function refuseUnlessOperator(
   reply: FastifyReply,
   signedIn: SignedIn,
 ) {
-  // Nothing tells an owner what the admin area has.
-  if (signedIn.user.role !== 'operator') throw new PageError(404, 'There is no such page.');
-  if (!isFreshSession(rule, signedIn)) return askToSignIn(request, reply);
+  // Owners cannot find out which admin pages exist.
+  if (signedIn.user.role !== 'operator') throw new PageError(404, 'This page does not exist.');
+  if (!isFreshSession(rule, signedIn)) return redirectToSignIn(request, reply);
   if (lacksSecondFactor(rule, signedIn.user)) {
     const { base } = request.server.site;
     if (!wantsPage(request)) throw new PageError(403, `Set up a second factor at ${base}/account first.`);
@@ -124,7 +125,7 @@ async function ownServerOf(
   signedIn: SignedIn,
 ): Promise<WithId<Server>> {
   const { serverId = '' } = request.params as { serverId?: string };
-  const missing = new PageError(404, 'You have no such server.');
+  const missing = new PageError(404, 'You have no server with this id.');
   if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
   const server = await sources.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
   if (!server) throw missing;

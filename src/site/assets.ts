@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 const require = createRequire(import.meta.url);
 const here = (file: string) => new URL(file, import.meta.url);
 
-/** Every file that a page may load: all of them come from this server. */
+/** Every file that a page may load. All of them come from this server. */
 const FILES = [
   { name: 'site.css', file: here('./site.css'), type: 'text/css; charset=utf-8' },
   { name: 'page.js', file: here('./scripts/page.js'), type: 'text/javascript; charset=utf-8' },
@@ -22,7 +22,7 @@ const FILES = [
 export type AssetName = (typeof FILES)[number]['name'];
 
 export type Assets = {
-  /** The path of a file under the site's base, with its content's hash in it: it may be kept for ever. */
+  /** The path of a file under the site's base. It contains the content's hash, so caches may keep it for ever. */
   path(name: AssetName): string;
   /** Registers the routes. */
   serve(app: FastifyInstance): void;

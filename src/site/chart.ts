@@ -1,26 +1,26 @@
 import { html } from 'hono/html';
 import type { Content, Html } from './html.ts';
 
-/** One place of a chart's axis of time; `value` null is unknown, a gap, and `told` says why. */
-export type ChartPoint = { label: string; value: number | null; told?: string };
+/** One point on a chart's time axis. `value` null means unknown and is drawn as a gap; `reason` says why. */
+export type ChartPoint = { label: string; value: number | null; reason?: string };
 
 type Chart = {
-  /** What it shows, as a heading says it. */
+  /** The chart's accessible name. */
   title: string;
   points: ChartPoint[];
-  /** A value as its axis and its tips show it. */
+  /** Formats a value for the axis and the tooltips. */
   shown: (value: number) => string;
-  /** The same in numbers, for whoever does not see the drawing. */
+  /** The same data as a table. */
   numbers: Html;
-  /** Instead of a drawing in which nothing is. */
+  /** Shown instead of the chart when there is no data. */
   empty: Content;
 };
 
-/** The drawing's own units; it is stretched to the room that the page has. */
+/** Size of the SVG's view box; the page stretches it to the available width. */
 const WIDTH = 600;
 const HEIGHT = 160;
 
-/** A bar for each point: for sums, such as votes. */
+/** One bar for each point. For sums, such as votes. */
 export function barChart(chart: Chart): Html {
   const top = axisTop(chart.points);
   const step = WIDTH / Math.max(chart.points.length, 1);
@@ -37,14 +37,14 @@ export function barChart(chart: Chart): Html {
 }
 
 /**
- * A line through the points, broken where nothing is known: for levels, such as players.
+ * A line through the points with gaps for unknown values. For levels, such as players.
  *
- * @param chart - `firstOnTop` for places, of which 1 is the best
+ * @param chart - `firstOnTop`: the axis begins with 1 at the top, for ranks
  */
 export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   const { firstOnTop = false } = chart;
   const [top, foot] = firstOnTop ? [1, Math.max(axisTop(chart.points), 3)] : [axisTop(chart.points), 0];
-  // One point alone stands in the middle, and its tip takes the whole width.
+  // A single point is drawn in the middle; its tooltip covers the whole width.
   const isAlone = chart.points.length === 1;
   const left = isAlone ? WIDTH / 2 : 0;
   const step = isAlone ? 2 * WIDTH : WIDTH / Math.max(chart.points.length - 1, 1);
@@ -55,7 +55,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
     const last = run.at(-1);
     if (!first || !last) return '';
     const line = run.map(({ index, value }) => at(index, value)).join(' L');
-    // A point between two gaps has no length: it is drawn as a dot by its round ends.
+    // A point between two gaps has no length; its round line ends draw it as a dot.
     if (run.length === 1) return html`<path class="line lone" d="M${line} h0.01" />`;
     const area = `M${round(first.index * step)} ${HEIGHT} L${line} L${round(last.index * step)} ${HEIGHT} Z`;
     return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
@@ -63,20 +63,20 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   return figureOf(chart, [top, foot], html`${gaps(chart.points, step)}${runs}${tips(chart, step)}`);
 }
 
-/** What is under the pointer: each point over its own part of the width. */
+/** Tooltips: each point covers its own part of the width. */
 function tips({ points, shown }: Chart, step: number): Html {
-  const parts = points.map(({ label, value, told = 'unknown' }, index) => {
+  const parts = points.map(({ label, value, reason = 'unknown' }, index) => {
     const from = Math.max((index - 0.5) * step, 0);
     const width = Math.min((index + 0.5) * step, WIDTH) - from;
-    return html`<rect x="${round(from)}" width="${round(width)}"><title>${label}: ${value === null ? told : shown(value)}</title></rect>`;
+    return html`<rect x="${round(from)}" width="${round(width)}"><title>${label}: ${value === null ? reason : shown(value)}</title></rect>`;
   });
-  // Their height, the whole drawing's, stands in site.css: there are many of them.
+  // site.css sets their height to save bytes: there are many of them.
   return html`<g class="tips">${parts}</g>`;
 }
 
 type Known = { index: number; value: number };
 
-/** The points that are known, in runs without a gap. */
+/** Runs of consecutive known points. */
 function knownRuns(points: ChartPoint[]): Known[][] {
   const runs: Known[][] = [];
   let previous = -2;
@@ -89,7 +89,7 @@ function knownRuns(points: ChartPoint[]): Known[][] {
   return runs;
 }
 
-/** Grey where nothing is known, from the last known point to the next one. */
+/** Grey areas between known points where values are unknown. */
 function gaps(points: ChartPoint[], step: number): Content[] {
   const drawn: Content[] = [];
   for (let begin = 0; begin < points.length; begin += 1) {
@@ -106,10 +106,10 @@ function gaps(points: ChartPoint[], step: number): Content[] {
   return drawn;
 }
 
-/** A day, and its shares of time; together 1 at most, the rest is unknown. */
+/** A day and its shares of time from 0 to 1. Their sum is at most 1; the rest is unknown. */
 type ShareDay = { label: string; good: number; bad: number };
 
-/** A column for each day: good from the bottom up, bad over it, grey where nothing is known. */
+/** One column for each day: good at the bottom, bad above it, unknown in grey. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
   const step = WIDTH / Math.max(chart.days.length, 1);
   const columns = chart.days.map(({ label, good, bad }, index) => {
@@ -131,20 +131,20 @@ function figureOf(
   drawing: Html,
 ): Html {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
-  // Of one or two points none is named twice.
-  const ends = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
+  // With one or two points, no label appears twice.
+  const labelled = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
   return html`<figure class="chart-figure">
     <div class="chart-scale" aria-hidden="true"><span>${shown(top)}</span><span>${shown((top + foot) / 2)}</span><span>${shown(foot)}</span></div>
     <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
       ${[0, HEIGHT / 2, HEIGHT].map((y) => html`<line class="grid" x1="0" x2="${WIDTH}" y1="${y}" y2="${y}" />`)}
       ${drawing}
     </svg>
-    <div class="chart-times" aria-hidden="true">${ends.map((point) => html`<span>${point?.label ?? ''}</span>`)}</div>
-    <details class="chart-numbers"><summary>In numbers</summary>${numbers}</details>
+    <div class="chart-times" aria-hidden="true">${labelled.map((point) => html`<span>${point?.label ?? ''}</span>`)}</div>
+    <details class="chart-numbers"><summary>Show as a table</summary>${numbers}</details>
   </figure>`;
 }
 
-/** A round number at or over the greatest value, whose half is round too. */
+/** A round number not below the greatest value; half of it is round too. */
 function axisTop(points: ChartPoint[]): number {
   const greatest = Math.max(...points.map(({ value }) => value ?? 0), 1);
   const power = 10 ** Math.floor(Math.log10(greatest));

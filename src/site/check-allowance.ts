@@ -5,8 +5,9 @@ import { userOf } from './access.ts';
 import { relative } from './words.ts';
 
 /**
- * Takes one of a user's checks for a form that makes us dial (docs/adr/0021-one-allowance-for-checks.md). Returns
- * null when it was taken; else the sentence of the answer 429, whose `Retry-After` is set.
+ * Takes one check from a user's allowance, for forms that make us connect to a server
+ * (docs/adr/0021-one-allowance-for-checks.md). Returns null on success; otherwise the message of the answer 429, and
+ * sets its `Retry-After`.
  */
 export function checkTaker(platform: Pick<Platform, 'diagnosisAllowances' | 'clock'>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<string | null> => {
@@ -15,6 +16,6 @@ export function checkTaker(platform: Pick<Platform, 'diagnosisAllowances' | 'clo
     const now = platform.clock.now();
     const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
     reply.header('retry-after', String(Math.max(1, seconds)));
-    return `Nothing was changed: settings, resumes, test votes and checks together may be ${CHECKS_A_MINUTE} a minute. Send it again ${relative(nextAllowedAt, now)}.`;
+    return `Nothing was saved: you can change settings, resume, test and check ${CHECKS_A_MINUTE} times a minute in total. Try again ${relative(nextAllowedAt, now)}.`;
   };
 }

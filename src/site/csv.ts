@@ -1,7 +1,7 @@
 /**
- * A table as a file (RFC 4180): the first line names the columns. `null` is an empty cell.
+ * A table as CSV (RFC 4180). The first line names the columns; `null` is an empty cell.
  *
- * A text that a spreadsheet would take for a formula gets an apostrophe before it (OWASP, "CSV Injection"): players
+ * Text that a spreadsheet would read as a formula gets a leading apostrophe (OWASP, "CSV Injection"), because players
  * choose their names.
  */
 export function csv(columns: string[], rows: (string | number | null)[][]): string {

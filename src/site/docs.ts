@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
 
-/** Its script sits in the page and is allowed by its hash. It styles its elements one by one. */
+/** Scalar's script is inline and allowed by its hash. Scalar also sets inline styles. */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
   const hashes = scripts.filter(Boolean).map(hashSource);
@@ -20,14 +20,14 @@ function contentSecurityPolicy(page: string): string {
   ].join('; ');
 }
 
-/** A script as a Content-Security-Policy names it. */
+/** The Content-Security-Policy source of an inline script. */
 function hashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
 /**
- * `/docs`: the API's description for users, from `openApiUrl` (`/listing/openapi.json`). Its script comes from
- * this server; its fonts, telemetry, proxy and AI services, which live elsewhere, are off.
+ * `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server.
+ * Scalar's remote fonts, telemetry, proxy and AI services are off.
  */
 export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
   const icon = await readFile(new URL('./tallyport.svg', import.meta.url));
@@ -35,9 +35,9 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
     reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
   );
   app.addHook('onRequest', async (request, reply) => {
-    // It builds an address out of the Host header, and would fail on one that is none.
+    // Scalar builds a URL from the Host header and would throw on an invalid one.
     if (URL.canParse(`http://${request.hostname}`)) return;
-    return reply.code(400).send({ error: 'The Host header is no host.' });
+    return reply.code(400).send({ error: 'The Host header is not a valid host.' });
   });
   app.addHook('onSend', async (_request, reply, payload) => {
     const type = String(reply.getHeader('content-type'));

@@ -2,13 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { InvalidDocumentError } from '../platform/document.ts';
 
-/** What was typed into a form, to show it again, and what is wrong with which field. */
+/** The entered values of a form, to show them again, and the error of each field. */
 export type Typed = { values: Record<string, string>; errors: Record<string, string> };
 
-/** A form that nobody has filled in yet. */
+/** An empty form. */
 export const UNTOUCHED: Typed = { values: {}, errors: {} };
 
-/** The fields of the form that came with a request, as text; a field that was given twice counts with its last. */
+/** The form fields of a request as text. If a field occurs twice, the last value counts. */
 export function typedValues(request: FastifyRequest): Record<string, string> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
@@ -16,7 +16,7 @@ export function typedValues(request: FastifyRequest): Record<string, string> {
   );
 }
 
-/** What stands behind the `?` of a request, as text without white space at its ends; what is empty is absent. */
+/** The query parameters of a request as trimmed text. Empty ones are left out. */
 export function queryOf(request: FastifyRequest): Record<string, string> {
   const query = (request.query ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
@@ -26,19 +26,19 @@ export function queryOf(request: FastifyRequest): Record<string, string> {
   );
 }
 
-/** The end of an address: `?name=value`, without what is absent; empty where all is. */
+/** A query string such as `?name=value`, without empty values; `''` if all are empty. */
 export function queryText(values: Record<string, string | undefined>): string {
   const given = Object.entries(values).filter((entry): entry is [string, string] => !!entry[1]);
   return given.length > 0 ? `?${new URLSearchParams(given)}` : '';
 }
 
-/** A rule that other doors give the field's name to stands beside its field here: `Must not be empty.` */
+/** Turns a rule into a sentence: `must not be empty` becomes `Must not be empty.` */
 function asSentence(rule: string): string {
   const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Reads a form by its schema: the data, or what to show again. A missing field says what an empty one says. */
+/** Reads a form with its schema: the data, or the form to show again. A missing field gets the error of an empty one. */
 export function readForm<S extends z.ZodType>(
   schema: S,
   request: FastifyRequest,
@@ -49,13 +49,13 @@ export function readForm<S extends z.ZodType>(
   const errors = sentencesOf(parsed.error);
   const missing = Object.keys(errors).filter((name) => name !== 'form' && !Object.hasOwn(values, name));
   const empty = Object.fromEntries(missing.map((name) => [name, '']));
-  const ofEmpty = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
-  // It is refused also where it may be empty: what nobody sent must not clear what is stored.
-  for (const name of missing) errors[name] = ofEmpty[name] ?? 'This field is missing.';
+  const emptyErrors = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
+  // An optional field must be sent too: a missing one must not clear the stored value.
+  for (const name of missing) errors[name] = emptyErrors[name] ?? 'This field is missing.';
   return { data: null, typed: { values, errors } };
 }
 
-/** The first sentence about each field. */
+/** The first error of each field. */
 function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of error?.issues ?? []) {
@@ -65,8 +65,7 @@ function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
 }
 
 /**
- * What a feature said of the fields, put beside them. Faults of fields that the form does not have stand under
- * `form`.
+ * The form with a feature's error messages beside its fields. Errors about other fields go under `form`.
  *
  * @throws `error` itself unless it is about the input
  */
@@ -84,7 +83,7 @@ export function errorsOf(
   return { values, errors };
 }
 
-/** The form as it was typed, with one more sentence over it. */
+/** The entered form with an error message above it. */
 export function withError(typed: Typed, sentence: string): Typed {
   return { values: typed.values, errors: { ...typed.errors, form: sentence } };
 }

@@ -15,21 +15,21 @@ const shortHour = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** So many slots a line has, and so many rows its table, about: a page stays small however old a server is. */
-const MOST_SLOTS = 96;
-const MOST_ROWS = 32;
+/** Approximate numbers of slots in a line and of rows in its table. They keep the page small for old servers. */
+const MAX_SLOTS = 96;
+const MAX_ROWS = 32;
 
-/** How fine a line is drawn, and how fine its table is, in milliseconds. */
-function finenessOf({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
+/** The slot lengths of a line and of its table, in milliseconds. */
+function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
   if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
   if (resolution === 'hours') return { slotMs: 8 * HOUR, rowMs: DAY, stepMs: HOUR };
   const days = (most: number) => Math.ceil(points.length / most) * DAY;
-  return { slotMs: days(MOST_SLOTS), rowMs: days(MOST_ROWS), stepMs: DAY };
+  return { slotMs: days(MAX_SLOTS), rowMs: days(MAX_ROWS), stepMs: DAY };
 }
 
 const WHY_UNKNOWN: Record<GreyReason, string> = {
-  'no-data': 'no check was made',
-  unconfirmed: 'failed checks that no further one confirmed',
+  'no-data': 'no checks were made',
+  unconfirmed: 'a failed check was not confirmed',
   canary: 'our own network was down',
 };
 
@@ -41,16 +41,16 @@ type Level = {
   of(point: HistoryPoint): number | null;
 };
 
-/** A line of players or of latency over the time that `history` reaches back. */
+/** A line of players or latency over the range of `history`. */
 function levelChart({ title, history, now, unit, of }: Level): Html {
-  const { slotMs, rowMs, ...step } = finenessOf(history);
+  const { slotMs, rowMs, ...step } = slotLengths(history);
   const format = slotMs < DAY ? shortHour : dayOfYear;
   return lineChart({
     title,
     points: inSlots(history.points, { slotMs, ...step, now }).map((point) => ({
       label: format.format(point.at),
       value: of(point),
-      told: whyNone(point),
+      reason: whyNone(point),
     })),
     shown: (value) => `${count(Math.round(value))}${unit}`,
     empty: whyEmpty(history),
@@ -73,15 +73,15 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
   });
 }
 
-/** Why a line has no point at all; only its latency can be unknown of a server that was online. */
+/** Why a chart is empty. For a server that was online, only latency can be unknown. */
 function whyEmpty({ resolution, points }: History): string {
   const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
-  if (shares.some((share) => share > 0)) return 'No latency is known of this time.';
-  if (shares.length > 0) return 'It was not seen online in this time.';
-  if (points.length > 0) return 'It is not known whether it was online in this time.';
+  if (shares.some((share) => share > 0)) return 'No latency data for this period.';
+  if (shares.length > 0) return 'The server was not online in this period.';
+  if (points.length > 0) return 'Status unknown in this period.';
   return resolution === 'days'
-    ? 'No whole day is computed yet.'
-    : 'Nothing is known yet: neither a check nor a report.';
+    ? 'No data yet. The first full day appears tomorrow.'
+    : 'No data yet: the server has not been checked and has not reported.';
 }
 
 /** Why a point has no value. */
@@ -101,13 +101,13 @@ export function latencyChart(title: string, history: History, now: Date): Html {
 export function votesChart(votes: { day: string; votes: number }[]): Html {
   const total = votes.reduce((sum, { votes }) => sum + votes, 0);
   return barChart({
-    title: `Votes of each day: ${counted(total, 'vote')} in ${votes.length} days`,
+    title: `Votes per day: ${counted(total, 'vote')} in ${votes.length} days`,
     points:
       total === 0 ? [] : votes.map(({ day, votes }) => ({ label: shortDay(new Date(day)), value: votes })),
     shown: (value) => count(value),
-    empty: `No vote in the last ${votes.length} days.`,
+    empty: `No votes in the last ${votes.length} days.`,
     numbers: dataTable({
-      caption: 'Votes of each day',
+      caption: 'Votes per day',
       rows: votes.toReversed(),
       columns: [
         { title: 'Day', heads: true, cell: (row) => day(new Date(row.day)) },
@@ -121,7 +121,7 @@ export function votesChart(votes: { day: string; votes: number }[]): Html {
 const DAY_SECONDS = 86_400;
 const percent = (seconds: number) => `${decimal((100 * seconds) / DAY_SECONDS)} %`;
 
-/** Why a part of a day is grey: `2 hours: our own network was down`. */
+/** Why a part of a day is unknown: `2 hours: our own network was down`. */
 function greyReasons({ unknown }: UptimeDay): string {
   const reasons = Object.entries(unknown) as [GreyReason, number][];
   return reasons
@@ -133,7 +133,7 @@ function greyReasons({ unknown }: UptimeDay): string {
 
 export function uptimeChart(days: UptimeDay[]): Html {
   return shareChart({
-    title: 'Uptime of each of the last 30 days',
+    title: 'Uptime per day, last 30 days',
     days: days.map((one) => {
       const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;
       const why = greyReasons(one);
@@ -143,40 +143,40 @@ export function uptimeChart(days: UptimeDay[]): Html {
         bad: offlineSeconds / DAY_SECONDS,
       };
     }),
-    empty: 'Nothing is known of the last 30 days.',
+    empty: 'No data for the last 30 days.',
     numbers: dataTable({
-      caption: 'Uptime of each day',
+      caption: 'Uptime per day',
       rows: days.toReversed(),
       columns: [
         { title: 'Day', heads: true, cell: (row) => day(new Date(row.day)) },
         { title: 'Online', kind: 'number', cell: (row) => percent(row.onlineSeconds) },
         { title: 'Offline', kind: 'number', cell: (row) => percent(row.offlineSeconds) },
         { title: 'Unknown', kind: 'number', cell: (row) => percent(row.unknownSeconds) },
-        { title: 'Why unknown', cell: greyReasons },
+        { title: 'Reason for unknown', cell: greyReasons },
       ],
       empty: '',
     }),
   });
 }
 
-/** The place at the end of each day, the first one on top; `places` has every day, null where none was kept. */
-export function rankChart(places: { day: string; place: number | null }[]): Html {
+/** The rank at the end of each day. `ranks` has every day; `rank` is null when none was recorded. */
+export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
   return lineChart({
-    title: `Rank of each of the last ${places.length} days`,
+    title: `Rank per day, last ${ranks.length} days`,
     firstOnTop: true,
-    points: places.map(({ day, place }) => ({
+    points: ranks.map(({ day, rank }) => ({
       label: shortDay(new Date(day)),
-      value: place,
-      told: 'no ranking was kept',
+      value: rank,
+      reason: 'no rank was recorded',
     })),
     shown: (value) => count(Math.round(value)),
-    empty: 'No rank is kept yet: the first one comes after the first whole day.',
+    empty: 'No rank history yet. The first rank appears after the first full day.',
     numbers: dataTable({
-      caption: 'Rank of each day',
-      rows: places.toReversed(),
+      caption: 'Rank per day',
+      rows: ranks.toReversed(),
       columns: [
         { title: 'Day', heads: true, cell: (row) => day(new Date(row.day)) },
-        { title: 'Rank', kind: 'number', cell: ({ place }) => (place === null ? 'not kept' : count(place)) },
+        { title: 'Rank', kind: 'number', cell: ({ rank }) => (rank === null ? 'not recorded' : count(rank)) },
       ],
       empty: '',
     }),

@@ -1,7 +1,7 @@
 import type { html } from 'hono/html';
 
-/** A piece of a page. Everything put into it was escaped by `html`. */
+/** A part of a page. `html` has escaped everything in it. */
 export type Html = ReturnType<typeof html>;
 
-/** What may stand inside one: text is escaped, `null`, `false` and `undefined` leave nothing. */
+/** What a part may contain. Text is escaped; `null`, `false` and `undefined` are left out. */
 export type Content = Html | string | number | null | undefined | false | Content[];

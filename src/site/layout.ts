@@ -6,28 +6,28 @@ import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
-/** What every page has. */
+/** A page without its frame. */
 export type Page = {
   title: string;
   /** `narrow` for one form, `wide` for tables. */
   width?: 'narrow' | 'wide';
   body: Content;
-  /** Something on it changes by itself (htmx is loaded). */
+  /** Parts of the page refresh themselves (loads htmx). */
   live?: boolean;
   /**
-   * What it says at its top after something was done and the browser was sent here with `?done=<code>`: by code,
-   * so that no stranger's link can put words into our mouth.
+   * Messages shown at the top after a redirect with `?done=<code>`, by code. Links cannot contain the text itself, so
+   * nobody can make the site show text of their own.
    */
-  says?: Record<string, string>;
-  /** Where everybody may find it, search engines too. Without this a page is one user's. */
+  messages?: Record<string, string>;
+  /** Metadata for search engines. A page without it is private. */
   listed?: Listed;
 };
 
-/** What a public page says of itself to those who link to it. */
+/** What a public page tells search engines and link previews. */
 export type Listed = {
-  /** Its one address, as a path under the site's base with its query: what else shows the same is a copy of it. */
+  /** The canonical address: a path under the site's base with its query. */
   canonical: string;
-  /** One sentence or two for search engines and previews. */
+  /** One or two sentences for search engines and previews. */
   description: string;
   /** An image for previews, as a path under the site's base. */
   image?: { path: string; width: number; height: number; alt: string };
@@ -36,7 +36,7 @@ export type Listed = {
   next?: string | undefined;
 };
 
-/** What a user opened stays open when its surroundings are refreshed; no style comes from a script. */
+/** Elements that a user opened stay open after a refresh. Scripts add no styles. */
 const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'open'],
   includeIndicatorCSS: false,
@@ -73,7 +73,7 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
 </html>`;
 }
 
-/** What search engines and previews read. Addresses are whole ones: whoever reads them is not here. */
+/** Metadata for search engines and previews, with absolute URLs. */
 function listing(
   { url, name }: Site,
   title: string,
@@ -112,7 +112,7 @@ function isUnder(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}/`);
 }
 
-/** Sends a page to whoever asked. It is never stored: what it shows is one user's. */
+/** Sends a page. It is never cached, because it may be private. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -124,27 +124,27 @@ export async function sendPage(
 
 function pageFor(request: FastifyRequest, page: Page): Html {
   const { done } = request.query as { done?: unknown };
-  const says = new Map(Object.entries(page.says ?? {}));
-  const sentence = typeof done === 'string' ? says.get(done) : undefined;
-  const body = html`${sentence ? notice('good', sentence) : ''}${page.body}`;
+  const messages = new Map(Object.entries(page.messages ?? {}));
+  const message = typeof done === 'string' ? messages.get(done) : undefined;
+  const body = html`${message ? notice('good', message) : ''}${page.body}`;
   return wholePage(request, { ...page, body });
 }
 
-/** The document for whoever asked, with nothing said at its top. */
+/** The whole document without a message at its top. */
 export function wholePage(request: FastifyRequest, page: Page): Html {
   const user = request.signedIn?.user ?? null;
   const path = request.url.split('?')[0] ?? '';
   return layout(request.server.site, user, { ...page, path });
 }
 
-/** Stands in a page where its pieces come. Nothing that was typed can be it: that is escaped. */
+/** Marks where the pieces go. User input cannot contain it, because input is escaped. */
 const PIECES = '<!--pieces-->';
 
 /**
- * Sends a page whose middle is written piece by piece while something runs: browsers show what they have, with a
- * script or without, and the one process that runs it answers, however many there are.
+ * Streams a page whose middle is written while an operation runs. Browsers show each piece as it arrives, without a
+ * script, and no other process needs to know the state.
  *
- * @param page - its body for the place of the pieces
+ * @param page - `body` builds the page around the pieces
  * @param pieces - must not throw
  */
 export function streamPage(
@@ -167,7 +167,7 @@ export function streamPage(
     .send(Readable.from(written()));
 }
 
-/** Sends a piece of a page, for a script that puts it in its place. */
+/** Sends HTML: a whole page, or a part that htmx swaps in. */
 export async function sendHtml(reply: FastifyReply, content: Html, status = 200): Promise<FastifyReply> {
   return reply
     .code(status)

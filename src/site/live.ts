@@ -1,32 +1,31 @@
 import { html } from 'hono/html';
 import type { Content, Html } from './html.ts';
 
-/** How often a part of a page is asked for anew, in seconds: while something is on its way, and else. */
-const QUICKLY = 3;
-const SLOWLY = 15;
+/** Refresh intervals in seconds, while work is in progress and otherwise. */
+const FAST = 3;
+const SLOW = 15;
 
 /**
- * A part of a page that shows how things are now. With a script it is asked for anew every few seconds, but not
- * in a tab that nobody sees, and put in place without moving focus or scroll (see scripts/page.js); without one
- * there is a link. The page must be sent with `live: true`.
+ * A part of a page that refreshes itself every few seconds while the tab is visible, without moving focus or scroll
+ * (see scripts/page.js). Without a script it offers a link. The page must be sent with `live: true`.
  *
- * @param part - `href`: the page itself, whose answer holds this part again; `said`: how things stand, in words
- *   without times: a screen reader says it when it changes; `open`: something is on its way
+ * @param part - `href`: the page itself, which contains this part; `announcement`: the state in words without times,
+ *   which a screen reader reads out when it changes; `open`: work is in progress
  */
 export function livePart(part: {
   id: string;
   href: string;
-  said: string;
+  announcement: string;
   open: boolean;
   body: Content;
 }): Html {
-  const { id, href, said, open, body } = part;
+  const { id, href, announcement, open, body } = part;
   return html`<div class="live" id="${id}" data-live data-hx-get="${href}" data-hx-select="#${id}"
-    data-hx-swap="outerMorph" data-hx-trigger="every ${String(open ? QUICKLY : SLOWLY)}s, seen">
-    <p class="for-readers" role="status">${said}</p>
+    data-hx-swap="outerMorph" data-hx-trigger="every ${String(open ? FAST : SLOW)}s, seen">
+    <p class="for-readers" role="status">${announcement}</p>
     ${body}
-    <p class="small soft"><span class="kept-fresh">This part refreshes itself.</span>
-      <span class="not-fresh">It could not be refreshed: the connection is lost, or the listing restarts.</span>
+    <p class="small soft"><span class="kept-fresh">This section refreshes automatically.</span>
+      <span class="not-fresh">Could not refresh: the connection was lost or the listing is restarting.</span>
       <a href="${href}">Refresh</a></p>
   </div>`;
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { plainText, type StyledText, styledLines } from '../probing/minecraft-text.ts';
 import type { Content } from './html.ts';
 
-/** A server's greeting in the colours of its § codes, on the dark ground that they are made for; empty without text. */
+/** A server's MOTD in the colours of its § codes on a dark background; empty without text. */
 export function motdPanel(motd: string): Content {
   if (plainText(motd) === '') return '';
   const lines = styledLines(motd).map(
@@ -11,7 +11,7 @@ export function motdPanel(motd: string): Content {
   return html`<p class="motd" dir="auto">${lines}</p>`;
 }
 
-/** The site allows no style in a page, so a colour is a class of site.css. */
+/** The site forbids inline styles, so each colour is a class in site.css. */
 function piece({ text, colour, formats }: StyledText): Content {
   const classes = [colour, ...formats].filter(Boolean).map((name) => `mc-${name}`);
   return classes.length > 0 ? html`<span class="${classes.join(' ')}">${text}</span>` : text;

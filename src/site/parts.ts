@@ -1,19 +1,19 @@
 import { html } from 'hono/html';
 import type { Content, Html } from './html.ts';
 
-/** What a state means to the reader; never told by colour alone. */
+/** What a state means to the reader. A text always accompanies the colour. */
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet';
 
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** A message at the top of a page or a card. `bad` is read out at once, the others when it suits. */
+/** A message at the top of a page or a card. Screen readers read `bad` out at once. */
 export function notice(tone: Tone, content: Content): Html {
   return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`;
 }
 
-/** A part of a page under a heading; `actions` stand beside the heading. */
+/** A section with a heading; `actions` are shown beside the heading. */
 export function card(part: { title: Content; id?: string; actions?: Content; body: Content }): Html {
   const { title, id, actions, body } = part;
   return html`<section class="card" ${id ? html`id="${id}"` : ''}>
@@ -22,7 +22,7 @@ export function card(part: { title: Content; id?: string; actions?: Content; bod
   </section>`;
 }
 
-/** Names and values, side by side. Those without a value are left out. */
+/** Names and values. Entries without a value are left out. */
 export function facts(entries: [name: string, value: Content][]): Html {
   return html`<dl class="facts">
     ${entries
@@ -31,17 +31,17 @@ export function facts(entries: [name: string, value: Content][]): Html {
   </dl>`;
 }
 
-/** One number that matters, with its name. */
+/** One key figure with its name. */
 export function figure(name: string, value: Content, detail?: Content): Html {
   return html`<div class="figure">
     <span class="figure-name">${name}</span><span class="figure-value">${value}</span>${detail ? html`<span class="soft">${detail}</span>` : ''}
   </div>`;
 }
 
-/** What one field of a form needs. `error` says what is wrong with what was typed. */
+/** A form field. `error` describes what is wrong with its value. */
 type Field = {
   name: string;
-  /** Where a page has several fields of one name; else the name. */
+  /** Needed when a page has several fields of one name. Defaults to the name. */
   id?: string;
   label: Content;
   hint?: Content;
@@ -67,12 +67,12 @@ type InputAttributes = Partial<{
 }>;
 
 /**
- * How much is taken in a field for a port. Browsers cut a pasted text to this without a word: with five, ` 25565`
- * became 2556, a port that exists.
+ * Maximum length of a port field. Browsers silently cut pasted text to this length: with five characters, ` 25565`
+ * became 2556, which is a valid port.
  */
 export const PORT_LENGTH = 20;
 
-/** An input with its label, hint and error, tied together for screen readers. */
+/** An input with its label, hint and error, linked for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
   const { name, id = name, label: _, hint: __, error: ___, required, ...attributes } = rest;
   return labelled(
@@ -136,13 +136,13 @@ function attribute(key: string, value: string | number | boolean | undefined): C
   return html`${key}="${String(value)}"`;
 }
 
-/** One button in a form of its own: what it does changes something. `hidden` goes along. */
+/** A button that changes something, in a form of its own. The form also sends the `hidden` fields. */
 export function button(action: {
   to: string;
   text: string;
   hidden?: Record<string, string>;
   kind?: 'primary' | 'quiet' | 'danger';
-  /** For screen readers, where several buttons of a page say the same. */
+  /** For screen readers, when several buttons of a page have the same text. */
   of?: string;
 }): Html {
   const { to, text, hidden = {}, kind = 'quiet', of } = action;
@@ -152,13 +152,13 @@ export function button(action: {
   </form>`;
 }
 
-/** What cannot be undone is asked twice: the first press shows what will happen. Works without a script. */
+/** A confirmation for actions that cannot be undone: the first click shows the consequence. Needs no script. */
 export function confirmed(action: {
   text: string;
   consequence: Content;
   form: Html;
   of?: string;
-  /** Where the form was sent and something in it is wrong. */
+  /** Whether to show the form at once, because it has errors. */
   isOpen?: boolean;
 }): Html {
   const { text, consequence, form, of, isOpen } = action;
@@ -168,7 +168,7 @@ export function confirmed(action: {
   </details>`;
 }
 
-/** A text to copy: a token, a command. The button needs a script; without it the text can be selected. */
+/** Text to copy, such as a token or a command. The button needs a script; without one the text can be selected. */
 export function copyable(text: string, label: string): Html {
   return html`<div class="copyable">
     <pre tabindex="0" aria-label="${label}"><code>${text}</code></pre>
@@ -176,16 +176,16 @@ export function copyable(text: string, label: string): Html {
   </div>`;
 }
 
-/** A column of a table. `kind` `number` stands to the right; `address` keeps room for one that has no spaces. */
+/** A column of a table. `number` is right-aligned; `address` leaves room for long text without spaces. */
 export type Column<T> = {
   title: string;
   kind?: 'number' | 'address';
-  /** What the row's own heading is: one column of a table. */
+  /** Whether the cells are row headings. One column of a table has them. */
   heads?: boolean;
   cell: (row: T) => Content;
 };
 
-/** A table that becomes a list of small cards where the page is narrow. `empty` is said where there is no row. */
+/** A table that becomes a list of cards on narrow pages. `empty` is shown when there are no rows. */
 export function dataTable<T>(table: {
   caption: string;
   columns: Column<T>[];
@@ -209,22 +209,22 @@ export function dataTable<T>(table: {
   </table>`;
 }
 
-/** Links to the neighbouring pages of a long list. */
+/** Links to the previous and next page of a long list. */
 export function pager(links: {
   newer?: string | undefined;
   older?: string | undefined;
-  /** Where a list only goes on: its beginning, once it has been left. */
+  /** For lists that only page forward: a link to the first page. */
   first?: string | undefined;
 }): Content {
   const { newer, older, first } = links;
   if (!newer && !older && !first) return '';
   return html`<nav class="pager" aria-label="Pages">
-    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : first ? html`<a href="${first}">← To the beginning</a>` : html`<span></span>`}
+    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : first ? html`<a href="${first}">← Back to the start</a>` : html`<span></span>`}
     ${older ? html`<a href="${older}" rel="next">Older →</a>` : html`<span></span>`}
   </nav>`;
 }
 
-/** Links between the parts of one thing; the current one is marked. */
+/** Tabs; the current one is marked. */
 export function tabs(label: string, entries: { href: string; text: string }[], current: string): Html {
   return html`<nav class="tabs" aria-label="${label}">
     ${entries.map(

@@ -7,26 +7,26 @@ import { SECOND } from '../platform/clock.ts';
 import { PageError } from './error-pages.ts';
 import { type Page, sendPage, wholePage } from './layout.ts';
 
-/** A stranger's page is made at most so often in a process, however many ask for it. */
+/** How long a process caches a page for visitors who are not signed in. */
 const TTL_MS = 3 * SECOND;
-const MOST_CACHED_BYTES = 32 * 1_024 * 1_024;
+const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 
-/** Browsers and proxies may show it so long, and then so long while they ask anew (RFC 5861). */
+/** How long browsers and proxies may show a page, and how long while they revalidate it (RFC 5861). */
 const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
 
-/** As it is sent: encoded and summed up once, however many ask for it. */
+/** A finished answer, encoded and hashed once. */
 type Made = { body: Buffer; etag: string; link: string };
 type Making = {
   type: string;
-  /** What the answer says besides; an error's page does not. */
+  /** More headers of the answer; error pages do not get them. */
   headers?: Record<string, string>;
   make: () => Promise<string>;
 };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What was made for strangers a moment ago, by its canonical path. */
+    /** Recent answers for visitors who are not signed in, by canonical path. */
     madeAnswers: LRUCache<string, Made, { make: () => Promise<Made> }>;
   }
 }
@@ -37,25 +37,25 @@ export async function keepPublicPages(app: FastifyInstance): Promise<void> {
     'madeAnswers',
     new LRUCache<string, Made, { make: () => Promise<Made> }>({
       ttl: TTL_MS,
-      maxSize: MOST_CACHED_BYTES,
+      maxSize: MAX_CACHED_BYTES,
       sizeCalculation: ({ body }) => body.length + 1,
-      // Whoever asks while it is made waits for the same one.
+      // Concurrent requests for one path share one result.
       fetchMethod: (_path, _stale, { context }) => context.make(),
       ignoreFetchAbort: true,
     }),
   );
-  // It answers 304 by the tag that stands; pages for one user have none yet and get one.
+  // Answers 304 for a matching tag and adds tags to private pages.
   await app.register(etag, { weak: true });
   await app.register(compress, { global: false, encodings: ['br', 'gzip', 'identity'] });
 }
 
 /**
- * Answers with a page of the listing. For strangers it is made at most once in three seconds and may be kept by
- * whoever carries it; for somebody who is signed in it is made anew and theirs alone.
+ * Answers with a page of the listing. For visitors who are not signed in, the page is cached for three seconds and
+ * shared caches may keep it. For a signed-in user it is made anew and private.
  *
- * @param canonical - the path and query that this page stands for, without parameters that change nothing: two
- *   requests of one `canonical` get the same page
- * @param make - what it throws is the answer, and is not kept
+ * @param canonical - the page's path and query without parameters that change nothing: requests with the same
+ *   `canonical` get the same page
+ * @param make - errors that it throws are not cached
  */
 export async function sendPublicPage(
   request: FastifyRequest,
@@ -65,7 +65,7 @@ export async function sendPublicPage(
 ): Promise<FastifyReply> {
   reply.header('vary', 'cookie');
   if (request.signedIn) {
-    // One user's page, which shows what others may have put there, is not compressed (BREACH).
+    // A private page may show text of other users, so it is not compressed (BREACH).
     request.headers['x-no-compression'] = 'yes';
     const page = await make();
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);
@@ -77,7 +77,7 @@ export async function sendPublicPage(
   return sendMade(reply, 'text/html; charset=utf-8', made);
 }
 
-/** A page's one address and its neighbours, for whoever reads no HTML (RFC 8288). */
+/** The `Link` header: canonical, previous and next page (RFC 8288). */
 function linksOf({ server }: FastifyRequest, canonical: string, { listed }: Page): string {
   const link = (path: string | undefined, relation: string) =>
     path === undefined ? [] : [`<${server.site.url}${path}>; rel="${relation}"`];
@@ -88,7 +88,7 @@ function linksOf({ server }: FastifyRequest, canonical: string, { listed }: Page
   ].join(', ');
 }
 
-/** Answers with what is the same for everybody: an image, a list for search engines. */
+/** Answers with content that is the same for everybody, such as an image or a site map. */
 export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -105,7 +105,7 @@ function madeOf(text: string, link = ''): Made {
   return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
 }
 
-/** What was made a moment ago, what is being made for somebody else, or what `make` makes. */
+/** The cached answer, the one that another request is making, or the result of `make`. */
 async function madeFor(
   { server: { madeAnswers } }: FastifyRequest,
   canonical: string,
@@ -120,7 +120,7 @@ async function madeFor(
     try {
       return await madeAnswers.forceFetch(canonical, { context: { make: makeOwn } });
     } catch (error) {
-      // That somebody else asked too often is no answer for this one.
+      // Another visitor's 429 does not apply to this request.
       if (isOwn || !(error instanceof PageError && error.statusCode === 429)) throw error;
     }
   }
@@ -129,7 +129,7 @@ async function madeFor(
 function sendMade(reply: FastifyReply, type: string, { body, etag, link }: Made): FastifyReply {
   reply.header('etag', etag);
   if (link) reply.header('link', link);
-  // Carries a renewed session: it is one user's after all.
+  // It carries a renewed session, so it is private.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
   return reply
     .header('cache-control', `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`)

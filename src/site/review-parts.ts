@@ -7,21 +7,21 @@ import { writtenText } from './plain-text.ts';
 import { count, counted, decimal, timeAgo } from './words.ts';
 
 export const REVIEWS_A_PAGE = 10;
-/** Far beyond any server's; a larger number in the address is a mistake. */
+/** Larger page numbers are invalid; no server has that many reviews. */
 const LAST_PAGE = 1_000_000;
 
-/** The number of a page of reviews as an address has it; the first one where that is none. */
+/** Reads the page number of a query; 1 if it is invalid. */
 export function pageFrom(given: unknown): number {
   const page = Number(given ?? 1);
   return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
 }
 
-/** The average of a server's public reviews, and how many gave each number of stars. */
+/** The average of a server's public reviews, and the number of reviews for each rating. */
 export function spreadCard(found: { total: number; averageRating: number; spread: number[] }): Content {
   return found.total === 0 ? '' : html`<section class="card">${spreadOf(found)}</section>`;
 }
 
-/** The same inside of another card. */
+/** The same for use inside another card. */
 export function spreadOf({
   total,
   averageRating,
@@ -34,7 +34,7 @@ export function spreadOf({
   const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
   return html`<p><strong>${decimal(averageRating)} of 5 stars</strong> <span class="soft">from ${counted(total, 'review')}</span></p>
     <table class="spread">
-      <caption class="for-readers">How many gave each number of stars</caption>
+      <caption class="for-readers">Reviews by rating</caption>
       <tbody>${rows.map(
         ({ stars, votes }) => html`<tr><th scope="row">${counted(stars, 'star')}</th>
           <td><meter min="0" max="${String(total)}" value="${String(votes)}">${count(votes)}</meter></td>
@@ -47,7 +47,7 @@ export function starsText(rating: number): Html {
   return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${counted(rating, 'star')} of 5</span></span>`;
 }
 
-/** One review in a list of them, with the owner's answer; `more` is what the reader may do with it. */
+/** One review in a list, with the owner's answer; `more` holds the reader's actions. */
 export function reviewItem({
   review,
   server,
@@ -61,19 +61,19 @@ export function reviewItem({
 }): Html {
   const { _id, username, createdAt, editedAt } = review;
   return html`<li id="review-${_id.toHexString()}">
-    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, changed ${timeAgo(editedAt, now)}` : ''}</span></p>
-    ${reviewWords(review, server, now)}
+    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}</span></p>
+    ${reviewText(review, server, now)}
     ${more}
   </li>`;
 }
 
-/** What a review says, and what the owner said to it. */
-export function reviewWords(
+/** The text of a review, and the owner's answer. */
+export function reviewText(
   { content, answer, editedAt }: Review,
   server: Pick<Server, 'name'>,
   now: Date,
 ): Html {
   const isOlder = answer && editedAt && answer.at < editedAt;
-  return html`${content ? writtenText(content) : html`<p class="soft">No words.</p>`}
-    ${answer ? html`<div class="answer"><p class="small soft">Answer of <bdi>${server.name}</bdi>, ${timeAgo(answer.at, now)}${isOlder ? ', before the review was changed' : ''}</p>${writtenText(answer.text)}</div>` : ''}`;
+  return html`${content ? writtenText(content) : html`<p class="soft">Rating only.</p>`}
+    ${answer ? html`<div class="answer"><p class="small soft">Answer from <bdi>${server.name}</bdi>, ${timeAgo(answer.at, now)}${isOlder ? ', before the review was edited' : ''}</p>${writtenText(answer.text)}</div>` : ''}`;
 }

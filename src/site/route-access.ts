@@ -1,8 +1,8 @@
 /**
  * Who may use a route of the site:
  * - `anyone`;
- * - `user`: whoever is signed in;
- * - `owner`: whoever owns the server that `:serverId` names, and operators;
+ * - `user`: signed-in users;
+ * - `owner`: the owner of the server in `:serverId`, and operators;
  * - `operator`: an operator with a second factor.
  */
 export type Access = 'anyone' | 'user' | 'owner' | 'operator';

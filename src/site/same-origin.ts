@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Whether a request that changes something was sent by a page of ours. Bull Board checks nothing itself, and a
- * cookie goes along whoever made the browser send it.
+ * Whether one of our own pages sent a request (protection against CSRF). Browsers send cookies with requests of other
+ * sites too, and Bull Board has no check of its own.
  *
- * `Origin`, where there is one, must be `publicUrl`'s or the address the browser itself used; without it the
- * browser must say `Sec-Fetch-Site: same-origin`. A page can forge neither.
+ * `Origin`, if present, must be that of `publicUrl` or the address that the browser used. Without it, the browser must
+ * send `Sec-Fetch-Site: same-origin`. A page can forge neither header.
  */
 export function isSameOrigin(request: FastifyRequest, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;

@@ -4,7 +4,7 @@ import type { Content, Html } from './html.ts';
 import { figure } from './parts.ts';
 import { count, counted, decimal } from './words.ts';
 
-/** How a server stands, in the five numbers that matter; `more` are others that a page has to say. */
+/** A server's five key figures; `more` adds those of a page. */
 export function serverFigures(info: ServerInfo, more: Content = ''): Html {
   const { status, onlinePlayers, maxPlayers, monthlyVotes, votesCount, uptimePercentage } = info;
   const isKnown = info.lastCheckedAt !== null;
@@ -21,12 +21,12 @@ export function serverFigures(info: ServerInfo, more: Content = ''): Html {
   </div>`;
 }
 
-/** Says that a number of players is the server's own, and newer than our last successful probe. */
+/** Marks a number of players that the server reported after our last successful probe. */
 export function reportedMark(): Html {
-  return html`<span class="soft small" title="The server says so itself; no probe of ours has seen it since.">reported</span>`;
+  return html`<span class="soft small" title="Reported by the server. Our last successful check is older.">reported</span>`;
 }
 
-/** How many play, or why nobody can say: `12 of 100 players`, `12 of 100 players reported`, `offline`. */
+/** Players or status in words: `12 of 100 players`, `12 of 100 players reported`, `offline`. */
 export function playersText({
   status,
   onlinePlayers,

@@ -5,7 +5,7 @@ export const BANNER = { width: 560, height: 96 } as const;
 /** The badge's height; its width depends on the text. */
 export const BADGE = { height: 20 } as const;
 
-/** A server's public page, or something under it, as a path under the site's base. */
+/** The path of a server's public page, or of a resource below it, under the site's base. */
 export function publicPath({ slug }: Pick<Server, 'slug'>, rest = ''): string {
   return `/servers/${slug}${rest}`;
 }

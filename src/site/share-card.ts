@@ -5,10 +5,10 @@ import { card, copyable } from './parts.ts';
 import { BADGE, BANNER, publicPath } from './server-paths.ts';
 import type { Site } from './site-settings.ts';
 
-/** What Markdown would take for a sign of its own. */
+/** Characters with a meaning in Markdown. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;
 
-/** The banner and the badge of a server, and the lines that put them on another page. */
+/** A server's banner and badge, and the code that embeds them elsewhere. */
 export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Html {
   const { base, url } = site;
   const page = `${url}${publicPath(server)}`;
@@ -24,9 +24,9 @@ export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Ht
     title: 'Share',
     body: html`<p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}" width="${String(width)}" height="${String(height)}" alt="The banner" loading="lazy" /></p>
       <p><img src="${base}${publicPath(server, '/badge.svg')}" height="${String(BADGE.height)}" alt="The badge" loading="lazy" /></p>
-      <p class="soft">Both are kept up to date by themselves. Put them on a website, in a forum or in a README:</p>
-      <details><summary>Lines to copy</summary><div class="spaced">
-        <h3>The page’s address</h3>${copyable(page, 'the page’s address')}
+      <p class="soft">Both images update automatically. Embed them on a website, in a forum or in a README:</p>
+      <details><summary>Show embed code</summary><div class="spaced">
+        <h3>Page address</h3>${copyable(page, 'the page’s address')}
         <h3>Banner, HTML</h3>${copyable(asHtml, 'the banner as HTML')}
         <h3>Banner, Markdown</h3>${copyable(markdown(alt, banner, page), 'the banner as Markdown')}
         <h3>Banner, BBCode</h3>${copyable(`[url=${page}][img]${banner}[/img][/url]`, 'the banner as BBCode')}

@@ -3,19 +3,19 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import type { AssetName, Assets } from './assets.ts';
 import type { Access } from './route-access.ts';
 
-/** What every page needs to know of the site it belongs to. */
+/** Settings of the site that every page needs. */
 export type Site = {
-  /** The path under which the site stands: `''` or `/listing`. */
+  /** The path of the site: `''` or `/listing`. */
   base: string;
-  /** The whole address under which it stands, without a slash at its end. */
+  /** The site's absolute URL without a trailing slash. */
   url: string;
-  /** What the listing calls itself. */
+  /** The name of the listing. */
   name: string;
-  /** What every page says at its top; empty for nothing. */
+  /** A notice at the top of every page; empty for none. */
   notice: string;
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
-  /** Every route of the site, with whom it is for. */
+  /** Every route of the site with its access. */
   routes: { method: string; url: string; access: Access }[];
 };
 
@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Tells every page of `app`, error pages among them, which site it belongs to. */
+/** Sets the site of `app`, for all pages and error pages. */
 export function nameSite(app: FastifyInstance, config: ConnectedConfig, assets: Assets): void {
   const base = config.basePath;
   app.decorate('site', {

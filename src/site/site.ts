@@ -13,7 +13,7 @@ import { PageError } from './error-pages.ts';
 import { listing } from './listing/listing.ts';
 import { isSameOrigin } from './same-origin.ts';
 
-/** Nothing from anywhere else, no script or style inside a page, never inside another site's frame. */
+/** No third-party content, no inline scripts or styles, no framing by other sites. */
 function contentSecurityPolicy({ DISCORD_CLIENT_ID }: Platform['config']): string {
   return [
     "default-src 'none'",
@@ -21,19 +21,19 @@ function contentSecurityPolicy({ DISCORD_CLIENT_ID }: Platform['config']): strin
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
-    // The button that leads to Discord is a form, and browsers look at where its answer leads.
+    // The Discord button is a form, and browsers check where its redirect leads.
     `form-action 'self'${DISCORD_CLIENT_ID === undefined ? '' : ' https://discord.com'}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
 
-/** A form has a few hundred characters; the longest text of an owner's is under 8 KiB. */
+/** In bytes. The longest text that an owner enters is under 8 KiB. */
 const FORM_LIMIT = 32 * 1_024;
 
 /**
- * Every page for users, under the prefix it is registered with. A form of another site is refused before
- * anything of it is read; each route says whom it is for (see access.ts).
+ * All pages, under the prefix that the plugin is registered with. A form of another site is refused before its body is
+ * read. Each route states its access (see access.ts).
  */
 export async function site(
   app: FastifyInstance,
@@ -45,12 +45,12 @@ export async function site(
   const policy = contentSecurityPolicy(config);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', policy);
-    // Under `no-referrer` a browser sends `Origin: null` with our own forms; outsiders learn nothing.
+    // With `no-referrer`, browsers send `Origin: null` with our own forms. Other sites get no referrer.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;
     request.log.warn({ event: 'site.foreign_origin', origin: request.headers.origin });
-    throw new PageError(403, 'This form was not sent by a page of this site.');
+    throw new PageError(403, 'This form was not sent from this site.');
   });
   guardRoutes(app, platform, auth);
   await app.register(formbody, { bodyLimit: FORM_LIMIT });

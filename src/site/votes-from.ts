@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { VotesFrom } from '../votes/vote-pages.ts';
 
-/** Where a page of votes begins, as it stands in a link: `1764230400000.3` or `seq12`. What cannot be read counts as absent. */
+/** The start of a page of votes in a link: `1764230400000.3` or `seq12`. Invalid values count as absent. */
 export const votesFrom = z
   .string()
   .regex(/^(-?\d{1,15}\.\d{1,7}|seq-?\d{1,15})$/)
@@ -13,7 +13,7 @@ export const votesFrom = z
   .optional()
   .catch(undefined);
 
-/** The same the other way round. */
+/** The reverse of `votesFrom`. */
 export function votesFromText(from: VotesFrom): string {
   return 'seq' in from ? `seq${from.seq}` : `${from.at.getTime()}.${from.seen}`;
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Whether a browser asks for a page to show, rather than a script for data. */
+/** Whether the client accepts HTML: a browser that opens a page, not a script. */
 export function wantsPage(request: FastifyRequest): boolean {
   return (request.headers.accept ?? '').includes('text/html');
 }

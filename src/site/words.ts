@@ -30,7 +30,7 @@ const dayOnly = new Intl.DateTimeFormat('en-GB', {
 
 const dayOfMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** `21 Nov`, of days whose year is clear. */
+/** A day without its year: `21 Nov`. */
 export function shortDay(at: Date): string {
   return dayOfMonth.format(at);
 }
@@ -45,22 +45,22 @@ export function decimal(value: number): string {
   return decimals.format(value);
 }
 
-/** `1 vote`, `2 votes`; `many` where adding an s does not do. */
+/** `1 vote`, `2 votes`; `many` is the plural unless it only adds an s. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A moment in a sentence: `21 Nov 2026, 14:02 UTC`. */
+/** A time as text: `21 Nov 2026, 14:02 UTC`. */
 export function timeText(at: Date): string {
   return `${moment.format(at)} UTC`;
 }
 
-/** The same for users and for machines. */
+/** The same as a `time` element. */
 export function time(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 }
 
-/** The same to the second, where several things happened in one minute. */
+/** The same to the second. */
 export function exactTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${exactly.format(at)} UTC</time>`;
 }
@@ -70,14 +70,14 @@ export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString().slice(0, 10)}">${dayOnly.format(at)}</time>`;
 }
 
-/** How long ago something was, or how soon it will be: `3 minutes ago`, `in 2 hours`, `just now`. */
+/** A time relative to now: `3 minutes ago`, `in 2 hours`, `just now`. */
 export function relative(at: Date, now: Date): string {
   const ms = at.getTime() - now.getTime();
   if (Math.abs(ms) < 5 * SECOND) return ms > 0 ? 'in a moment' : 'just now';
   return ms > 0 ? `in ${duration(ms)}` : `${duration(-ms)} ago`;
 }
 
-/** The same, with the whole moment for whoever asks. */
+/** The same, with the full time as a tooltip. */
 export function timeAgo(at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${moment.format(at)} UTC">${relative(at, now)}</time>`;
 }
@@ -89,7 +89,7 @@ const UNITS = [
   [SECOND, 'second'],
 ] as const;
 
-/** `3 minutes`; in its largest unit, rounded to the nearest. */
+/** A duration in its largest unit, rounded: `3 minutes`. */
 export function duration(ms: number): string {
   for (const [unit, name] of UNITS) if (ms >= unit) return counted(Math.round(ms / unit), name);
   return `${count(Math.round(ms))} ms`;

@@ -35,7 +35,7 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password').fill('two ships in the bay');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('There is no account with this address and password.').waitFor();
+    await page.getByText('Wrong e-mail address or password.').waitFor();
     await check();
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
     await page.getByLabel('Password').fill('three ships in the bay');

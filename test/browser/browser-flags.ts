@@ -1,4 +1,4 @@
-/** How the browser is started: without a window, and asking nobody for anything by itself. */
+/** Flags of the browser: headless and without background requests. */
 export const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

@@ -10,7 +10,7 @@ import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, refreshesTo, setListener } from './steps.ts';
 import { chromium, launchBrowser, openTab } from './tab.ts';
 
-/** An owner with a server, an API token and a listener that runs and is not set, at the browser. */
+/** A signed-in owner with a server, an API token and a running listener that is not configured yet. */
 async function newOwner(
   { platform, url }: RunningSite,
   browser: Browser,
@@ -32,7 +32,7 @@ async function newOwner(
   return { owner, serverId, token, listener, path, newTab, tab: await newTab() };
 }
 
-/** Casts a vote as a plugin does. */
+/** Casts a vote through the API, as a plugin does. */
 async function cast(
   url: string,
   { serverId, token }: { serverId: ObjectId; token: string },
@@ -42,7 +42,7 @@ async function cast(
   expect(status).toBe(200);
 }
 
-/** Sets a listener as a command line would. */
+/** Sets a listener without the pages. */
 function setRunning(
   { platform }: RunningSite,
   serverId: ObjectId,
@@ -78,7 +78,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await page.getByRole('button', { name: 'Send test vote' }).click();
     await page.getByText('The test vote did not arrive').waitFor();
     await page.getByText('The listener refused the signature: its token or secret is different.').waitFor();
-    expect(await page.getByRole('listitem').filter({ hasText: 'here it fails' }).textContent()).toContain(
+    expect(await page.getByRole('listitem').filter({ hasText: 'failed' }).textContent()).toContain(
       'Key or token',
     );
     await check();
@@ -91,10 +91,10 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await check();
 
     await row.getByRole('link').focus();
-    // Another window mends it; this one is not reloaded, and keeps its focus and what was opened.
+    // Another window fixes the listener; this one is not reloaded and keeps its focus and opened elements.
     const other = scripted ? await newTab() : tab;
     await other.open(`${path}/listener`);
-    await other.page.getByText('Paused because of a fault').waitFor();
+    await other.page.getByText('Paused because of an error').waitFor();
     await other.check();
     await other.page.getByRole('link', { name: 'Change' }).click();
     await setListener(other, listener.port, listener.token);
@@ -113,7 +113,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     expect(listener.votes.map(({ username }) => username)).toEqual(['Steve']);
   });
 
-  test('a page that cannot refresh itself says so until it can, and asks nothing in a tab that nobody sees', async () => {
+  test('a page that cannot refresh itself says so, and a hidden tab sends no requests', async () => {
     const { path, listener, tab, owner, ...server } = await newOwner(site, browser);
     const { page, open } = tab;
     await cast(site.url, server, 'Steve');
@@ -124,10 +124,10 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     );
     await open(`${path}/votes`);
     await page.route('**/votes', (route) => route.fulfill({ status: 503, body: 'away' }));
-    await refreshesTo(tab, page.getByText('It could not be refreshed'));
+    await refreshesTo(tab, page.getByText('Could not refresh'));
     expect(await page.getByRole('link', { name: 'Steve' }).count()).toBe(1);
     await page.unroute('**/votes');
-    await refreshesTo(tab, page.getByText('This part refreshes itself.'));
+    await refreshesTo(tab, page.getByText('This section refreshes automatically.'));
 
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true, configurable: true })`);
     await cast(site.url, server, 'Alex');
@@ -135,7 +135,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     page.on('request', () => {
       asked += 1;
     });
-    // The page's own timer goes on.
+    // The page's timer continues.
     await page.evaluate(`document.querySelector('[data-live]').addEventListener('every', () => {
       globalThis.rounds = (globalThis.rounds ?? 0) + 1;
     })`);
@@ -148,7 +148,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));`);
     await page.getByRole('link', { name: 'Alex' }).waitFor();
-    // Signed out elsewhere: the page itself says what is needed.
+    // Signed out elsewhere: the page reloads and asks to sign in.
     await site.platform.sessions.deleteMany({ userId: owner.userId });
     await refreshesTo(tab, page.getByRole('heading', { name: 'Sign in' }));
   });

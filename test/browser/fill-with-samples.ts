@@ -10,9 +10,9 @@ import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 const LOOK_EVERY_MS = 250;
 
 /**
- * Fills a listing that runs, its workers too, with the demo's servers, and waits until they were asked.
+ * Fills a running listing with the demo's servers, and waits until they are probed.
  *
- * @returns what ends the fake servers
+ * @returns a function that stops the fake servers
  */
 export async function fillWithSamples(platform: Platform): Promise<() => Promise<void>> {
   const stopping = new AbortController();

@@ -59,7 +59,7 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
     expect(await rows.allTextContents()).toHaveLength(1);
     await check();
 
-    await page.getByRole('link', { name: 'Drop the filter Germany' }).click();
+    await page.getByRole('link', { name: 'Remove the filter Germany' }).click();
     await page.getByRole('heading', { name: 'Online Rust servers' }).waitFor();
     expect(await page.getByLabel('Online now').isChecked()).toBe(true);
 
@@ -73,11 +73,11 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
     await page.getByRole('link', { name: 'How the ranking works' }).first().click();
     await page.getByRole('searchbox', { name: 'Server' }).fill('mystic-realms');
     await page.getByRole('button', { name: 'Check' }).click();
-    await page.getByText('has place').waitFor();
+    await page.getByText('has rank').waitFor();
     await check();
   });
 
-  test('by the keyboard alone', async () => {
+  test('works with the keyboard only', async () => {
     const { page, open } = await openTab(browser, site.url);
     const press = (key: string) => page.keyboard.press(key);
     const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.name');
@@ -85,7 +85,7 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
     await press('Tab');
     expect(await focused()).toBe('Skip to the content');
     await press('Enter');
-    // The link to the formula, then the form's fields in their order.
+    // The link to the formula, then the form's fields in order.
     await press('Tab');
     for (const field of ['q', 'game', 'country', 'version', 'online']) {
       await press('Tab');
@@ -96,17 +96,17 @@ describe.skipIf(!chromium)('a stranger looks for a server', () => {
     await press('Enter');
     await page.getByRole('heading', { name: 'Online servers' }).waitFor();
     expect(new URL(page.url()).search).toBe('?online=yes');
-    // To the first server of the list and back out of the filter.
-    await page.getByRole('link', { name: 'Drop the filter online now' }).focus();
+    // To the first server of the list, then remove the filter.
+    await page.getByRole('link', { name: 'Remove the filter online now' }).focus();
     await press('Enter');
     await page.getByRole('heading', { name: 'Game servers' }).waitFor();
   });
 
-  test('a page that is not there leads to what was meant', async () => {
+  test('a missing page offers a search', async () => {
     const { page, open, check } = await openTab(browser, site.url);
     await open('/misterious');
     await check();
-    await page.getByLabel('Find a server by its name').fill('mystic realm');
+    await page.getByLabel('Find a server by name').fill('mystic realm');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByRole('link', { name: 'Mystic Realms' }).waitFor();
   });

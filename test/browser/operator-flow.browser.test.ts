@@ -22,13 +22,13 @@ async function listed(platform: Platform, name: string) {
   return { serverId, token };
 }
 
-/** Signs in by the link that an operator gets when they are made. */
+/** Signs in with the link that a new operator gets. */
 async function signInByLink({ page, check }: Tab, platform: Platform, email: string) {
   await createOperator(platform, { email }, { userId: null, by: 'test' });
   await page.goto(await makePasswordLink(platform, { email }));
   await page.getByLabel('New password').fill(PASSWORD);
   await check();
-  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -36,7 +36,7 @@ async function signInByLink({ page, check }: Tab, platform: Platform, email: str
 }
 
 describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
-  test('a review is public once it is approved; excluded votes leave the counts and the rank', async () => {
+  test('a review is public after approval; excluded votes do not count for totals and rank', async () => {
     const { platform, url } = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
     const alpha = await listed(platform, 'Alpha');
     const beta = await listed(platform, 'Beta');
@@ -47,7 +47,7 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
     for (const [server, players] of voted)
       for (const username of players)
         expect((await call(url, server, 'vote', { username })).status).toBe(200);
-    // As if they had been cast and counted five minutes ago: an exclusion would wait for those of the last seconds.
+    // Move the votes five minutes into the past: an exclusion waits for votes of the last seconds.
     await platform.voteCounts.flush();
     await platform.voteCounters.updateMany({}, { $unset: { minutes: '' } });
     await platform.votes.updateMany({}, [{ $set: { votedAt: { $subtract: ['$votedAt', 5 * MINUTE] } } }]);
@@ -85,7 +85,7 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
     await page.getByLabel('To', { exact: true }).fill(minuteOf(after(platform.clock.now(), -MINUTE)));
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Exclude these votes…' }).click();
-    await page.getByLabel('Why').fill('One address cast them all.');
+    await page.getByLabel('Reason').fill('One address cast them all.');
     await check();
     await page.getByRole('button', { name: 'Exclude 3 votes' }).click();
     await page.locator('#exclusion-list').getByText('excluded', { exact: true }).waitFor();

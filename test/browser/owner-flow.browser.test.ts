@@ -6,7 +6,7 @@ import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, setListener, signUp } from './steps.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
-/** What runs at the owner's: a game server and its vote listener. */
+/** The owner's game server and vote listener. */
 async function atTheOwners() {
   const [game, listener] = [new JavaServer(), new VotifierListener()];
   await Promise.all([game.start(), listener.start()]);
@@ -15,7 +15,7 @@ async function atTheOwners() {
   return { game, listener };
 }
 
-/** Adds a server, puts the code into its message and has it checked; the id that it is listed under. */
+/** Adds a server, puts the code into its message and checks it. Returns the server's id. */
 async function addServer({ page, check }: Tab, game: JavaServer): Promise<string> {
   game.said = { motd: 'A quiet place', version: 'Paper 1.21.4', online: 12, max: 64 };
   await page.getByRole('link', { name: 'Add a server' }).first().click();
@@ -24,22 +24,22 @@ async function addServer({ page, check }: Tab, game: JavaServer): Promise<string
   await page.getByLabel('Port', { exact: true }).fill(String(game.port));
   await page.getByLabel('Game').fill('Minecraft');
   await page.getByRole('button', { name: 'Check the server' }).click();
-  await page.getByText(/We reached it: 12 of 64 players, \d+ ms/).waitFor();
-  await page.getByText('The code does not stand in its message yet.').waitFor();
+  await page.getByText(/Server reached: 12 of 64 players, \d+ ms/).waitFor();
+  await page.getByText('Code not found in the message yet.').waitFor();
   await check();
   const code = (await page.getByLabel('the code').first().textContent())?.trim() ?? '';
   game.said.motd = `A quiet place, ${code}`;
   await page.getByRole('button', { name: 'Check now' }).click();
-  await page.getByText('The server is listed.').waitFor();
+  await page.getByText('Server listed.').waitFor();
   await check();
   return /servers\/([0-9a-f]{24})/.exec(page.url())?.[1] ?? '';
 }
 
-/** Makes a token, which is shown once. */
+/** Creates a token and returns it. */
 async function makeToken({ page, check }: Tab): Promise<string> {
-  await page.getByRole('link', { name: 'Make an API token' }).click();
+  await page.getByRole('link', { name: 'Create an API token' }).click();
   await page.getByLabel('Name').fill('website');
-  await page.getByRole('button', { name: 'Make a token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByRole('heading', { name: 'Your new token' }).waitFor();
   await check();
   const token = (await page.locator('.new-token code').textContent())?.trim() ?? '';
@@ -80,7 +80,7 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     await setListener(tab, listener.port, 'not-the-token-0123');
     await page.getByRole('button', { name: 'Send test vote' }).click();
     await page.getByText('The listener refused the signature: its token or secret is different.').waitFor();
-    const failed = page.getByRole('listitem').filter({ hasText: 'here it fails' });
+    const failed = page.getByRole('listitem').filter({ hasText: 'failed' });
     expect(await failed.textContent()).toContain('Key or token');
 
     await open(`${path}/listener`);
@@ -102,8 +102,8 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
 
     await open(`${path}/tokens`);
     await page.locator('summary', { hasText: 'Revoke website' }).click();
-    await page.getByRole('button', { name: 'Revoke it website' }).click();
-    await page.getByText('The token is revoked.').waitFor();
+    await page.getByRole('button', { name: 'Revoke token website' }).click();
+    await page.getByText('Token revoked.').waitFor();
     await check();
     await expect.poll(async () => (await call(url, { serverId, token }, 'info')).status).toBe(401);
   });

@@ -7,7 +7,7 @@ import { PAGES, type PageOf, type Reader, STATES } from './sample-pages.ts';
 import { signIn } from './steps.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
-/** How each page is looked at: at once in the first, then changed into the other. */
+/** The settings in which each page is checked: it is opened in the first and then switched to the other. */
 const WINDOWS = [
   { colorScheme: 'light', viewport: { width: 1200, height: 800 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },

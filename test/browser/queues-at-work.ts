@@ -6,7 +6,7 @@ import { insertWaitingVotes } from '../support/votes.ts';
 
 const LOOK_EVERY_MS = 50;
 
-/** Servers whose votes wait, and how their listeners behave. */
+/** Servers with waiting votes, and the behaviour of their listeners. */
 const SERVERS: { name: string; votes: number; behaviour: Behaviour | 'stopped' }[] = [
   { name: 'Harbour Lights', votes: 7, behaviour: 'stopped' },
   { name: 'Gravel Pit', votes: 12, behaviour: { onConnect: 'silence' } },
@@ -14,10 +14,10 @@ const SERVERS: { name: string; votes: number; behaviour: Behaviour | 'stopped' }
 ];
 
 /**
- * Gives a running platform three servers: one whose listener is down, one whose listener is being tested and says
- * nothing, and one whose listener drains a backlog. Waits until the queues show all three.
+ * Adds three servers to a running platform: one with a listener that is down, one with a silent listener under test, and
+ * one with a listener that drains a backlog. Waits until the queues show all three.
  *
- * @returns what stops the listeners
+ * @returns a function that stops the listeners
  */
 export async function fillQueues(platform: Platform): Promise<() => Promise<void>> {
   const listeners = await Promise.all(SERVERS.map((server) => addServer(platform, server)));

@@ -4,20 +4,20 @@ import { testPlatform } from '../support/test-platform.ts';
 import { CHEAP_PASSWORDS, openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
 
-/** Listeners on loopback are allowed, and due votes are found soon. Time limits are those of production. */
+/** Allows listeners on loopback and finds due votes soon. Time limits are those of production. */
 const LOOPBACK = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', RELAY_INTERVAL_MS: '200' };
 
-/** The site on a port, with a worker, on a database of its own. */
+/** The site on a port, with a worker and its own database. */
 export type RunningSite = {
-  /** Where it is: `http://127.0.0.1:41234`. */
+  /** The site's URL: `http://127.0.0.1:41234`. */
   url: string;
-  /** Its platform, for what a test prepares without the pages. */
+  /** The site's platform, for test data. */
   platform: Platform;
 };
 
-/** Starts the site and a worker; both end when the test ends, or the file (see `atTheEnd`). */
+/** Starts the site and a worker; both stop when the test or the file ends (see `atTheEnd`). */
 export async function startSite(env: Record<string, string> = {}): Promise<RunningSite> {
-  // Links name the site's address: it must be known before the site runs.
+  // Links contain the site's URL, so it must be known before the site starts.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const opened = await testPlatform({ ...LOOPBACK, PUBLIC_URL: url, ...env });

@@ -25,7 +25,7 @@ import { castVote } from '../../src/votes/cast-vote.ts';
 import { requestExclusion } from '../../src/votes/exclude-votes.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 
-/** Names as they come: short, far too long, and from right to left. */
+/** Typical names: short, very long, and right-to-left. */
 const NAMES = {
   harbour: 'Harbour Lights',
   long: 'The Extraordinarily Long-Named Kingdom of Northern Harbours and Lesser Islands, Season 12 Hardcore',
@@ -35,31 +35,31 @@ const NAMES = {
 
 const [HARBOUR] = SAMPLES as [Sample];
 
-/** A listing in use, and what its pages are about. */
+/** A listing with data, and the ids that its pages need. */
 export type SampleListing = {
   users: SampleUsers;
   ownerId: ObjectId;
   draftId: ObjectId;
-  /** With everything: history, votes in every state, tokens, reviews. */
+  /** A server with everything: history, votes in every state, tokens, reviews. */
   harbour: ObjectId;
-  /** Its listener refuses connections, and votes wait. */
+  /** A server whose listener refuses connections; votes wait. */
   long: ObjectId;
-  /** Its listener is paused for a wrong token. */
+  /** A server whose listener is paused because of a wrong token. */
   rightToLeft: ObjectId;
-  /** Nothing has happened there. */
+  /** A server without data. */
   quiet: ObjectId;
-  /** What stands for each of these four in the address of its public page. */
+  /** The slugs of these four servers. */
   slugs: Record<keyof typeof NAMES, string>;
   listenerId: ObjectId;
   voteId: UUID;
-  /** Where somebody who was let in by an operator sets their password. */
+  /** The path of a link to set a password. */
   passwordPath: string;
 };
 
 /**
- * Fills a listing that runs, its workers too, with what owners and operators see in a month.
+ * Fills a running listing with the data of about a month.
  *
- * @returns what is in it, and what ends the game server and the listener
+ * @returns the data's ids, and a function that stops the game server and the listener
  */
 export async function fillListing(
   platform: Platform,
@@ -152,7 +152,7 @@ async function slugsOf(
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** A port that nobody listens on: it was somebody's a moment ago. */
+/** A port without a listener: it was just released. */
 async function refusedPort(): Promise<number> {
   const gone = new VotifierListener();
   await gone.start();
@@ -161,7 +161,7 @@ async function refusedPort(): Promise<number> {
   return port;
 }
 
-/** Users beside the owner and the operator; one of them was given a link. */
+/** Users besides the owner and the operator; one of them has a link to set a password. */
 async function addUsers(platform: Platform): Promise<string> {
   const who = { userId: null, by: 'sample' };
   await ensureUser(platform, { email: 'noor@example.org', name: 'نور الهاشمي' });
@@ -207,7 +207,7 @@ async function addTokens(platform: Platform, serverId: ObjectId): Promise<Object
   return new ObjectId(tokenId);
 }
 
-/** A draft that was reached and is not proved. */
+/** A draft that was reached and is not verified. */
 async function addDraft(
   platform: Platform,
   owner: { _id: ObjectId; email: string },
@@ -220,7 +220,7 @@ async function addDraft(
   return draft._id;
 }
 
-/** What an operator did: a server hidden, votes excluded. */
+/** An operator's actions: a hidden server and excluded votes. */
 async function decide(
   platform: Platform,
   { harbour, tokenId, by }: { quiet: ObjectId; harbour: ObjectId; tokenId: ObjectId; by: string },
@@ -238,7 +238,7 @@ async function decide(
 
 const PLAYERS = ['Steve', 'Alex', 'Efe', 'سمير', 'Sunny', 'Zuri', 'Makena', 'Kai', 'Noor', 'Ari'];
 
-/** Votes of today, one of them failed and one not confirmed; the others go their way by themselves. */
+/** Votes of today: one failed, one not confirmed; the workers deliver the others. */
 async function addVotes(
   platform: Platform,
   of: Record<'harbour' | 'long' | 'rightToLeft' | 'tokenId', ObjectId>,

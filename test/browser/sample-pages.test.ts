@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openWebApp, type WebApp } from '../support/web-app.ts';
 import { PAGES } from './sample-pages.ts';
 
-/** Routes that give no page of their own. */
+/** Routes without a page. */
 const NO_PAGES = [
   'GET /robots.txt', // a file
   'GET /sitemap.xml', // a file
@@ -16,7 +16,7 @@ const NO_PAGES = [
   'GET /servers/:slug/badge.svg', // an image
 ];
 
-/** What the site has to show: every route that answers a GET. */
+/** The site's pages: every GET route. */
 async function routesOf({ app }: WebApp): Promise<string[]> {
   await app.ready();
   return app.site.routes

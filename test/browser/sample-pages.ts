@@ -4,14 +4,14 @@ import type { SampleListing } from './sample-listing.ts';
 export type PageOf = SampleListing;
 export type Reader = 'stranger' | 'owner' | 'operator';
 
-/** A page of the site and who reads it. */
+/** A page of the site and its reader. */
 export type SamplePage = {
   route: string;
-  /** Where one route has several. */
+  /** A name, if a route has several pages. */
   name?: string;
   reader: Reader;
   path(of: PageOf): string;
-  /** 200 where it is left out. */
+  /** 200 by default. */
   status?: number;
 };
 
@@ -33,7 +33,7 @@ export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
   { route: '/servers/:slug', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}` },
-  // Where no mail is sent there are no such links.
+  // Without mail there are no such links.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
   ...fixed('owner', '/account', '/account/two-factor', '/dashboard', '/dashboard/servers/new'),
   {
@@ -95,14 +95,14 @@ const named = (name: string, path: SamplePage['path'], more: Partial<SamplePage>
 const forStrangers = (name: string, path: string, more: Partial<SamplePage> = {}): SamplePage =>
   named(name, () => path, { reader: 'stranger', ...more });
 
-/** The same pages in other states. */
+/** Pages in other states. */
 export const STATES: SamplePage[] = [
   forStrangers('the ranking of one game', '/?game=minecraft&online=yes'),
   forStrangers('a search', '/?q=harbor+ligths'),
   forStrangers('a search that finds nothing', '/?q=zzzz&game=minecraft'),
   forStrangers('a page that the ranking does not have', '/?page=99', { status: 404 }),
-  forStrangers('a server’s place', '/how-ranking-works?server=harbour-lights'),
-  forStrangers('servers that may be meant', '/how-ranking-works?server=harbur'),
+  forStrangers('a server’s rank', '/how-ranking-works?server=harbour-lights'),
+  forStrangers('servers with similar names', '/how-ranking-works?server=harbur'),
   forStrangers('nothing for a stranger', '/nothing', { status: 404 }),
   named('the ranking for somebody who is signed in', () => '/'),
   ...['', '/tokens', '/statistics', '/reviews', '/listener', '/votes'].map((part) =>

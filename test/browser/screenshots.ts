@@ -1,8 +1,7 @@
 /**
- * `npm run screenshots`: the whole platform with a listing in use, and a picture of each of its pages in
- * `docs/screenshots/`, in the light and in the dark, and some of them as on a phone; the pages for everybody with the
- * demo's servers in them. `npm run screenshots -- public` takes those alone, `-- own` those of
- * users, `-- queues` Bull Board.
+ * `npm run screenshots`: starts the platform with sample data and saves a screenshot of each page in `docs/screenshots/`,
+ * in light and dark, some also in phone size. Public pages show the demo's servers. `npm run screenshots -- public` takes
+ * only public pages, `-- own` those of users, `-- queues` Bull Board.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +23,7 @@ const FOLDER = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url)
 const ADMIN_AREA = { width: 1200, height: 720 };
 const PHONE = { width: 390, height: 844 };
 
-/** The pages that are shown as on a phone too. */
+/** The pages that are also shown in phone size. */
 const ON_A_PHONE = [
   '/',
   '/dashboard',
@@ -33,7 +32,7 @@ const ON_A_PHONE = [
   '/operator',
 ];
 
-/** What the pages for everybody are called, and where they are. */
+/** The public pages: name and path. */
 const PUBLIC_PAGES = {
   ranking: '/',
   'ranking-filtered': '/?game=minecraft&online=yes',
@@ -50,10 +49,10 @@ const WINDOWS = [
   ['-phone', 'light', PHONE],
 ] as const;
 
-/** What ends what was opened, the last first. */
+/** Cleanup functions, run in reverse order. */
 type Ends = (() => Promise<unknown>)[];
 
-/** Which pages, in which window, and what the names of their pictures end in. */
+/** Pages, window settings, and the suffix of the file names. */
 type Taken = { pages: SamplePage[]; theme: 'light' | 'dark'; viewport: typeof ADMIN_AREA; suffix: string };
 
 /** `/dashboard/servers/:serverId/votes` becomes `server-votes`, `/operator/servers/:serverId` `operator-server`. */
@@ -96,7 +95,7 @@ async function takeAll(
   }
 }
 
-/** Opens the platform on a fresh folder; what is opened puts how it ends on `ends`. */
+/** Opens the platform in a new folder and adds its cleanup to `ends`. */
 async function open(ends: Ends): Promise<{ url: string; platform: Platform }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
@@ -119,7 +118,7 @@ async function open(ends: Ends): Promise<{ url: string; platform: Platform }> {
   return { url, platform };
 }
 
-/** The pages of owners, operators and of whoever signs in. */
+/** The pages of owners, operators and the sign-in. */
 async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
   const { url, platform } = await open(ends);
   const { listing, close } = await fillListing(platform);
@@ -133,7 +132,7 @@ async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
   await take({ theme: 'light', viewport: PHONE, suffix: '-phone' }, small);
 }
 
-/** The pages for everybody. */
+/** The public pages. */
 async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
   const { url, platform } = await open(ends);
   ends.push(await fillWithSamples(platform));
@@ -148,7 +147,7 @@ async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
   }
 }
 
-/** Bull Board with a listener that is down, one under test and one that drains. */
+/** Bull Board with a listener that is down, one under test, and one that drains a backlog. */
 async function takeQueues(browser: Browser, ends: Ends): Promise<void> {
   const { url, platform } = await open(ends);
   const { listing, close } = await fillListing(platform);

@@ -10,7 +10,7 @@ import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
-/** A server with a past, under a name that it was given later. */
+/** A server with history that was renamed. */
 async function listServer({ platform }: RunningSite, name: string): Promise<ObjectId> {
   const place = { address: 'play.example.org', port: 1_024 + Math.floor(Math.random() * 50_000) };
   const added = await addServer(platform, { name: `Former ${name}`, ...place }, 'test');
@@ -25,7 +25,7 @@ async function listServer({ platform }: RunningSite, name: string): Promise<Obje
   return serverId;
 }
 
-/** Presses Tab until `said` has the focus, as somebody without a mouse does. */
+/** Presses Tab until the element whose text matches `said` has the focus. */
 async function tabTo({ page }: Tab, said: RegExp): Promise<void> {
   for (let i = 0; i < 80; i++) {
     await page.keyboard.press('Tab');
@@ -41,16 +41,16 @@ async function writeByKeyboard(tab: Tab): Promise<void> {
   const { keyboard } = tab.page;
   await tabTo(tab, /^Stars for/);
   await keyboard.type('4');
-  await tabTo(tab, /What should others know/);
+  await tabTo(tab, /^Review \(optional\)/);
   await keyboard.type('Kind people.');
-  await tabTo(tab, /^Send the review/);
+  await tabTo(tab, /^Submit review/);
   await keyboard.press('Enter');
 }
 
 async function writeByHand({ page }: Tab): Promise<void> {
   await page.getByLabel('Stars for').selectOption('4');
-  await page.getByLabel('What should others know?').fill('Kind people.');
-  await page.getByRole('button', { name: 'Send the review' }).click();
+  await page.getByLabel('Review (optional)').fill('Kind people.');
+  await page.getByRole('button', { name: 'Submit review' }).click();
 }
 
 describe.skipIf(!chromium)('a server’s page, in a browser', () => {
@@ -91,8 +91,8 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await signInHere(await signIn(site));
     await open(`/servers/${slug}`);
     await write(tab);
-    await page.getByText('Your review is kept.').waitFor();
-    await page.getByText('waits for approval').waitFor();
+    await page.getByText('Review saved.').waitFor();
+    await page.getByText('waiting for approval').waitFor();
     expect(await page.locator('#reviews').textContent()).not.toContain('Kind people.');
     await check();
 
@@ -103,7 +103,7 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await check();
   });
 
-  test('its images are pictures to a browser, also on another site’s page', async () => {
+  test('a browser shows its images, also on another site’s page', async () => {
     await listServer(site, 'Pictured & <Framed>');
     const tab = await openTab(browser, site.url);
     const { page, open } = tab;

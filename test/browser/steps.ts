@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { PASSWORD } from '../support/sign-in.ts';
 import type { Tab } from './tab.ts';
 
-/** Somebody signs up, and is shown their servers. */
+/** Signs a user up and opens the dashboard. */
 export async function signUp({ page, open }: Tab, email: string): Promise<void> {
   await open('/sign-up');
   await page.getByLabel('Your name').fill('Ada Owner');
@@ -13,7 +13,7 @@ export async function signUp({ page, open }: Tab, email: string): Promise<void> 
   await page.getByRole('heading', { name: 'Your servers' }).waitFor();
 }
 
-/** Somebody signs in. */
+/** Signs a user in. */
 export async function signIn({ page, open }: Tab, email: string, password = PASSWORD): Promise<void> {
   await open('/sign-in');
   await page.getByLabel('E-mail address').fill(email);
@@ -22,19 +22,19 @@ export async function signIn({ page, open }: Tab, email: string, password = PASS
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** Sets the listener, or changes it, on its page. */
+/** Sets up or changes the listener on its page. */
 export async function setListener({ page }: Tab, port: number, secret: string): Promise<void> {
   await page.getByLabel('Host').fill('127.0.0.1');
   await page.getByLabel('Port').fill(String(port));
   await page.getByLabel('Token').fill(secret);
-  await page.getByRole('button', { name: /Set the listener|Save the settings/ }).click();
-  await page.getByText('The listener is set').waitFor();
+  await page.getByRole('button', { name: /Save vote listener|Save settings/ }).click();
+  await page.getByText('Vote listener saved').waitFor();
 }
 
-/** As long as a part of a page may wait before it refreshes itself, in milliseconds. */
+/** The longest refresh interval of a live part, in milliseconds. */
 const REFRESH_MS = 15_000;
 
-/** Waits until a page that refreshes itself shows `wanted`. Its clock is moved: it was installed before. */
+/** Waits until a live page shows `wanted`. Moves the page's clock, which must be installed. */
 export function refreshesTo({ page }: Tab, wanted: Locator): Promise<void> {
   const refreshed = async () => {
     await page.clock.fastForward(REFRESH_MS);
@@ -43,7 +43,7 @@ export function refreshesTo({ page }: Tab, wanted: Locator): Promise<void> {
   return expect.poll(refreshed, { interval: 200 }).toBe(true);
 }
 
-/** A part of the page says `text` by itself; whoever has no script asks for the page anew. */
+/** Waits until a live part shows `text`. Reloads the page if scripts are off. */
 export async function comesToSay(
   tab: Tab,
   part: string,
@@ -59,7 +59,7 @@ export async function comesToSay(
   await expect.poll(refreshed).toContain(text);
 }
 
-/** A call of the API, as a plugin makes it; `answer` is its body. */
+/** Calls the API as a plugin does; `answer` is the body. */
 export async function call(
   url: string,
   { serverId, token }: { serverId: string; token: string },

@@ -7,24 +7,24 @@ import { FLAGS } from './browser-flags.ts';
 
 const require = createRequire(import.meta.url);
 
-/** No page of ours may cost more than this, all of its files together, as they come over the line. */
+/** Maximum transferred bytes of a page with all of its files. */
 const PAGE_LIMIT_BYTES = 100 * 1_024;
 
-/** A tab of the browser that shows the site. */
+/** A browser tab that shows the site. */
 export type Tab = {
   page: Page;
   /** Opens a path of the site. */
   open(path: string): Promise<void>;
-  /** Signs a user in, from the next page on. */
+  /** Signs a user in for the next pages. */
   signInHere(user: SignedInUser): Promise<void>;
-  /** Fails where a page has an accessibility fault, is too heavy, too wide, or asked another host for anything. */
+  /** Fails if a page has an accessibility error, is too large or too wide, or made a request to another host. */
   check(): Promise<void>;
 };
 
 /** The browser's path, for `describe.skipIf(!chromium)`. */
 export const chromium = inject('chromium');
 
-/** Starts the browser; closed when the test ends, or the file (see `atTheEnd`). */
+/** Starts the browser; it closes when the test or the file ends (see `atTheEnd`). */
 export async function launchBrowser(): Promise<Browser> {
   const browser = await launcher.launch({ executablePath: chromium ?? '', args: FLAGS });
   atTheEnd(() => browser.close());
@@ -32,7 +32,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Opens a tab with storage of its own for the site at `url`. Every page that it shows must come from there alone.
+ * Opens a tab with storage of its own for the site at `url`. All requests must go to this site.
  *
  * @param options - such as `{ javaScriptEnabled: false }` or `{ viewport: { width: 390, height: 844 } }`
  */
@@ -64,7 +64,7 @@ export async function openTab(
     },
     signInHere: (user) => context.addCookies(cookiesOf(user, url)),
     async check() {
-      // A page is there before its style is.
+      // A page may be ready before its styles.
       await page.waitForLoadState('load');
       expect(foreign, path()).toEqual([]);
       expect(faults, path()).toEqual([]);
@@ -83,7 +83,7 @@ function cookiesOf({ headers }: SignedInUser, url: string) {
   });
 }
 
-/** The bytes of the page that is shown, as they came over the line, compressed and with their headers. */
+/** The transferred bytes of the current page, compressed and with headers. */
 async function weighing(page: Page): Promise<() => number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
@@ -98,7 +98,7 @@ async function weighing(page: Page): Promise<() => number> {
   return () => bytes;
 }
 
-/** What stands out of the page to its right, so that the page would have to be moved sideways. */
+/** Elements that overflow the page to the right. */
 function overflow(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -110,9 +110,9 @@ function overflow(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** What axe finds wrong: the rule and the elements. */
+/** Violations found by axe: the rule and the elements. */
 async function accessibilityFaults(page: Page): Promise<string[]> {
-  // A page that is checked twice, as in another size, has it already.
+  // A page that is checked twice, such as in another size, already has it.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(await axeSource());
   const violations = await page.evaluate<Violation[]>(
     `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => violations)`,

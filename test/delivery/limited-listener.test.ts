@@ -191,7 +191,7 @@ it('an owner resends 500 delivered votes of a server an hour; an operator any nu
   const shown = new Date(now.getTime() + 1).toISOString();
   const refused = await post('/votes/resend', { state: 'delivered', shown });
   expect(refused.statusCode).toBe(429);
-  expect(refused.body).toContain('500 votes are in the line again.');
+  expect(refused.body).toContain('500 votes queued again.');
   expect(Number(refused.headers['retry-after'])).toBe(3_600);
   expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(500);
   const left = await platform.votes.findOne({ serverId, 'delivery.state': 'delivered' });

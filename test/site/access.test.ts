@@ -7,8 +7,8 @@ import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
 
 /**
- * Whom each route is for. A route that stands here for other users than in the code, or not at all, fails: who
- * may do what is decided twice.
+ * The access of each route. A route with another access in the code, or missing here, fails the test, so that each
+ * change of access is made twice.
  */
 const TABLE: Record<string, Access> = {
   'GET /': 'anyone',
@@ -133,14 +133,14 @@ beforeAll(async () => {
   sessions = await web.platform.sessions.find().toArray();
 });
 
-// Some routes end sessions, and do so here.
+// Some routes end sessions.
 afterEach(async () => {
   for (const session of sessions) {
     await web.platform.sessions.replaceOne({ _id: session._id }, session, { upsert: true });
   }
 });
 
-test('every route of the site stands in the table, for the same roles', () => {
+test('the table lists every route of the site with its access', () => {
   const found = Object.fromEntries(named().map((route) => [nameOf(route), route.access]));
   expect(found).toEqual(TABLE);
 });
@@ -152,12 +152,12 @@ test('Bull Board is for operators, and files are for anyone', () => {
   }
 });
 
-/** Whoever has a second factor is sent to the page that says so. */
+/** Where a user with a second factor is redirected. */
 const ONLY_WITHOUT_FACTOR = 'POST /account/two-factor/confirm';
 
-/** What comes back when `who` asks: whether the route itself was reached, or the lock answered. */
+/** Whether a request reached the route or was refused before it. */
 async function isLet(method: string, url: string, who: SignedInUser | null, id = serverId): Promise<boolean> {
-  // One of the routes removes it.
+  // One of the routes removes the server.
   await web.platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: null } });
   const path = url.replace(':serverId', id.toHexString()).replaceAll(/:\w+/g, 'f'.repeat(24));
   const answer = await web.app.inject({
@@ -169,15 +169,15 @@ async function isLet(method: string, url: string, who: SignedInUser | null, id =
   return !(
     /^\/sign-in(\?(done=not-sent&?)?(next=|$)|$)/.test(location) ||
     location === '/account/two-factor' ||
-    answer.body.includes('You have no such server.') ||
-    answer.body.includes('There is no such page.')
+    answer.body.includes('You have no server with this id.') ||
+    answer.body.includes('This page does not exist.')
   );
 }
 
 describe.each(Object.entries(TABLE).filter(([, access]) => access !== 'anyone'))('%s', (name, access) => {
   const [method = '', url = ''] = name.split(' ');
 
-  test(`is for ${access} and nobody else`, async () => {
+  test(`is accessible for ${access} only`, async () => {
     const { owner, other, operator, weakOperator } = users;
     const by = {
       stranger: await isLet(method, url, null),
@@ -215,7 +215,7 @@ test.each(
   }
 });
 
-test('a session that ended, a forged one and none are all strangers', async () => {
+test('an ended session, a forged session and no session have no access', async () => {
   const { headers } = await signIn(web);
   expect(await isLet('GET', '/dashboard', { headers } as SignedInUser)).toBe(true);
   const forged = { cookie: headers.cookie.replace(/.{6}$/, 'AAAAAA') };

@@ -8,20 +8,20 @@ import { sendForm, type WebApp } from '../support/web-app.ts';
 
 type Answer = Awaited<ReturnType<FastifyInstance['inject']>>;
 
-/** The cookies that an answer sets, as a browser sends them back. */
+/** The cookies of an answer, as a browser sends them back. */
 export function cookiesOf(answer: Answer): { cookie: string } {
   const kept = answer.cookies.filter(({ value, maxAge }) => value !== '' && maxAge !== 0);
   return { cookie: kept.map(({ name, value }) => `${name}=${encodeURIComponent(value)}`).join('; ') };
 }
 
-/** Whether `headers` are somebody's who is signed in. */
+/** Whether `headers` belong to a signed-in user. */
 export async function isSignedIn(web: WebApp, headers: { cookie: string }): Promise<boolean> {
   const url = `${web.platform.config.basePath}/account`;
   const answer = await web.app.inject({ url, headers: { accept: 'text/html', ...headers } });
   return answer.statusCode === 200;
 }
 
-/** Sends the form to sign in. */
+/** Sends the sign-in form. */
 export function sendSignIn(
   web: WebApp,
   email: string,
@@ -31,20 +31,20 @@ export function sendSignIn(
   return sendForm(web, '/sign-in', { email, password }, headers);
 }
 
-/** Removes all users, what they may sign in with and what they did, for a test of lists that show everybody. */
+/** Removes all users with their credentials and audit entries, for tests of lists of all users. */
 export async function removeUsers(platform: Platform): Promise<void> {
   const { users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog } = platform;
   const all = [users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog];
   await Promise.all(all.map((collection) => collection.deleteMany({})));
 }
 
-/** The texts of the mails to somebody, oldest first. */
+/** The texts of the mails to an address, oldest first. */
 export async function mailsTo({ mails, secrets }: Platform, to: string): Promise<string[]> {
   const found = await mails.find({ to }).sort({ createdAt: 1, _id: 1 }).toArray();
   return found.map(({ _id, sealedText }) => secrets.open(sealedText ?? '', mailContext(_id)));
 }
 
-/** The path and query of the newest link that somebody got by mail. */
+/** The path and query of the newest link mailed to an address. */
 export async function linkTo(platform: Platform, to: string): Promise<string> {
   const text = (await mailsTo(platform, to)).at(-1) ?? '';
   const [link = ''] = /https?:\/\/\S+\?token=\S+/.exec(text) ?? [];
@@ -57,14 +57,14 @@ export function tokenOf(link: string): string {
   return new URL(link, 'http://localhost').searchParams.get('token') ?? '';
 }
 
-/** The text of what can be copied on a page. */
+/** The copyable text of a page. */
 export function copied(body: string): string {
   return /<code>([^<]*)<\/code>/.exec(body)?.[1] ?? '';
 }
 
 /**
- * Sets up a second factor for somebody: the app's secret, the backup codes, and the new session. The code is the one
- * before the present one, so that the present one is not used up; when it grows too old on its way, the next does.
+ * Sets up a second factor for a user. Returns the app's secret, the backup codes, and the new session. Uses the previous
+ * code, so that the current one stays unused; if it expires meanwhile, uses the next one.
  */
 export async function setUpTwoFactor(
   web: WebApp,

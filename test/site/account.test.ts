@@ -13,14 +13,14 @@ beforeAll(async () => {
 
 const NEW_PASSWORD = 'seven lamps on the quay';
 
-test('a new password ends every other session, and needs the present one', async () => {
+test('changing the password needs the current one and ends all other sessions', async () => {
   const { email, headers } = await signIn(web);
   const elsewhere = cookiesOf(await sendSignIn(web, email));
   const change = (current: string, password: string) =>
     sendForm(web, '/account/password', { current, password }, headers);
   const wrong = await change('four ships in the bay', NEW_PASSWORD);
   expect(wrong.statusCode).toBe(400);
-  expect(wrong.body).toContain('That is not your present password.');
+  expect(wrong.body).toContain('The current password is wrong.');
   expect((await change(PASSWORD, 'short')).body).toContain('at least 10 characters');
   expect(await isSignedIn(web, elsewhere)).toBe(true);
 
@@ -32,7 +32,7 @@ test('a new password ends every other session, and needs the present one', async
   expect((await sendSignIn(web, email, NEW_PASSWORD)).statusCode).toBe(303);
 });
 
-test('a session is ended from another one, and only by whom it belongs to', async () => {
+test('a user can end only their own sessions', async () => {
   const { sessions } = web.platform;
   const { email, headers, userId } = await signIn(web);
   const stranger = await signIn(web);
@@ -41,7 +41,7 @@ test('a session is ended from another one, and only by whom it belongs to', asyn
   );
   const page = await getPage(web, '/account', headers);
   expect(page.body).toContain('Firefox on Android');
-  expect(page.body).toContain('this one');
+  expect(page.body).toContain('this session');
   const other = await sessions.findOne({ userId: userId, userAgent: /Firefox/ });
   const end = `/account/sessions/${other?._id.toHexString()}/end`;
   await sendForm(web, end, {}, stranger.headers);
@@ -52,7 +52,7 @@ test('a session is ended from another one, and only by whom it belongs to', asyn
   expect((await sendForm(web, '/account/sessions/x/end', {}, headers)).statusCode).toBe(404);
 });
 
-test('signing out everywhere ends every session on the server', async () => {
+test('signing out everywhere ends all sessions on the server', async () => {
   const { email, headers } = await signIn(web);
   const other = cookiesOf(await sendSignIn(web, email));
   const bystander = await signIn(web);
@@ -63,12 +63,12 @@ test('signing out everywhere ends every session on the server', async () => {
   expect(await isSignedIn(web, bystander.headers)).toBe(true);
 });
 
-test('the name is changed, escaped and shown; what is no name is refused beside its field', async () => {
+test('the name is changed, escaped and shown; an invalid name is refused beside its field', async () => {
   const { headers, userId } = await signIn(web);
   const name = '<b>Nora</b> & "Co"';
   await sendForm(web, '/account/name', { name }, headers);
   const page = await getPage(web, '/account?done=name', headers);
-  expect(page.body).toContain('Your name is changed.');
+  expect(page.body).toContain('Name updated.');
   expect(page.body).toContain('&lt;b&gt;Nora&lt;/b&gt; &amp; &quot;Co&quot;');
   const empty = await sendForm(web, '/account/name', { name: ' ' }, headers);
   expect(empty.statusCode).toBe(400);
@@ -76,7 +76,7 @@ test('the name is changed, escaped and shown; what is no name is refused beside 
   expect((await web.platform.users.findOne({ _id: userId }))?.name).toBe(name);
 });
 
-test('a role, a suspension or a confirmed address cannot be slipped into a form', async () => {
+test('extra form fields cannot change role, suspension or a confirmed address', async () => {
   const slipped = { role: 'operator', emailVerified: 'true', suspendedAt: '', twoFactorEnabled: 'true' };
   const form = { name: 'Nora', email: 'nora@example.org', password: PASSWORD, ...slipped };
   const up = await sendForm(web, '/sign-up', form);
@@ -88,21 +88,21 @@ test('a role, a suspension or a confirmed address cannot be slipped into a form'
   });
 });
 
-test('mail about servers is switched off and on, where there is mail', async () => {
+test('e-mail notifications are turned off and on if the listing sends mail', async () => {
   const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
   const { headers, userId } = await signIn(mailing);
   const wants = async () => (await mailing.platform.users.findOne({ _id: userId }))?.wantsMail;
   expect(await wants()).toBe(true);
-  expect((await getPage(mailing, '/account', headers)).body).toContain('Mail me about my servers');
+  expect((await getPage(mailing, '/account', headers)).body).toContain('E-mail me about my servers');
   await sendForm(mailing, '/account/mail', {}, headers);
   expect(await wants()).toBe(false);
   await sendForm(mailing, '/account/mail', { wantsMail: 'yes' }, headers);
   expect(await wants()).toBe(true);
   const owner = await signIn(web);
-  expect((await getPage(web, '/account', owner.headers)).body).not.toContain('Mail me');
+  expect((await getPage(web, '/account', owner.headers)).body).not.toContain('E-mail me');
 });
 
-test('somebody whose account is gone is nobody', async () => {
+test('a session of a deleted account is not signed in', async () => {
   const { headers, userId } = await signIn(web);
   await web.platform.users.deleteOne({ _id: userId });
   expect(await isSignedIn(web, headers)).toBe(false);
@@ -116,8 +116,8 @@ test.each([
   ],
   ['Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Version/18.0 Safari/605.1.15', 'Safari on macOS'],
   ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) CriOS/140.0 Safari/604.1', 'Chrome on iOS'],
-  ['curl/8.0', 'Another program'],
-  ['', 'Another program'],
+  ['curl/8.0', 'Unknown browser'],
+  ['', 'Unknown browser'],
 ])('%s is %s', (userAgent, name) => {
   expect(agentName(userAgent)).toBe(name);
 });

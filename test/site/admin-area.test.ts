@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('the admin area', () => {
-  test('says calmly that nothing needs attention, and shows the queues', async () => {
+  test('says that nothing needs attention, and shows the queues', async () => {
     const { statusCode, body } = await getPage(web, '/operator', operator.headers);
     expect(statusCode).toBe(200);
     expect(body).toContain('Nothing needs your attention.');
@@ -20,7 +20,7 @@ describe('the admin area', () => {
     expect(body).toContain('href="/operator/queues"');
   });
 
-  test('leads to each of its parts by tabs, and marks the one that is open', async () => {
+  test('has a tab for each part and marks the current one', async () => {
     for (const path of ['', '/reviews', '/servers', '/votes', '/audit']) {
       const { body } = await getPage(web, `/operator${path}`, operator.headers);
       const tabs = [...body.matchAll(/<a href="(\/operator[^"]*)" aria-current="page">/g)];
@@ -29,7 +29,7 @@ describe('the admin area', () => {
     }
   });
 
-  test('under a path of its own every link begins with it', async () => {
+  test('all links begin with the base path', async () => {
     const placed = await openWebApp({ PUBLIC_URL: 'http://localhost:3000/listing' });
     const { headers, userId } = await signIn(placed, { role: 'operator' });
     const serverId = await addOwnedServer(placed.platform, userId);
@@ -50,7 +50,7 @@ describe('the admin area', () => {
     }
   });
 
-  test('what users typed is escaped on every page', async () => {
+  test('user input is escaped on every page', async () => {
     const name = '"><script>alert(1)</script>';
     const serverId = await addOwnedServer(web.platform, operator.userId, { name });
     const q = encodeURIComponent(name);

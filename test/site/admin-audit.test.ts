@@ -27,7 +27,7 @@ beforeAll(async () => {
 const page = async (query: Record<string, string>) =>
   (await getPage(web, `/operator/audit?${new URLSearchParams(query)}`, operator.headers)).body;
 
-/** The numbers of all entries that are shown, over all pages. */
+/** The numbers of all shown entries, over all pages. */
 async function numbers(query: Record<string, string>): Promise<number[]> {
   const seen: number[] = [];
   let asked: Record<string, string> | undefined = query;
@@ -55,16 +55,16 @@ test.each([
   expect(await numbers(query)).toEqual(expected);
 });
 
-test('one server, with the other conditions', async () => {
+test('filters by server together with other filters', async () => {
   const server = serverId.toHexString();
   expect(await numbers({ server })).toEqual(all.filter((i) => i % 4));
   expect(await numbers({ server, by: 'one@example.org', action: 'server.hide' })).toEqual(
     all.filter((i) => i % 4 && i % 2 && i % 3),
   );
-  expect(await page({ server: 'nothing-here' })).toContain('There is no server with this id or slug.');
+  expect(await page({ server: 'nothing-here' })).toContain('No server has this id or slug.');
 });
 
-test('entries are sentences, and an unknown action stands as it is', async () => {
+test('entries are sentences; an unknown action is shown as its code', async () => {
   const body = await page({});
   expect(body).toContain('Hid a server: No 119.');
   expect(body).toContain('<bdi>made.up</bdi>');
@@ -73,10 +73,10 @@ test('entries are sentences, and an unknown action stands as it is', async () =>
   expect(sentence('server.edit', { address: 'x', queryPort: 1 })).toBe(
     'Changed a server: address, query port',
   );
-  expect(sentence('server.transfer', { from: null, to: 'a@b.org' })).toBe('Gave a server away: to a@b.org');
+  expect(sentence('server.transfer', { from: null, to: 'a@b.org' })).toBe('Transferred a server: to a@b.org');
   expect(sentence('review.rejected')).toBe('Rejected a review');
   const email = 'a@b.org';
   expect(sentence('person.make-operator', { email })).toBe('Made a user an operator: a@b.org');
-  expect(sentence('person.unmake-operator', { email })).toBe('Took the operator’s role away: a@b.org');
+  expect(sentence('person.unmake-operator', { email })).toBe('Removed the operator role: a@b.org');
   expect(sentence('constructor')).toBe('constructor');
 });

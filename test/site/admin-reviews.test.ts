@@ -40,8 +40,8 @@ const decide = (reviewId: string, fields: Record<string, string>) =>
 const reviewOf = (reviewId: string) => web.platform.reviews.findOne({ _id: new ObjectId(reviewId) });
 const ordered = (body: string) => [...body.matchAll(/By (\w+)\./g)].map(([, name]) => name);
 
-test('the longest waiting comes first, and after a decision the next one', async () => {
-  expect(await page()).toContain('No review waits.');
+test('the oldest waiting review is first, and after a decision the next one', async () => {
+  expect(await page()).toContain('No reviews are waiting.');
   const [first] = [await write('First'), await write('Second')];
   expect(ordered(await page())).toEqual(['First', 'Second']);
   const answer = await decide(first, { state: 'approved' });
@@ -55,7 +55,7 @@ test('the longest waiting comes first, and after a decision the next one', async
   expect(ordered(await page('?state=approved'))).toEqual(['First']);
 });
 
-test('a rejection says why, and is undone', async () => {
+test('a rejection has a reason and can be undone', async () => {
   const id = await write('Rude');
   expect((await decide(id, { state: 'rejected', reason: '  ' })).statusCode).toBe(400);
   expect((await decide(id, { state: 'rejected', reason: 'x'.repeat(501) })).statusCode).toBe(400);
@@ -80,22 +80,22 @@ test('a rejection says why, and is undone', async () => {
   ]);
 });
 
-test('who decides on what somebody else has decided meanwhile is told so, and changes nothing', async () => {
+test('a decision after another operator’s decision shows a message and changes nothing', async () => {
   const id = await write('Both');
   await decide(id, { state: 'rejected', reason: 'Insults' });
   const answer = await decide(id, { state: 'approved' });
   expect(answer.headers.location).toContain('done=meanwhile');
-  expect(await page(`?done=meanwhile&review=${id}`)).toContain('Somebody else was quicker.');
+  expect(await page(`?done=meanwhile&review=${id}`)).toContain('Another operator decided first.');
   expect(await reviewOf(id)).toMatchObject({ state: 'rejected' });
 });
 
-test('a review that is not there, and a form that is not ours, are refused', async () => {
+test('a missing review and an invalid form are refused', async () => {
   expect((await decide('f'.repeat(24), { state: 'approved' })).statusCode).toBe(404);
   expect((await decide('nothing', { state: 'approved' })).statusCode).toBe(404);
   expect((await decide(await write('Steve'), { state: 'deleted' })).statusCode).toBe(400);
 });
 
-test('many are paged, and none is left out', async () => {
+test('paging shows every review', async () => {
   for (let i = 0; i < 45; i++) await write(`P${i}`);
   const seen: (string | undefined)[] = [];
   let path: string | undefined = '';

@@ -39,23 +39,23 @@ test('a server is found by name, address, slug, id and its owner’s address', a
     expect(body, q).toContain('Crème de la Craft');
     expect(body, q).not.toContain('>Other<');
   }
-  expect((await page('?q=la+craft')).body).toContain('No server has a name');
-  expect((await page('?q=play.example.org:1')).body).toContain('No server has a name');
+  expect((await page('?q=la+craft')).body).toContain('No servers match');
+  expect((await page('?q=play.example.org:1')).body).toContain('No servers match');
   expect((await page(`/${new ObjectId()}`)).statusCode).toBe(404);
   expect((await page('/x')).statusCode).toBe(404);
 });
 
-test('nothing is said of seven days before there is a whole one', async () => {
+test('there are no seven-day figures before the first full day', async () => {
   const set = (daily: object) => web.platform.servers.updateOne({ _id: serverId }, { $set: daily });
   await set({ 'current.onlinePlayers': 12, 'current.maxPlayers': 64 });
   const { body } = await page(`/${serverId}`);
   expect(body).toContain('12 of 64');
   expect(body).not.toContain('in 7 days');
   await set({ 'daily.peakPlayers': 20, 'daily.averagePlayers': 7.5 });
-  expect((await page(`/${serverId}`)).body).toContain('12 of 64; at most 20 and 7.5 on average in 7 days');
+  expect((await page(`/${serverId}`)).body).toContain('12 of 64; in 7 days 7.5 on average, 20 at the peak');
 });
 
-test('hiding needs a reason that its owner sees; its API goes on at the last place', async () => {
+test('hiding needs a reason, which the owner sees; the API keeps working with the last rank', async () => {
   await addOwnedServer(web.platform, owner.userId, { name: 'Other' });
   const refused = await act('hide', { reason: ' ' });
   expect(refused.statusCode).toBe(400);
@@ -86,16 +86,16 @@ test('hiding needs a reason that its owner sees; its API goes on at the last pla
   expect(await audited('server.unhide')).toMatchObject({ by: operator.email });
 });
 
-test('premium goes on and off', async () => {
+test('premium is turned on and off', async () => {
   await act('premium', { premium: 'on' });
   expect(await server()).toMatchObject({ isPremium: true });
-  expect((await page(`/${serverId}?done=premium-on`)).body).toContain('It is premium now.');
+  expect((await page(`/${serverId}?done=premium-on`)).body).toContain('The server is premium now.');
   await act('premium', { premium: 'off' });
   expect(await server()).toMatchObject({ isPremium: false });
   expect((await act('premium', { premium: 'perhaps' })).statusCode).toBe(400);
 });
 
-test('a server is given to a user with an account, and the old owner sees it no more', async () => {
+test('a server is transferred to a user with an account, and the old owner loses access', async () => {
   const next = await signIn(web);
   const dashboard = async (who: SignedInUser) => (await getPage(web, '/dashboard', who.headers)).body;
   expect((await act('transfer', { email: 'nobody@example.org' })).body).toContain('Nobody has an account');
@@ -111,22 +111,22 @@ test('a server is given to a user with an account, and the old owner sees it no 
   expect(await dashboard(next)).toContain('Crème');
 });
 
-test('removing asks for the slug, and is for ever', async () => {
+test('removing needs the slug and is permanent', async () => {
   const { slug = '' } = (await server()) ?? {};
   const refused = await act('remove', { slug: 'creme' });
   expect(refused.statusCode).toBe(400);
-  expect(refused.body).toContain(`Type ${slug} to remove it.`);
+  expect(refused.body).toContain(`Type ${slug} to remove the server.`);
   expect((await server())?.removedAt).toBeNull();
   expect((await act('remove', { slug })).statusCode).toBe(303);
   expect((await server())?.removedAt).toBeInstanceOf(Date);
   const { body } = await page(`/${serverId}`);
   expect(body).toContain('removed');
-  expect(body).not.toContain('What you can do');
+  expect(body).not.toContain('<h2>Actions</h2>');
   expect((await act('hide', { reason: 'x' })).statusCode).toBe(409);
   expect((await page('?list=removed')).body).toContain('Crème de la Craft');
 });
 
-test('the newest are listed first, page by page', async () => {
+test('servers are listed newest first, page by page', async () => {
   for (let i = 0; i < 55; i++) await addOwnedServer(web.platform, owner.userId, { name: `Number ${i}` });
   const first = (await page()).body;
   expect(first).toContain('Number 54');

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 beforeEach(() => removeUsers(shared.platform));
 
-/** An operator and an owner, and what the operator does. */
+/** An operator and an owner, with helpers for the operator's actions. */
 async function twoUsers(web = shared) {
   const operator = await signIn(web, { role: 'operator' });
   const owner = await signIn(web);
@@ -47,7 +47,7 @@ function audited({ platform }: WebApp): Promise<string[]> {
     .toArray();
 }
 
-test('a suspended user is out at once and cannot come back until it is lifted; the servers stay', async () => {
+test('a suspended user is signed out at once and cannot sign in until it is lifted; the servers stay', async () => {
   const { web, operator, owner, press, look } = await twoUsers();
   const serverId = await addOwnedServer(web.platform, owner.userId);
   expect((await press(owner, 'suspend', { reason: ' ' })).statusCode).toBe(400);
@@ -67,13 +67,13 @@ test('a suspended user is out at once and cannot come back until it is lifted; t
   expect(await audited(web)).toEqual([`${operator.email} person.suspend`, `${operator.email} person.lift`]);
 });
 
-test('a session that a suspension missed opens nothing', async () => {
+test('a session that outlives a suspension has no access', async () => {
   const { web, owner } = await twoUsers();
   await web.platform.users.updateOne({ _id: owner.userId }, { $set: { suspendedAt: new Date() } });
   expect(await isSignedIn(web, owner.headers)).toBe(false);
 });
 
-test('a lost second factor is reset, and every session ends', async () => {
+test('resetting the second factor ends all sessions', async () => {
   const { web, owner, press } = await twoUsers();
   const { headers } = await setUpTwoFactor(web, owner);
   await press(owner, 'reset-two-factor');
@@ -82,7 +82,7 @@ test('a lost second factor is reset, and every session ends', async () => {
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
 });
 
-test('an operator is made and unmade, with effect on the next click', async () => {
+test('the operator role is given and removed with immediate effect', async () => {
   const { web, operator, owner, press } = await twoUsers();
   await press(owner, 'make-operator');
   expect((await getPage(web, '/operator', owner.headers)).headers.location).toBe('/account/two-factor');
@@ -94,23 +94,27 @@ test('an operator is made and unmade, with effect on the next click', async () =
   ]);
 });
 
-test.each(['suspend', 'reset-two-factor', 'unmake-operator'])('nobody can %s themselves', async (button) => {
+test.each([
+  'suspend',
+  'reset-two-factor',
+  'unmake-operator',
+])('operators cannot %s themselves', async (button) => {
   const { web, operator, press, look } = await twoUsers();
   const refused = await press(operator, button, { reason: 'x' });
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('Another operator has to do that for you.');
-  expect((await look(operator)).body).toContain('This is you.');
+  expect((await look(operator)).body).toContain('This is your account.');
   expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(200);
 });
 
-test('operators who unmake each other at the same moment leave one, who stays', async () => {
+test('if operators remove each other’s role at the same time, one operator remains', async () => {
   const { web, operator } = await twoUsers();
   const { platform } = web;
   const others = await Promise.all([1, 2, 3].map(() => signIn(web, { role: 'operator' })));
   const all = [operator, ...others];
   const unmake = (on: SignedInUser, by: SignedInUser) =>
     setRole(platform, on.userId, 'owner', { userId: by.userId, by: by.email });
-  // A connection for each, so that they really meet.
+  // A connection for each, so that the requests overlap.
   await Promise.all(Array.from({ length: 20 }, () => platform.users.findOne({})));
   const ends = await Promise.allSettled(
     all.map((one, n) => unmake(one, all[(n + 1) % all.length] ?? operator)),
@@ -142,7 +146,7 @@ test('without mail a one-time link is shown once, and works once', async () => {
   expect(JSON.stringify(await web.platform.auditLog.find().toArray())).not.toContain(token);
 });
 
-test('with mail the link goes to the user, not to the operator', async () => {
+test('with mail the link is sent to the user and not shown to the operator', async () => {
   const { web, owner, press } = await twoUsers(
     await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' }),
   );
@@ -160,7 +164,7 @@ test('users are found by the beginning of their address or name, and listed page
     name: n === 7 ? 'Émile Dupont' : `User ${n}`,
     email: `p${String(n).padStart(3, '0')}@example.org`,
     emailVerified: true,
-    // Many at the same moment: no page may leave one out.
+    // Many with the same creation time: no page may skip one.
     createdAt: new Date(now - Math.floor(n / 40) * 1_000),
     updatedAt: new Date(now),
     role: 'owner' as const,
@@ -191,7 +195,7 @@ test('users are found by the beginning of their address or name, and listed page
   expect(unknown.statusCode).toBe(404);
 });
 
-test('an operator is made of a newcomer and of somebody who is there, however often it is asked', async () => {
+test('creating an operator works for new and existing users, and can be repeated', async () => {
   const web = shared;
   const cli = { userId: null, by: 'cli' };
   const made = await Promise.all(
@@ -205,7 +209,7 @@ test('an operator is made of a newcomer and of somebody who is there, however of
   await expect(createOperator(web.platform, { email: 'no address' }, cli)).rejects.toThrow('e-mail address');
 });
 
-test('whoever took an address before its owner came does not become the operator', async () => {
+test('an unconfirmed account with the same address does not become the operator', async () => {
   const web = shared;
   const stranger = await signIn(web, { email: 'ada@example.org' });
   await web.platform.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
@@ -214,7 +218,7 @@ test('whoever took an address before its owner came does not become the operator
   expect(user).toMatchObject({ role: 'operator', emailVerified: true, _id: stranger.userId });
   expect(await isSignedIn(web, stranger.headers)).toBe(false);
   expect((await sendSignIn(web, 'ada@example.org')).statusCode).toBe(401);
-  // The real one has a link.
+  // The real owner of the address gets a link.
   const token = tokenOf(await makePasswordLink(web.platform, user));
   await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
   expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/dashboard');

@@ -27,7 +27,7 @@ beforeEach(async () => {
 const page = (query: Record<string, string>, path = '') =>
   getPage(web, `/operator/votes${path}?${new URLSearchParams(query)}`, operator.headers);
 const cast = (username: string, by = tokenId) => accept(web.platform, { serverId, username, tokenId: by });
-/** As if all of them had been cast an hour ago. */
+/** Moves all votes one hour into the past. */
 async function age(): Promise<void> {
   const { votes, voteCounters, voteCounts } = web.platform;
   await votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', HOUR] } } }]);
@@ -48,15 +48,15 @@ test('votes are found by player, id, token and time', async () => {
   expect(names((await page({ server, token: tokenId.toHexString() })).body)).toEqual(['Steve']);
   expect(names((await page({ server, until: hoursAgo(1) })).body)).toEqual([]);
   expect(names((await page({ server, since: hoursAgo(1) })).body)).toEqual(['Alex', 'Steve']);
-  expect((await page({ server: 'nothing-here' })).body).toContain('There is no server with this id or slug.');
+  expect((await page({ server: 'nothing-here' })).body).toContain('No server has this id or slug.');
   expect((await page({ server, since: 'yesterday' })).statusCode).toBe(400);
   expect((await page({ server, since: hoursAgo(1), until: hoursAgo(2) })).body).toContain(
-    'The end must be after the beginning.',
+    'The end must be after the start.',
   );
-  expect((await page({ server, token: 'f'.repeat(24) })).body).toContain('The server never had this token.');
+  expect((await page({ server, token: 'f'.repeat(24) })).body).toContain('The server has no such token.');
 });
 
-test('votes are shown page by page, also those of one moment', async () => {
+test('votes are shown page by page, also those with the same time', async () => {
   for (let i = 0; i < 120; i++) await cast(`P${i}`);
   const same = web.platform.clock.now();
   await web.platform.votes.updateMany(
@@ -78,7 +78,7 @@ test('votes are shown page by page, also those of one moment', async () => {
   expect(seen).toHaveLength(120);
 });
 
-/** The hidden fields of the form that decides an exclusion. */
+/** The hidden fields of the exclusion form. */
 function fieldsOf(body: string): Record<string, string> {
   return Object.fromEntries(
     [...body.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
@@ -88,18 +88,18 @@ function fieldsOf(body: string): Record<string, string> {
   );
 }
 
-test('an exclusion shows what it touches, is decided once, carried out by a worker, and undone', async () => {
+test('an exclusion shows the affected votes, is applied once by a worker, and can be undone', async () => {
   const { platform } = web;
   for (const name of ['One', 'Two', 'Three']) await cast(name);
   await cast('Honest', new ObjectId());
   await age();
   const range = { server: serverId.toHexString(), since: hoursAgo(2), token: tokenId.toHexString() };
   expect((await page(range)).body).toContain('Exclude these votes…');
-  // Without a beginning, or for one player, the page says what an exclusion needs.
+  // Without a start time, or with a player, the page says what an exclusion needs.
   for (const other of [{ server: range.server }, { ...range, player: 'One' }]) {
     const { body } = await page(other);
     expect(body).not.toContain('Exclude these votes…');
-    expect(body).toContain('To exclude votes, search for those from a certain time on');
+    expect(body).toContain('To exclude votes, search with a start time');
   }
   expect((await page(range)).body).not.toContain('To exclude votes,');
   const preview = (await page(range, '/exclude')).body;
@@ -117,7 +117,7 @@ test('an exclusion shows what it touches, is decided once, carried out by a work
   const [exclusion, ...others] = await platform.voteExclusions.find({ serverId }).toArray();
   expect(others).toEqual([]);
   expect(exclusion).toMatchObject({ state: 'excluding', by: operator.email, reason: 'Bought', tokenId });
-  expect((await page({ server: range.server })).body).toContain('under way');
+  expect((await page({ server: range.server })).body).toContain('in progress');
   const jobs = await platform.queues['exclude-votes'].getJobs();
   expect(jobs.map(({ data }) => data)).toEqual([{ exclusionId: exclusion?._id.toHexString() }]);
   expect(await platform.auditLog.countDocuments({ action: 'vote.exclude', by: operator.email })).toBe(1);
@@ -140,7 +140,7 @@ test('an exclusion shows what it touches, is decided once, carried out by a work
   expect((await page({})).body).toContain('undone');
 }, 60_000);
 
-test('an exclusion undone while it is being carried out ends as undone', async () => {
+test('an exclusion that is undone while in progress ends as undone', async () => {
   const { platform } = web;
   await cast('One');
   await age();
@@ -160,7 +160,7 @@ test('an exclusion undone while it is being carried out ends as undone', async (
   expect(await platform.votes.countDocuments({ serverId, excludedAt: { $exists: true } })).toBe(0);
 }, 60_000);
 
-test('what cannot be excluded is refused in words', async () => {
+test('an invalid exclusion is refused with a message', async () => {
   const server = serverId.toHexString();
   const status = async (query: Record<string, string>) => (await page(query, '/exclude')).statusCode;
   expect(await status({ server })).toBe(400);

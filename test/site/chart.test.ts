@@ -10,7 +10,7 @@ const chart = (values: (number | null)[]) => ({
   empty: 'Nothing yet.',
 });
 
-it('the scale ends at a round number over the greatest value', () => {
+it('the scale ends at a round number above the greatest value', () => {
   for (const [greatest, top, half] of [
     [0, 2, 1],
     [1, 2, 1],
@@ -24,7 +24,7 @@ it('the scale ends at a round number over the greatest value', () => {
   }
 });
 
-it('a line breaks where nothing is known, and a point alone is a dot', () => {
+it('a line has gaps for unknown values, and a single point is a dot', () => {
   const drawn = String(lineChart(chart([1, 2, null, 2, null])));
   expect(drawn.match(/<path class="line(?: lone)?" d="[^"]+"/g)).toEqual([
     '<path class="line" d="M0 80 L150 0"',
@@ -36,19 +36,19 @@ it('a line breaks where nothing is known, and a point alone is a dot', () => {
   ]);
 });
 
-it('one point alone stands in the middle', () => {
+it('a single point is drawn in the middle', () => {
   const drawn = String(lineChart(chart([2])));
   expect(drawn).toContain('<path class="line lone" d="M300 0 h0.01"');
   expect(drawn).toContain('<rect x="0" width="600"><title>day 0: 2</title>');
 });
 
-it('nothing to draw is said in words; a title is escaped', () => {
+it('an empty chart shows a message; a title is escaped', () => {
   expect(String(lineChart(chart([null, null])))).toContain('Nothing yet.');
   expect(String(lineChart(chart([])))).toContain('Nothing yet.');
   expect(String(barChart(chart([1])))).toContain('aria-label="Votes &lt;b&gt;"');
 });
 
-it('the axis names one point once, two by both their ends, and more in the middle too', () => {
+it('the axis labels one point once, two points at both ends, and more also in the middle', () => {
   const named = (values: number[]) =>
     [
       ...(/chart-times[^>]*>(.*?)<\/div>/s.exec(String(lineChart(chart(values))))?.[1] ?? '').matchAll(

@@ -16,6 +16,6 @@ it.each([
   expect(csv(['x'], [[value]])).toBe(`x\r\n${expected}\r\n`);
 });
 
-it('numbers stay numbers, and the unknown is empty', () => {
+it('numbers stay numbers, and unknown values are empty', () => {
   expect(csv(['a', 'b'], [[-1.5, null]])).toBe('a,b\r\n-1.5,\r\n');
 });

@@ -12,7 +12,7 @@ let shared: OwnerApp;
 beforeAll(async () => {
   shared = await openOwnerApp();
 });
-// All listeners run on one address: their test votes must not add up.
+// All listeners run on one address, so their test votes must not count together.
 beforeEach(() => shared.platform.rateLimits.deleteMany({}));
 
 const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', port: '8192', serviceName: 'Tallyport' };
@@ -27,7 +27,7 @@ async function audit({ platform, serverId }: OwnerFixture): Promise<[string, str
   return entries.map(({ action, by }) => [action, by]);
 }
 
-test('an owner without a listener is offered one, with the fields that each protocol needs and no other', async () => {
+test('an owner without a listener gets a form with the fields of the chosen protocol only', async () => {
   const fixture = await ownerFixture(shared);
   await fixture.post('/listener/remove');
   const { body } = await fixture.get('/listener');
@@ -43,21 +43,21 @@ test('an owner without a listener is offered one, with the fields that each prot
   expect(http).not.toContain('name="host"');
 });
 
-test('a listener is set, and its token is on no page afterwards', async () => {
+test('a listener is set, and no page shows its token afterwards', async () => {
   const fixture = await ownerFixture(shared);
   const { port, token } = fixture.listener;
   const answer = await fixture.post('/listener', { ...V2, port: String(port), secret: ` ${token} ` });
   expect(answer.statusCode).toBe(303);
   expect(answer.headers.location).toMatch(/\/listener\?done=set$/);
   const page = (await fixture.get('/listener?done=set')).body;
-  expect(textOf(page)).toContain('The listener is set');
+  expect(textOf(page)).toContain('Vote listener saved');
   expect(textOf(page)).toContain(`Address 127.0.0.1:${port}`);
   expect(page).not.toContain(token);
   expect((await fixture.get('/listener?protocol=votifier-v2')).body).not.toContain(token);
   expect(await audit(fixture)).toContainEqual(['listener.set', fixture.owner.email]);
 });
 
-test('an address to which nothing is sent is warned of, and others are not', async () => {
+test('the page warns about a forbidden address only', async () => {
   const fixture = await ownerFixture(shared);
   const token = 'abcdef0123456789';
   const page = async (host: string) => {
@@ -103,7 +103,7 @@ test('a private key that was pasted by mistake is not sent back in the page', as
   }
 });
 
-test('an empty token keeps the one that is set, while host, port or service name change', async () => {
+test('an empty token keeps the current one while host, port or service name change', async () => {
   const fixture = await ownerFixture(shared);
   const { port } = fixture.listener;
   await fixture.post('/listener', { ...V2, port: String(port), secret: '', serviceName: 'Other name' });
@@ -113,16 +113,16 @@ test('an empty token keeps the one that is set, while host, port or service name
   expect(fixture.listener.votes.map(({ username }) => username)).toEqual(['Steve']);
 });
 
-test('a paused listener says why, what it said and how to mend it; resuming sends what waits', async () => {
+test('a paused listener shows the reason, its answer and the fix; resuming sends waiting votes', async () => {
   const fixture = await ownerFixture(shared);
   const { token } = fixture.listener;
   fixture.listener.tokens = { default: 'another' };
   await fixture.cast('Steve');
   await fixture.drain();
   const page = await fixture.read('/listener');
-  expect(page).toMatch(/Paused because of a fault since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
+  expect(page).toMatch(/Paused because of an error since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
   expect(page).toContain('The listener refused the signature: its token is different.');
-  expect(page).toMatch(/It said: « [^»]*Signature is not valid/);
+  expect(page).toMatch(/The listener’s answer: « [^»]*Signature is not valid/);
   expect(page).toContain('Copy the token from the vote plugin’s configuration once more');
   expect(page).toContain('Votes waiting 1 ');
   fixture.listener.tokens = { default: token };
@@ -132,7 +132,7 @@ test('a paused listener says why, what it said and how to mend it; resuming send
   expect(fixture.listener.votes).toHaveLength(1);
 });
 
-test('an unreachable listener says since when, what was seen, when it is tested next and how many votes wait', async () => {
+test('an unreachable listener shows since when, the cause, the next test and the number of waiting votes', async () => {
   const fixture = await ownerFixture(shared);
   await fixture.listener.stop();
   for (const name of ['Steve', 'Alex', 'Kai']) await fixture.cast(name);
@@ -145,7 +145,7 @@ test('an unreachable listener says since when, what was seen, when it is tested 
   expect(page).toContain('Test now');
 });
 
-test('an owner pauses, resumes and removes; each stands in the audit log under their address', async () => {
+test('pausing, resuming and removing are recorded in the audit log with the owner’s address', async () => {
   const fixture = await ownerFixture(shared);
   await fixture.post('/listener/pause');
   expect(await fixture.read('/listener?done=paused')).toContain('Paused by its owner since');
@@ -153,7 +153,7 @@ test('an owner pauses, resumes and removes; each stands in the audit log under t
   await fixture.post('/listener/pause');
   await fixture.cast('Steve');
   const { body } = await fixture.get('/listener');
-  expect(textOf(body)).toContain('1 vote waits and is removed from the queue.');
+  expect(textOf(body)).toContain('1 vote is waiting and leaves the queue.');
   await fixture.post('/listener/remove');
   expect(await shown(fixture)).toBeNull();
   expect((await fixture.post('/listener/pause')).statusCode).toBe(404);
@@ -167,7 +167,7 @@ test('an owner pauses, resumes and removes; each stands in the audit log under t
   ]);
 });
 
-test('the secret of an HTTP listener is shown once, and rotated once however often the form is sent', async () => {
+test('the secret of an HTTP listener is shown once, and rotated once even if the form is sent twice', async () => {
   const fixture = await ownerFixture(shared);
   const site = await startFakeHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
@@ -180,43 +180,43 @@ test('the secret of an HTTP listener is shown once, and rotated once however oft
   const [, revision = ''] = /name="revision" value="(\d+)"/.exec(page) ?? [];
   const rotated = await fixture.post('/listener/rotate', { revision });
   expect(rotated.body).toMatch(/whsec_/);
-  expect(textOf(rotated.body)).toMatch(/signed with the old one too until \d+ \w+ \d{4}/);
+  expect(textOf(rotated.body)).toMatch(/also signed with the old secret until \d+ \w+ \d{4}/);
   const again = await fixture.post('/listener/rotate', { revision });
   expect(again.statusCode).toBe(409);
   expect(again.body).not.toMatch(/whsec_/);
   expect((await fixture.post('/listener/rotate')).statusCode).toBe(409);
-  // Another URL keeps the secret.
+  // Changing the URL keeps the secret.
   expect((await fixture.post('/listener', { protocol: 'http', url: `${url}2` })).statusCode).toBe(303);
 });
 
-test('a test vote shows each step, names the exact fault and what to do, and changes nothing', async () => {
+test('a test vote shows each step, the exact error and the fix, and changes nothing', async () => {
   const fixture = await ownerFixture(shared);
   fixture.listener.tokens = { default: 'another' };
   const before = await shown(fixture);
   const page = await fixture.post('/listener/test');
   expect(page.statusCode).toBe(200);
   const text = textOf(page.body);
-  expect(text).toContain('Key or token here it fails');
-  expect(text).toContain('Greeting in order');
+  expect(text).toContain('Key or token failed');
+  expect(text).toContain('Greeting passed');
   expect(text).toContain('The test vote did not arrive');
   expect(text).toContain('The listener refused the signature: its token or secret is different.');
-  expect(text).toMatch(/The listener said « [^»]*Signature is not valid/);
+  expect(text).toMatch(/Listener’s answer « [^»]*Signature is not valid/);
   expect(text).toContain('bad-signature');
   expect(await shown(fixture)).toEqual(before);
   expect(page.body.trimEnd()).toMatch(/<\/html>$/);
 });
 
-test('a test vote that arrives says so; with Votifier v1 that nothing can be confirmed', async () => {
+test('a test vote that arrives is shown as such; with Votifier v1 as not confirmed', async () => {
   const fixture = await ownerFixture(shared);
   expect(textOf((await fixture.post('/listener/test')).body)).toContain('The test vote arrived');
   expect(fixture.listener.votes.map(({ username }) => username)).toEqual(['TallyportTest']);
   await fixture.set({ protocol: 'votifier-v1', secret: fixture.listener.publicKeyLine });
   const text = textOf((await fixture.post('/listener/test')).body);
-  expect(text).toContain('The test vote was sent, and cannot be confirmed');
-  expect(text).toContain('Key or token cannot be confirmed');
+  expect(text).toContain('The test vote was sent, but not confirmed');
+  expect(text).toContain('Key or token not confirmed');
 });
 
-test('steps are sent as they begin, before the listener has answered', async () => {
+test('steps are streamed as they begin, before the listener has answered', async () => {
   const fixture = await ownerFixture(await openOwnerApp({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' }));
   fixture.listener.stall();
   await fixture.web.app.listen({ port: 0, host: '127.0.0.1' });
@@ -240,18 +240,18 @@ test('steps are sent as they begin, before the listener has answered', async () 
   expect(page).toContain('The test vote arrived');
 });
 
-test('a process that stops ends a test that is under way with a sentence', async () => {
+test('a shutdown ends a running test with a message', async () => {
   const fixture = await ownerFixture(await openOwnerApp({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' }));
   fixture.listener.stall();
   const testing = fixture.post('/listener/test');
   await expect.poll(() => fixture.listener.held).toBe(1);
   const closing = fixture.web.app.close();
-  expect(textOf((await testing).body)).toContain('This listing is being restarted.');
+  expect(textOf((await testing).body)).toContain('This listing is restarting.');
   await closing;
   fixture.listener.release();
 });
 
-test('an owner has six test votes a minute, and is told when the next one may be sent', async () => {
+test('an owner has six test votes a minute, and sees when the next one is allowed', async () => {
   const fixture = await ownerFixture(await openOwnerApp());
   fixture.clock.stop(new Date());
   for (let n = 0; n < 6; n += 1) expect((await fixture.post('/listener/test')).statusCode).toBe(200);
@@ -263,12 +263,15 @@ test('an owner has six test votes a minute, and is told when the next one may be
   expect((await fixture.post('/listener/test')).statusCode).toBe(200);
 });
 
-test('a refused port, a listener that is gone and a token that cannot be read are said in words', async () => {
+test('a refused port, a missing listener and an unreadable token have messages', async () => {
   const fixture = await ownerFixture(shared);
   const { platform, serverId } = fixture;
   await platform.listeners.updateOne({ serverId }, { $set: { port: 25 } });
   const port = await fixture.post('/listener/test');
-  expect([port.statusCode, textOf(port.body)]).toEqual([409, expect.stringContaining('a port of mail')]);
+  expect([port.statusCode, textOf(port.body)]).toEqual([
+    409,
+    expect.stringContaining('ports of mail servers'),
+  ]);
   await platform.listeners.updateOne({ serverId }, { $set: { port: 8_192, sealedSecret: 'spoiled' } });
   const spoiled = await fixture.post('/listener/test');
   expect([spoiled.statusCode, textOf(spoiled.body)]).toEqual([
@@ -276,13 +279,13 @@ test('a refused port, a listener that is gone and a token that cannot be read ar
     expect.stringContaining('cannot be read'),
   ]);
   const kept = await fixture.post('/listener', { ...V2, secret: '' });
-  expect(textOf(kept.body)).toContain('cannot be read any more: enter it again.');
+  expect(textOf(kept.body)).toContain('cannot be read. Enter it again.');
   await fixture.post('/listener/remove');
   const gone = await fixture.post('/listener/test');
-  expect([gone.statusCode, textOf(gone.body)]).toEqual([409, expect.stringContaining('Set one first')]);
+  expect([gone.statusCode, textOf(gone.body)]).toEqual([409, expect.stringContaining('Set one up first')]);
 });
 
-test('operators test and mend the listener of anybody’s server', async () => {
+test('operators can test and change any server’s listener', async () => {
   const fixture = await ownerFixture(shared);
   const operator = await signIn(fixture.web, { role: 'operator' });
   const path = `/dashboard/servers/${fixture.serverId.toHexString()}/listener`;
@@ -292,7 +295,7 @@ test('operators test and mend the listener of anybody’s server', async () => {
   expect((await audit(fixture)).at(-1)).toEqual(['listener.pause', operator.email]);
 });
 
-test('what a listener says is escaped', async () => {
+test('a listener’s answer is escaped', async () => {
   const fixture = await ownerFixture(shared);
   fixture.listener.behaviour = { answer: '{"status":"error","error":"<script>alert(1)</script>"}' };
   const { body } = await fixture.post('/listener/test');

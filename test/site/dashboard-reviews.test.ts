@@ -33,7 +33,7 @@ async function approved(serverId: ObjectId, rating = 4, content?: string): Promi
   return reviewId;
 }
 
-it('approved reviews are read page by page, with the spread of their stars', async () => {
+it('approved reviews are shown page by page, with the number of each rating', async () => {
   const id = await server();
   for (let i = 0; i < 12; i++) await approved(id, i < 9 ? 5 : 2, `<i>words ${i}</i>`);
   await review(id, 1, 'Nobody has approved this.');
@@ -56,7 +56,7 @@ it('approved reviews are read page by page, with the spread of their stars', asy
   expect((await get(id, '?page=x')).statusCode).toBe(200);
 });
 
-it('an answer is public at once, can be changed and removed, and the API does not know it', async () => {
+it('an answer is public at once, can be edited and removed, and is not in the API', async () => {
   const id = await server();
   const reviewId = await approved(id);
   const answered = await post(id, `/${reviewId}/answer?page=1`, { answer: ' Thank <you>.\r\nCome again. ' });
@@ -90,7 +90,7 @@ it('an answer is public at once, can be changed and removed, and the API does no
   ]);
 });
 
-it('only a public review of the owner’s own server can be answered, in words', async () => {
+it('only public reviews of the owner’s own server can be answered', async () => {
   const [id, elsewhere] = [await server(), await server()];
   const [pending, others] = [await review(id), await approved(elsewhere)];
   for (const reviewId of [pending, others, new ObjectId()]) {
@@ -106,7 +106,7 @@ it('only a public review of the owner’s own server can be answered, in words',
   );
 });
 
-it('the spread follows every decision, and a list without one gets it from migration', async () => {
+it('the rating counts follow every decision; a migration adds missing ones', async () => {
   const id = await server();
   const [five, two] = [await approved(id, 5), await approved(id, 2)];
   await moderateReview(web.platform, two, 'rejected', 'test');

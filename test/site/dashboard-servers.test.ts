@@ -12,7 +12,7 @@ let olivia: SignedInUser;
 beforeAll(async () => {
   web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
 });
-// Checks by hand are counted for each user.
+// Manual checks are limited for each user.
 beforeEach(async () => {
   olivia = await signIn(web);
 });
@@ -40,32 +40,32 @@ const locationOf = (answer: { headers: Record<string, unknown> }) =>
   String(answer.headers.location).replace(/#.*/, '');
 
 describe('adding a server', () => {
-  it('shows what the server says, asks for a proof, and lists it when the code is seen', async () => {
+  it('shows the server’s answer, asks for verification, and lists the server when the code is found', async () => {
     const game = await gameServer();
     game.said = { motd: '§aA <b>quiet</b>\n§7place', version: 'Paper', online: 12, max: 64 };
     const added = await post('/dashboard/servers/new', form({ port: String(game.port), countryCode: 'SE' }));
     expect(added.statusCode).toBe(303);
     const path = locationOf(added);
     const draft = (await get(path)).body;
-    expect(draft).toMatch(/We reached it: 12 of 64 players, \d+ ms/);
+    expect(draft).toMatch(/Server reached: 12 of 64 players, \d+ ms/);
     expect(draft).toContain('A &lt;b&gt;quiet&lt;/b&gt;\nplace</pre>');
     const code = /<code>(tp-\w{10})<\/code>/.exec(draft)?.[1] ?? '';
-    expect((await get('/dashboard')).body).toContain('reached, proof missing');
+    expect((await get('/dashboard')).body).toContain('reached, not verified');
 
     game.said.motd = code;
     const proved = await post(`${path}/check`);
     expect(locationOf(proved)).toMatch(/^\/dashboard\/servers\/[0-9a-f]{24}\?done=listed$/);
     const overview = await get(locationOf(proved));
-    expect(overview.body).toContain('The server is listed.');
-    expect(overview.body).toContain('Make an API token');
-    // Sent again from the page before: it leads to the same server.
+    expect(overview.body).toContain('Server listed.');
+    expect(overview.body).toContain('Create an API token');
+    // The form is sent again from the browser's history: it leads to the same server.
     expect(locationOf(await post(`${path}/check`))).toBe(locationOf(proved));
-    // Gone back to, so does the page; to somebody else it is nothing.
+    // The draft's page redirects to the server too; other users get 404.
     expect(locationOf(await get(path))).toBe(locationOf(proved).replace('?done=listed', ''));
     expect((await get(path, await signIn(web))).statusCode).toBe(404);
   });
 
-  it('lets a port be pasted with spaces around it, which a browser would cut at the length of a port', async () => {
+  it('accepts a pasted port with spaces around it', async () => {
     const { body } = await get('/dashboard/servers/new');
     const room = [...body.matchAll(/name="(?:port|queryPort)"[^>]*maxlength="(\d+)"/g)].map(([, n]) =>
       Number(n),
@@ -74,10 +74,10 @@ describe('adding a server', () => {
     expect(Math.min(...room)).toBeGreaterThan(' 25565 '.length);
     const game = await gameServer();
     const path = locationOf(await post('/dashboard/servers/new', form({ port: ` ${game.port} ` })));
-    expect((await get(path)).body).toContain('We reached it: 3 of 20 players');
+    expect((await get(path)).body).toContain('Server reached: 3 of 20 players');
   });
 
-  it('says why the server was not reached, and lets it be corrected or discarded', async () => {
+  it('shows why the server was not reached, and lets the owner edit or discard the draft', async () => {
     const game = await gameServer();
     await game.stop();
     const path = locationOf(await post('/dashboard/servers/new', form({ port: String(game.port) })));
@@ -88,12 +88,12 @@ describe('adding a server', () => {
     const other = await gameServer();
     const again = form({ port: String(other.port), draft: path.split('/').at(-1) ?? '' });
     expect(locationOf(await post('/dashboard/servers/new', again))).toBe(path);
-    expect((await get(path)).body).toContain('We reached it: 3 of 20 players');
+    expect((await get(path)).body).toContain('Server reached: 3 of 20 players');
     expect(locationOf(await post(`${path}/discard`))).toBe('/dashboard?done=discarded');
     expect((await get(path)).statusCode).toBe(404);
   });
 
-  it('keeps what was typed and says what is wrong beside its field', async () => {
+  it('keeps the entries and shows errors beside their fields', async () => {
     const wrong = form({
       name: '"><script>',
       address: 'play.example.org:25565',
@@ -110,7 +110,7 @@ describe('adding a server', () => {
     expect((await post('/dashboard/servers/new', {})).statusCode).toBe(400);
   });
 
-  it('refuses a seventh check in a minute, and whom a draft does not belong to', async () => {
+  it('refuses a seventh check in a minute, and other users’ drafts', async () => {
     const path = locationOf(await post('/dashboard/servers/new', form({ port: '9' })));
     for (let i = 0; i < 5; i++) expect((await post(`${path}/check`)).statusCode).toBe(303);
     const refused = await post(`${path}/check`);
@@ -129,7 +129,7 @@ describe('the settings of a server', () => {
   const settings = (id: ObjectId) => `/dashboard/servers/${id.toHexString()}/settings`;
   const server = (id: ObjectId) => web.platform.servers.findOne({ _id: id });
 
-  it('change at once, and by whom is on record', async () => {
+  it('change at once and are recorded in the audit log', async () => {
     const id = await addOwnedServer(web.platform, olivia.userId);
     const {
       address: _,
@@ -155,13 +155,13 @@ describe('the settings of a server', () => {
     expect(refused.body).toContain('must not be 22, 25, 465 or 587');
   });
 
-  it('do not take another address without its proof', async () => {
+  it('need verification for another address', async () => {
     const game = await gameServer();
     const id = await addOwnedServer(web.platform, olivia.userId, { game: 'minecraft' });
     const wished = await post(`${settings(id)}/place`, { address: '127.0.0.1', port: String(game.port) });
     expect(locationOf(wished)).toBe(settings(id));
     const page = (await get(settings(id))).body;
-    expect(page).toContain('We reached it');
+    expect(page).toContain('Server reached');
     expect(await server(id)).toMatchObject({ address: 'play.example.org' });
 
     game.said.motd = /<code>(tp-\w{10})<\/code>/.exec(page)?.[1] ?? '';
@@ -170,11 +170,11 @@ describe('the settings of a server', () => {
     expect(await server(id)).toMatchObject({ address: '127.0.0.1', port: game.port });
   });
 
-  it('take an operator’s word for it, and forget a wish', async () => {
+  it('need no verification for operators, and a move can be cancelled', async () => {
     const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_571 });
     await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' });
     expect(locationOf(await post(`${settings(id)}/place/discard`))).toContain('kept-place');
-    expect((await get(settings(id))).body).not.toContain('Stay where it is');
+    expect((await get(settings(id))).body).not.toContain('Cancel move');
     const operator = await signIn(web, { role: 'operator' });
     await post(`${settings(id)}/place`, { address: 'b.example.org', port: '25572' }, operator);
     expect(await server(id)).toMatchObject({ address: 'b.example.org', port: 25_572 });
@@ -193,11 +193,11 @@ describe('the settings of a server', () => {
     expect(await web.platform.serverDrafts.findOne({ serverId: id })).toMatchObject({ port: 1 });
   });
 
-  it('hold a text about voting: previewed, stored, its addresses links, and nothing else of it', async () => {
+  it('have a text about voting with a preview and links', async () => {
     const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_573 });
     const text = 'Vote & win\r\n<img src=x> at https://example.org/a?b=1&c=2. Not javascript:alert(1)';
     const previewed = await post(`${settings(id)}/how-to-vote`, { howToVote: text, do: 'preview' });
-    expect(previewed.body).toContain('Preview: not saved yet');
+    expect(previewed.body).toContain('Preview (not saved)');
     expect(previewed.body).toContain(
       'Vote &amp; win<br />&lt;img src=x&gt; at <a href="https://example.org/a?b=1&amp;c=2" rel="nofollow ugc noopener noreferrer">https://example.org/a?b=1&amp;c=2</a>. Not javascript:alert(1)',
     );
@@ -211,7 +211,7 @@ describe('the settings of a server', () => {
     expect((await server(id))?.howToVote).toBeUndefined();
   });
 
-  it('end with the removal of the server', async () => {
+  it('include the removal of the server', async () => {
     const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_574 });
     expect(locationOf(await post(`${settings(id)}/remove`))).toBe('/dashboard?done=removed');
     expect((await server(id))?.removedAt).toBeInstanceOf(Date);
@@ -219,7 +219,7 @@ describe('the settings of a server', () => {
   });
 });
 
-it('the overview shows figures, and "–" instead of a nought where nothing is known', async () => {
+it('the overview shows "–" instead of zero for unknown figures', async () => {
   const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_575 });
   const page = (await get(`/dashboard/servers/${id}`)).body;
   expect(page.replace(/<[^>]+>|\s+/g, ' ').replace(/ +/g, ' ')).toContain('Players – not known yet');

@@ -43,7 +43,7 @@ async function addVotes(
   );
 }
 
-it('votes are drawn for each day, and a file has one line a day', async () => {
+it('the chart and the CSV file show votes per day', async () => {
   const serverId = await addOwnedServer(web.platform, olivia.userId);
   const today = dayOf(web.platform.clock.now());
   const old = addDays(today, -40);
@@ -58,7 +58,7 @@ it('votes are drawn for each day, and a file has one line a day', async () => {
     );
   }
   const page = (await get(serverId)).body;
-  expect(page).toContain('aria-label="Votes of each day: 1,204 votes in 30 days"');
+  expect(page).toContain('aria-label="Votes per day: 1,204 votes in 30 days"');
   expect(page.split('<rect class="bar"')).toHaveLength(31);
   expect((await get(serverId, '?days=90')).body).toContain('1,211 votes in 90 days');
 
@@ -75,7 +75,7 @@ it('votes are drawn for each day, and a file has one line a day', async () => {
   expect((await get(serverId, '/constructor')).statusCode).toBe(404);
 });
 
-it('what is not known of a day is grey, and an empty cell', async () => {
+it('unknown values are grey in charts and empty in CSV files', async () => {
   const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_566 });
   const today = dayOf(web.platform.clock.now());
   const probes = {
@@ -99,7 +99,7 @@ it('what is not known of a day is grey, and an empty cell', async () => {
   const page = (await get(serverId, '?days=90')).body;
   expect(page).toContain('50 % online, 25 % offline, 25 % unknown');
   expect(page).toContain('0 % online, 0 % offline, 100 % unknown');
-  // The day between the two: a gap in the line of players and in that of latency.
+  // The day between the two is a gap in the lines of players and latency.
   expect(page.split(/<rect class="gap" x="0" y="0" width="600"/)).toHaveLength(3);
   const players = (await get(serverId, '/players.csv')).body.split('\r\n');
   expect(players).toEqual([
@@ -113,7 +113,7 @@ it('what is not known of a day is grey, and an empty cell', async () => {
   expect((await get(serverId, '/uptime.csv')).body).toContain(`${addDays(today, -1)},43200,21600,21600\r\n`);
 });
 
-it('the month’s top voters leave excluded votes and other months out; a name is no formula in the file', async () => {
+it('the top voters leave out excluded votes and other months; names are not formulas in the CSV file', async () => {
   const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_567 });
   const middle = new Date('2028-03-15T12:00:00Z');
   const platform = { ...web.platform, clock: { now: () => middle } };
@@ -136,10 +136,10 @@ it('the month’s top voters leave excluded votes and other months out; a name i
   expect((await get(serverId, '/voters.csv')).body).toContain(`"'=HYPERLINK(""http://x"",""y"")",1,`);
 });
 
-it('a server of which nothing is known says so', async () => {
+it('a server without data says so', async () => {
   const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_568 });
   const page = (await get(serverId)).body;
-  expect(page).toContain('No vote in the last 30 days.');
-  expect(page).toContain('Nothing is known of the last 30 days.');
-  expect(page).toContain('Nobody has voted this month.');
+  expect(page).toContain('No votes in the last 30 days.');
+  expect(page).toContain('No data for the last 30 days.');
+  expect(page).toContain('No votes this month.');
 });

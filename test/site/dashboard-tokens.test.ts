@@ -22,7 +22,7 @@ beforeAll(async () => {
   serverId = await addOwnedServer(web.platform, olivia.userId);
 });
 
-it('a token is made, shown this once, stands in the calls, and is on record', async () => {
+it('a token is created, shown once, used in the example calls, and recorded in the audit log', async () => {
   const fields = { name: 'Website', lifetime: '90d', newId: newId() };
   const made = await post('', fields);
   const token = tokenIn(made.body) ?? '';
@@ -44,19 +44,19 @@ it('a token is made, shown this once, stands in the calls, and is on record', as
   const before = await web.platform.apiTokens.countDocuments({ serverId });
   const again = await post('', fields);
   expect(again.statusCode).toBe(409);
-  expect(again.body).toContain('This form was sent before');
+  expect(again.body).toContain('This form was already sent');
   expect(await web.platform.apiTokens.countDocuments({ serverId })).toBe(before);
 });
 
-it('a name that is none is told beside its field', async () => {
+it('an invalid name is refused beside its field', async () => {
   const refused = await post('', { name: '  ', lifetime: 'never', newId: newId() });
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('The name must not be empty.');
   const broken = await post('', { name: 'x', lifetime: 'never', newId: 'x' });
-  expect(broken.body).toContain('Load the page again.');
+  expect(broken.body).toContain('Reload the page.');
 });
 
-it('a token is replaced once, and the old one goes on as long as was said', async () => {
+it('a token is replaced once, and the old one stays valid for the chosen time', async () => {
   const old = await issueToken(web.platform, { serverId, name: 'Plugin' });
   const fields = { overlap: '1h', newId: newId() };
   const replaced = await post(`/${old.tokenId}/rotate`, fields);
@@ -65,7 +65,7 @@ it('a token is replaced once, and the old one goes on as long as was said', asyn
   const lasts = (existing?.expiresAt?.getTime() ?? 0) - Date.now();
   expect(lasts).toBeGreaterThan(HOUR - 60_000);
   expect(lasts).toBeLessThanOrEqual(HOUR);
-  expect((await post(`/${old.tokenId}/rotate`, fields)).body).toContain('This form was sent before');
+  expect((await post(`/${old.tokenId}/rotate`, fields)).body).toContain('This form was already sent');
   expect(await web.platform.apiTokens.countDocuments({ name: 'Plugin' })).toBe(2);
 
   const at = await post(`/${old.tokenId}/rotate`, { overlap: '0', newId: newId() });
@@ -74,7 +74,7 @@ it('a token is replaced once, and the old one goes on as long as was said', asyn
   expect((await post(`/${old.tokenId}/rotate`, { overlap: '0', newId: newId() })).statusCode).toBe(409);
 });
 
-it('a replacement that was cut short is completed by sending it again', async () => {
+it('an interrupted replacement is completed by sending the form again', async () => {
   const old = await issueToken(web.platform, { serverId, name: 'Cut' });
   const id = newId();
   await issueToken(web.platform, { serverId, name: 'Cut', tokenId: new ObjectId(id) });
@@ -82,7 +82,7 @@ it('a replacement that was cut short is completed by sending it again', async ()
   expect(await letsIn(old.token)).toBe(false);
 });
 
-it('a revoked token is refused; one of another server is nobody’s here', async () => {
+it('a revoked token is refused; another server’s token is not found', async () => {
   const { tokenId, token } = await issueToken(web.platform, { serverId, name: 'Gone' });
   const revoked = await post(`/${tokenId}/revoke`, {});
   expect(revoked.headers.location).toBe(`${path()}?done=revoked`);

@@ -13,10 +13,10 @@ let shared: OwnerApp;
 beforeAll(async () => {
   shared = await openOwnerApp();
 });
-// All listeners run on one address: their test votes must not add up.
+// All listeners run on one address, so their test votes must not count together.
 beforeEach(() => shared.platform.rateLimits.deleteMany({}));
 
-/** The players that a page of votes shows, in order. */
+/** The players on a page of votes, in order. */
 const playersOn = (page: string) =>
   [...page.matchAll(/<th scope="row"[^>]*>(?:<div>)?<a [^>]*><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
 
@@ -31,7 +31,7 @@ const put = ({ platform, serverId }: OwnerFixture, { _id }: Vote, state: Deliver
 
 const stateOf = async (fixture: OwnerFixture, vote: Vote) => (await fixture.vote(vote)).delivery.state;
 
-/** The address of a link that is called so. */
+/** The address of the link with this text. */
 const linkOf = (page: string, text: RegExp): string => {
   const [, href = ''] =
     [...page.matchAll(/<a [^>]*href="([^"]*)"[^>]*>([^<]*)</g)].find(([, , words = '']) =>
@@ -40,7 +40,7 @@ const linkOf = (page: string, text: RegExp): string => {
   return href.replaceAll('&amp;', '&').replace(/^.*?\/servers\/[0-9a-f]{24}/, '');
 };
 
-test('every vote stands there, newest first, with its state and what it waits for', async () => {
+test('every vote is listed, newest first, with its state and what it waits for', async () => {
   const fixture = await ownerFixture(shared);
   await fixture.cast('Steve');
   await fixture.drain();
@@ -51,22 +51,22 @@ test('every vote stands there, newest first, with its state and what it waits fo
   expect(playersOn(body)).toEqual(['Zoe', 'Kai', 'Alex', 'Steve']);
   const text = textOf(body);
   expect(text).toContain('Votes waiting 3');
-  expect(text).toMatch(/unreachable The machine answers, but nothing listens on this port\. It is tested in/);
-  expect(text).toMatch(/Zoe just now waiting for the listener, tested in/);
+  expect(text).toMatch(/unreachable The machine answers, but nothing listens on this port\. Next test in/);
+  expect(text).toMatch(/Zoe just now waiting for the listener; next test in/);
   expect(text).toMatch(/Steve (just now|\d+ seconds ago) delivered confirmed after/);
 });
 
-test('a server without votes says where they come from, one without a listener that votes are kept', async () => {
+test('a server without votes shows where they come from; one without a listener shows that votes are kept', async () => {
   const fixture = await ownerFixture(shared);
-  expect(await fixture.read('/votes')).toContain('No vote was cast yet.');
+  expect(await fixture.read('/votes')).toContain('No votes yet.');
   await removeListener(fixture.platform, fixture.serverId, 'test');
   await fixture.cast('Steve');
   const text = await fixture.read('/votes');
-  expect(text).toContain('not forwarded there was no vote listener');
+  expect(text).toContain('not forwarded no vote listener at that time');
   expect(text).toContain('Set up the vote listener');
 });
 
-test('a filter shows the votes of a state, of a player in any spelling, and of days', async () => {
+test('votes are filtered by state, player and days', async () => {
   const fixture = await ownerFixture(await openOwnerApp());
   fixture.clock.stop(new Date('2026-11-18T12:00:00Z'));
   const old = await fixture.cast('Steve');
@@ -83,10 +83,10 @@ test('a filter shows the votes of a state, of a player in any spelling, and of d
   expect(await players('since=2026-11-20&until=2026-11-20')).toEqual(['Alex', 'STEVE']);
   expect(await players('player=steve&since=2026-11-19')).toEqual(['STEVE']);
   expect(await players('state=nonsense&since=2026-02-31&from=x')).toEqual(['Alex', 'STEVE', 'Steve']);
-  expect(await fixture.read('/votes?state=sending')).toContain('There is no such vote.');
+  expect(await fixture.read('/votes?state=sending')).toContain('No matching votes.');
 });
 
-test('pages lose and repeat no vote, of all players and of one, and keep their filter', async () => {
+test('pages skip and repeat no vote and keep their filter', async () => {
   const fixture = await ownerFixture(shared);
   const model = await fixture.cast('Player 0');
   const copies = (count: number, make: (n: number) => Partial<Vote>) =>
@@ -95,7 +95,7 @@ test('pages lose and repeat no vote, of all players and of one, and keep their f
     ...copies(119, (n) => ({
       username: `Player ${n}`,
       usernameKey: `player ${n}`,
-      // 70 of one moment, across the end of a page.
+      // 70 votes with the same time, across the end of a page.
       votedAt: after(model.votedAt, n < 70 ? -HOUR : -HOUR - n),
     })),
     ...copies(60, (n) => ({
@@ -119,28 +119,28 @@ test('pages lose and repeat no vote, of all players and of one, and keep their f
   expect(twins.flat()[0]).toBe('Twin 60');
 });
 
-test('the timeline tells every attempt, how far it got, what the listener said and how long it took', async () => {
+test('the timeline shows every attempt with its progress, the listener’s answer and its duration', async () => {
   const fixture = await ownerFixture(shared);
   fixture.listener.behaviour = { answer: '{"status":"error","error":"Wait a <bit>"}' };
   const vote = await fixture.cast('Steve');
   await fixture.drain();
   const page = await fixture.get(`/votes/${vote._id}`);
   const text = textOf(page.body);
-  expect(text).toMatch(/It waits for its next attempt, in (\d+ seconds|a moment)/);
+  expect(text).toMatch(/Waiting for its next attempt, in (\d+ seconds|a moment)/);
   expect(text).toContain('Attempt 1 unknown error');
   expect(text).toContain('The listener answered with an error of its own.');
   expect(page.body).toContain('Wait a &lt;bit&gt;');
-  expect(text).toMatch(/Started by the vote\. It sent the vote( and was answered)?\. It took \d+ ms\./);
+  expect(text).toMatch(/Started by the vote\. Sent the vote( and received an answer)?\. Duration: \d+ ms\./);
   expect(text).toContain(vote._id.toString());
-  // Nothing is on offer that would send it twice.
+  // There is no button that would send it twice.
   expect(page.body).not.toContain('/resend"');
 });
 
-test('a vote that may have arrived is sent again only after a warning, and its timeline says by whom', async () => {
+test('a vote that may have arrived is sent again only after a warning; the timeline shows who did it', async () => {
   const fixture = await ownerFixture(shared);
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'unconfirmed', { 'delivery.ends': { ambiguous: 3 } });
-  expect(await fixture.read(`/votes/${vote._id}`)).toContain('Sent again, it may arrive twice.');
+  expect(await fixture.read(`/votes/${vote._id}`)).toContain('If you send it again, it may arrive twice.');
   const answer = await fixture.post(`/votes/${vote._id}/resend`);
   expect(answer.headers.location).toMatch(/\?done=resent$/);
   expect(await stateOf(fixture, vote)).toBe('waiting');
@@ -154,31 +154,31 @@ test('a vote that may have arrived is sent again only after a warning, and its t
     action: 'vote.resend',
   });
   expect(entry).toMatchObject({ by: fixture.owner.email });
-  // How long that took says nothing of the listener.
+  // The duration of a manual resend says nothing about the listener.
   await fixture.drain();
-  expect(await fixture.read('/votes')).toContain('confirmed, sent again by hand');
+  expect(await fixture.read('/votes')).toContain('confirmed after a manual resend');
 });
 
 test.each([
   [
     'without a listener',
     409,
-    'set one first',
+    'Set one up first',
     ({ platform, serverId }: OwnerFixture): Promise<unknown> => removeListener(platform, serverId, 'test'),
   ],
-  ['after 30 days', 409, 'this one is older', async ({ clock }: OwnerFixture) => clock.move(31 * DAY)],
+  ['after 30 days', 409, 'This vote is older', async ({ clock }: OwnerFixture) => clock.move(31 * DAY)],
 ] as const)('a vote is not sent again %s, and the page says why', async (_, status, reason, change) => {
   const fixture = await ownerFixture(await openOwnerApp());
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'failed');
   await change(fixture);
-  // The session is of the real present; the features' clock has moved.
+  // The session uses the real time; the test's clock has moved.
   const answer = await fixture.post(`/votes/${vote._id}/resend`);
   expect([answer.statusCode, textOf(answer.body)]).toEqual([status, expect.stringContaining(reason)]);
   expect(await stateOf(fixture, vote)).toBe('failed');
 });
 
-test('a vote of another server is not there, for reading or for sending', async () => {
+test('a vote of another server cannot be read or sent', async () => {
   const fixture = await ownerFixture(shared);
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'failed');
@@ -197,7 +197,7 @@ test('a vote of another server is not there, for reading or for sending', async 
   expect(await stateOf(fixture, vote)).toBe('failed');
 });
 
-test('all votes of a filter are counted first, then sent, and no others', async () => {
+test('exactly the counted votes of a filter are sent again', async () => {
   const fixture = await ownerFixture(shared);
   const failed = await fixture.cast('Steve');
   const unconfirmed = await fixture.cast('Alex');
@@ -207,15 +207,15 @@ test('all votes of a filter are counted first, then sent, and no others', async 
   await put(fixture, delivered, 'delivered', { 'delivery.ends': { delivered: 1 } });
   const { body } = await fixture.get('/votes?state=unconfirmed');
   const asked = await fixture.get(linkOf(body, /^Send again/));
-  expect(textOf(asked.body)).toContain('1 vote is put in the line again.');
-  expect(textOf(asked.body)).toContain('some may arrive twice');
+  expect(textOf(asked.body)).toContain('1 vote will be queued again.');
+  expect(textOf(asked.body)).toContain('Some may arrive twice');
   const fields = Object.fromEntries(
     [...asked.body.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
       name,
       value,
     ]),
   );
-  // Cast and failed after the question: it was not among those that were counted.
+  // Cast and failed after the question, so it was not counted.
   const later = await fixture.cast('Zoe');
   await put(fixture, later, 'unconfirmed');
   const sent = await fixture.post('/votes/resend', fields);
@@ -229,16 +229,16 @@ test('all votes of a filter are counted first, then sent, and no others', async 
     action: 'vote.resend-range',
   });
   expect(entry).toMatchObject({ by: fixture.owner.email, details: { votes: 1 } });
-  // Without a state: what surely did not arrive. Sent twice, it finds nothing.
+  // Without a state: votes that did not arrive. The second request finds none.
   const all = await fixture.read('/votes/resend');
-  expect(all).toContain('In the state not forwarded or failed');
+  expect(all).toContain('State not forwarded or failed');
   const shown = new Date(Date.now() + HOUR).toISOString();
   const both = await Promise.all([1, 2].map(() => fixture.post('/votes/resend', { shown, player: 'steve' })));
   expect(both.map(({ statusCode }) => statusCode)).toEqual([303, 303]);
   expect((await fixture.vote(failed)).delivery.events).toHaveLength(1);
 });
 
-test('one press sends a bounded number, then asks about the rest', async () => {
+test('one request sends a limited number, then asks about the rest', async () => {
   const fixture = await ownerFixture(shared);
   const model = await fixture.cast('Player 0');
   await put(fixture, model, 'failed');
@@ -252,11 +252,11 @@ test('one press sends a bounded number, then asks about the rest', async () => {
     })),
   );
   expect(await fixture.read('/votes/resend?state=failed')).toContain(
-    '5,000 votes or more are put in the line again.',
+    '5,000 votes or more will be queued again.',
   );
   const shown = after(failed.votedAt, 1_000).toISOString();
   const first = await fixture.post('/votes/resend', { state: 'failed', shown });
-  expect(textOf(first.body)).toContain('5,000 votes are in the line again. There are more.');
+  expect(textOf(first.body)).toContain('5,000 votes queued again. There are more.');
   expect(textOf(first.body)).toContain('Send 10 votes again');
   expect((await fixture.post('/votes/resend', { state: 'failed', shown })).statusCode).toBe(303);
   const { serverId, platform } = fixture;
@@ -272,7 +272,7 @@ test.each([
   expect((await fixture.post('/votes/resend', fields as Record<string, string>)).statusCode).toBe(status);
 });
 
-test('names are escaped, and set apart from the words around them', async () => {
+test('names are escaped and isolated with bdi', async () => {
   const fixture = await ownerFixture(shared);
   const vote = await fixture.cast('<img src=x> שלום');
   for (const part of [

@@ -7,7 +7,7 @@ import { cookiesOf, isSignedIn, sendSignIn, setUpTwoFactor } from './account-pag
 
 const ENV = { DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' };
 
-/** What Discord says of whoever comes back from it. */
+/** The Discord user of the fake server. */
 type Profile = { id: string; username: string; email: string | null; verified: boolean };
 
 const NORA: Profile = {
@@ -17,7 +17,7 @@ const NORA: Profile = {
   verified: true,
 };
 
-/** Stands in for Discord: what this process would ask discord.com, a server on loopback answers. */
+/** A fake Discord on loopback, which answers this process's requests to discord.com. */
 async function startDiscord(profile: Profile) {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {
@@ -50,7 +50,7 @@ async function startDiscord(profile: Profile) {
   return { asked };
 }
 
-/** Goes to Discord and comes back, as a browser does. */
+/** Runs the OAuth flow as a browser does. */
 async function goThere(web: WebApp, query: (state: string) => Record<string, string> = granted) {
   const left = await sendForm(web, '/sign-in/discord', { next: '/dashboard/servers/new' });
   expect(left.statusCode).toBe(303);
@@ -64,14 +64,14 @@ function granted(state: string): Record<string, string> {
   return { code: 'a code', state };
 }
 
-/** What the page says to which a refused sign-in leads. */
+/** The text of the page after a refused sign-in. */
 async function said(web: WebApp, answer: { headers: { location?: unknown } }): Promise<string> {
   const url = new URL(String(answer.headers.location), 'http://localhost:3000');
   expect(url.pathname).toBe('/sign-in');
   return (await getPage(web, `${url.pathname}${url.search}`)).body;
 }
 
-test('somebody signs up and in with Discord', async () => {
+test('a user signs up and signs in with Discord', async () => {
   const web = await openWebApp(ENV);
   const { asked } = await startDiscord(NORA);
   const { there, answer } = await goThere(web);
@@ -90,7 +90,7 @@ test('somebody signs up and in with Discord', async () => {
   ]);
 });
 
-test('under a path the way back is under it too', async () => {
+test('the callback is under the base path', async () => {
   const web = await openWebApp({ ...ENV, PUBLIC_URL: 'http://localhost:3000/listing' });
   await startDiscord(NORA);
   const left = await sendForm(web, '/sign-in/discord', {});
@@ -103,7 +103,7 @@ test('under a path the way back is under it too', async () => {
   expect(back.headers.location).toBe('http://localhost:3000/listing/dashboard');
 });
 
-test('it is linked to the account of the same confirmed address, which keeps its password', async () => {
+test('Discord is linked to the account with the same confirmed address, which keeps its password', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const { email } = await signIn(web, { email: 'nora@example.org' });
@@ -113,7 +113,7 @@ test('it is linked to the account of the same confirmed address, which keeps its
   expect(await web.platform.users.countDocuments()).toBe(1);
 });
 
-test('an account that a stranger made with the address is its owner’s, and the stranger is out', async () => {
+test('an unconfirmed account with the address goes to the owner of the address, and others lose access', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const stranger = await signIn(web, { email: 'nora@example.org' });
@@ -130,23 +130,23 @@ test('an account that a stranger made with the address is its owner’s, and the
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
 });
 
-test('an operator’s account whose address nobody confirmed keeps its password and second factor', async () => {
+test('an operator’s unconfirmed account keeps its password and second factor', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const operator = await signIn(web, { role: 'operator', twoFactor: false, email: 'nora@example.org' });
   await web.platform.users.updateOne({ _id: operator.userId }, { $set: { emailVerified: false } });
   const { headers } = await setUpTwoFactor(web, operator);
   const { answer } = await goThere(web);
-  expect(await said(web, answer)).toContain('Sign in with its password.');
+  expect(await said(web, answer)).toContain('Sign in with your password.');
   expect(await isSignedIn(web, headers)).toBe(true);
   expect((await sendSignIn(web, operator.email)).headers.location).toMatch(/^\/sign-in\/code/);
 });
 
-test('nothing is kept by which Discord could be asked about a user', async () => {
+test('no Discord tokens are stored', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   await goThere(web);
-  // Signing in once more brings new tokens.
+  // Signing in again brings new tokens.
   await goThere(web);
   const [credential] = await web.platform.credentials.find().toArray();
   expect(credential).toMatchObject({ providerId: 'discord', accountId: NORA.id });
@@ -155,7 +155,7 @@ test('nothing is kept by which Discord could be asked about a user', async () =>
 });
 
 test.each([
-  [{ verified: false }, 'Confirm your e-mail address at Discord first.'],
+  [{ verified: false }, 'Verify your e-mail address with Discord first.'],
   [{ email: null }, 'Your Discord account has no e-mail address.'],
 ])('an account at Discord with %j is refused', async (changes, sentence) => {
   const web = await openWebApp(ENV);
@@ -165,13 +165,13 @@ test.each([
   expect(await web.platform.users.countDocuments()).toBe(0);
 });
 
-test('it does not pass by a second factor, nor by an operator’s password or a suspension', async () => {
+test('Discord does not bypass a second factor, an operator’s password or a suspension', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   await goThere(web);
   for (const [change, sentence] of [
-    [{ twoFactorEnabled: true }, 'Sign in with its password.'],
-    [{ twoFactorEnabled: false, role: 'operator' as const }, 'Sign in with its password.'],
+    [{ twoFactorEnabled: true }, 'Sign in with your password.'],
+    [{ twoFactorEnabled: false, role: 'operator' as const }, 'Sign in with your password.'],
     [{ role: 'owner' as const, suspendedAt: new Date() }, 'This account is suspended.'],
   ] as const) {
     await web.platform.users.updateOne({}, { $set: change });
@@ -181,21 +181,21 @@ test('it does not pass by a second factor, nor by an operator’s password or a 
   }
 });
 
-test('who declines, and who comes back without having left, is told so', async () => {
+test('a cancelled sign-in and a forged callback show messages', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const declined = await goThere(web, (state) => ({ error: 'access_denied', state }));
-  expect(await said(web, declined.answer)).toContain('You did not let Discord tell us who you are.');
+  expect(await said(web, declined.answer)).toContain('You cancelled the sign-in with Discord.');
   const forged = await getPage(web, '/api/auth/callback/discord?code=x&state=forged');
-  expect(await said(web, forged)).toContain('Signing in with Discord did not work.');
-  // The state of another browser's journey.
+  expect(await said(web, forged)).toContain('Sign-in with Discord failed.');
+  // The state of another browser's sign-in.
   const { left } = await goThere(web);
   const state = new URL(String(left.headers.location)).searchParams.get('state');
   const stolen = await getPage(web, `/api/auth/callback/discord?code=x&state=${state}`);
-  expect(await said(web, stolen)).toContain('Signing in with Discord did not work.');
+  expect(await said(web, stolen)).toContain('Sign-in with Discord failed.');
 });
 
-test('nothing else of the library can be reached, and nothing of Discord where it is not set up', async () => {
+test('no other route of the library is exposed, and none for Discord if it is not configured', async () => {
   const web = await openWebApp(ENV);
   for (const path of ['/api/auth/sign-in/email', '/api/auth/get-session', '/api/auth/callback/github']) {
     expect((await getPage(web, path)).statusCode, path).toBe(404);

@@ -27,7 +27,7 @@ test.each([
   expect((await app.inject(`${base}/docs/tallyport.svg`)).statusCode).toBe(200);
 });
 
-test('the page names no other host and lets the browser ask none', async () => {
+test('the page refers to no other host and allows none', async () => {
   const { app } = web;
   const { body, headers } = await app.inject('/docs/');
   expect(body.match(/https?:\/\/[^"\s]+/g) ?? []).toEqual([]);
@@ -37,7 +37,7 @@ test('the page names no other host and lets the browser ask none', async () => {
   expect(policy).not.toMatch(/https?:/);
 });
 
-test('exactly the script in the page is allowed', async () => {
+test('only the script in the page is allowed', async () => {
   const { app } = web;
   const { body, headers } = await app.inject('/docs/');
   const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(body)?.[1] ?? '';
@@ -45,7 +45,7 @@ test('exactly the script in the page is allowed', async () => {
   expect(headers['content-security-policy']).toContain(`script-src 'self' 'sha256-${hash}';`);
 });
 
-test('its own services elsewhere are switched off', async () => {
+test('Scalar’s remote services are off', async () => {
   const { app } = web;
   const script = /createApiReference\('#app', (\{[\s\S]*?\n {6}\})\)/.exec((await app.inject('/docs/')).body);
   expect(JSON.parse(script?.[1] ?? '{}')).toMatchObject({
@@ -57,9 +57,9 @@ test('its own services elsewhere are switched off', async () => {
   });
 });
 
-test('a Host header that is no host is refused, not stumbled over', async () => {
+test('an invalid Host header is refused', async () => {
   const { app } = web;
   const answer = await app.inject({ url: '/docs/', headers: { host: 'a b' } });
   expect(answer.statusCode).toBe(400);
-  expect(answer.json()).toEqual({ error: 'The Host header is no host.' });
+  expect(answer.json()).toEqual({ error: 'The Host header is not a valid host.' });
 });

@@ -26,16 +26,16 @@ beforeAll(async () => {
   web = { app, platform };
 });
 
-test('a page that is not there offers the search and the ranking', async () => {
+test('a missing page offers the search and the ranking', async () => {
   const { statusCode, body } = await getPage(web, '/nothing/here');
   expect(statusCode).toBe(404);
   expect(body).toContain('action="/"');
   expect(body).toContain('name="q"');
-  expect(body).toContain('To the ranking');
+  expect(body).toContain('Go to the ranking');
 });
 
-test('whoever comes too often hears when to come again, as their program does', async () => {
-  thrown = new PageError(429, 'Too many links were asked for.', after(new Date(), 3 * MINUTE));
+test('a rate limit shows when to try again, on the page and in Retry-After', async () => {
+  thrown = new PageError(429, 'Too many links were requested.', after(new Date(), 3 * MINUTE));
   const { statusCode, headers, body } = await getPage(web, '/throws');
   expect(statusCode).toBe(429);
   expect(Number(headers['retry-after'])).toBeGreaterThan(170);
@@ -43,7 +43,7 @@ test('whoever comes too often hears when to come again, as their program does', 
   expect(body).toContain('Try again</a>');
 });
 
-test('a fault of ours shows nothing of itself but a number to ask about', async () => {
+test('an internal error shows only a number for the operator', async () => {
   thrown = new Error('the secret inside');
   const { statusCode, headers, body } = await getPage(web, '/throws');
   expect(statusCode).toBe(500);
@@ -52,11 +52,11 @@ test('a fault of ours shows nothing of itself but a number to ask about', async 
   expect(headers['cache-control']).toBe('no-store');
 });
 
-test('where the database does not answer, users hear that votes are safe', async () => {
+test('when the database does not answer, the page says that votes are safe', async () => {
   thrown = Object.assign(new Error('gone'), { name: 'MongoServerSelectionError' });
   const { statusCode, headers, body } = await getPage(web, '/throws');
   expect(statusCode).toBe(503);
   expect(headers['retry-after']).toBe('5');
-  expect(body).toContain('Votes that were accepted are safe');
+  expect(body).toContain('Accepted votes are safe');
   expect(body).toContain('in 5 seconds');
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
   web = await openWebApp();
 });
 
-it('a way on from an earlier slug is kept by nobody where it carries a session or is for one user', async () => {
+it('a redirect from an earlier slug is not cached if it carries a session or is private', async () => {
   const owner = await signIn(web);
   const id = await addOwnedServer(web.platform, owner.userId, { name: 'Earlier' });
   await editServer(web.platform, id, { name: 'Later' }, 'test');
@@ -29,7 +29,7 @@ it('a way on from an earlier slug is kept by nobody where it carries a session o
   expect([hidden.statusCode, hidden.headers['cache-control']]).toEqual([301, 'no-store']);
 });
 
-it('an address that only looks like another one after decoding gets nothing of what was made for that one', async () => {
+it('an encoded address does not get the cached page of the decoded address', async () => {
   await listServers(web.platform, [{ name: 'Harbour' }]);
   const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
   const [badge, ranged] = [`/servers/${slug}/badge.svg`, `/servers/${slug}?players=30d`];
@@ -38,7 +38,7 @@ it('an address that only looks like another one after decoding gets nothing of w
   for (const path of disguised) expect((await getPage(web, path)).statusCode, path).toBe(404);
 });
 
-it('an address that looks like another one after decoding keeps nobody from that one', async () => {
+it('an encoded address does not replace the cached page of the decoded address', async () => {
   await listServers(web.platform, [{ name: 'Lighthouse' }]);
   const { slug = '' } = (await web.platform.servers.findOne({ name: 'Lighthouse' })) ?? {};
   const [, wanted] = await Promise.all([
@@ -48,7 +48,7 @@ it('an address that looks like another one after decoding keeps nobody from that
   expect(wanted.statusCode).toBe(200);
 });
 
-it('who searched too often keeps nobody else from the same search', async () => {
+it('a rate-limited client does not block the same search of others', async () => {
   const search = (remoteAddress: string, q: string) =>
     web.app.inject({ url: `/?q=${q}`, headers: { accept: 'text/html' }, remoteAddress });
   for (let i = 0; i < 60; i += 1) await search('192.0.2.1', `harbour+${i}`);
@@ -59,15 +59,15 @@ it('who searched too often keeps nobody else from the same search', async () => 
   expect(answered.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
 });
 
-it('one who has many addresses of one network searches no more often for it', async () => {
-  // For a word of its own: an answer that is kept already counts as no search.
+it('several addresses of one network share one search limit', async () => {
+  // A new word, because cached answers do not count.
   const search = (host: number) =>
     web.app.inject({ url: `/?q=lantern+${host}`, remoteAddress: `2001:db8:1:2::${host}` });
   for (let host = 1; host <= 60; host += 1) await search(host);
   expect((await search(61)).statusCode).toBe(429);
 });
 
-it('a picture that is not there is an error page that looks like the site', async () => {
+it('a missing image gets an error page in the site’s design', async () => {
   const { statusCode, headers } = await getPage(web, '/servers/nobody/banner.svg');
   expect(statusCode).toBe(404);
   expect(headers['content-security-policy']).toContain("style-src 'self'");

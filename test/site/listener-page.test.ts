@@ -25,7 +25,7 @@ async function openListenerPage(env: Record<string, string> = {}) {
   return { ...bench, web, listenerId, get, read };
 }
 
-test('an unreachable listener is explained, with what to do, its waiting votes and the oldest of them', async () => {
+test('an unreachable listener shows the cause, the fix, its waiting votes and the oldest one', async () => {
   const { cast, drain, read, listener, clock, listenerId, get } = await openListenerPage();
   const { port } = listener;
   await listener.stop();
@@ -34,36 +34,34 @@ test('an unreachable listener is explained, with what to do, its waiting votes a
   clock.move(2 * HOUR);
   const text = await read();
   expect(text).toContain('Vote listener of Alpha');
-  expect(text).toContain('Standing unreachable');
+  expect(text).toContain('Status unreachable');
   expect(text).toMatch(/Since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
   expect(text).toContain('The machine answers, but nothing listens on this port.');
   expect(text).toContain('Check that the game server runs with its vote plugin');
   expect(text).toContain(`Protocol votifier-v2 Address 127.0.0.1:${port}`);
   expect(text).toContain('Votes waiting 3');
-  expect(text).toContain('The oldest of them 2 hours old');
+  expect(text).toContain('Oldest waiting vote 2 hours old');
   expect(text).toContain('Next test');
   expect(text).toMatch(/Kai waiting 1 connection refused [0-9a-f-]{36}/);
   const { headers } = await get(`/listeners/${listenerId}`);
   expect(headers['cache-control']).toBe('no-store');
 });
 
-test('a paused listener says why and what it said; one that answers is active', async () => {
+test('a paused listener shows the reason and its answer; one that answers is active', async () => {
   const { cast, drain, read, listener } = await openListenerPage();
   await cast('Steve');
   await drain();
-  expect(await read()).toMatch(
-    /Standing active .* Votes waiting 0 The oldest of them none Last delivered \d/,
-  );
+  expect(await read()).toMatch(/Status active .* Votes waiting 0 Oldest waiting vote none Last delivered \d/);
   listener.tokens = { default: 'another' };
   await cast('Alex');
   await drain();
   const text = await read();
-  expect(text).toMatch(/Standing paused .* Since \d+ \w+ \d{4}/);
+  expect(text).toMatch(/Status paused .* Since \d+ \w+ \d{4}/);
   expect(text).toContain('The listener refused the signature: its token is different.');
   expect(text).toContain('Signature is not valid');
 });
 
-test('no secret stands on the page, and of a URL host and port only', async () => {
+test('the page shows no secret, and only host and port of a URL', async () => {
   const { platform, serverId, read } = await openListenerPage();
   const url = 'https://play.example.org/votes?key=query-key-4711';
   const { secret } = await setHttpListener(platform, serverId, { url, serviceName: 'x' }, 'test');
@@ -75,7 +73,7 @@ test('no secret stands on the page, and of a URL host and port only', async () =
   expect(text).not.toContain(listener?.sealedSecret ?? '');
 });
 
-test('what players and listeners say is escaped', async () => {
+test('text of players and listeners is escaped', async () => {
   const { cast, get, listenerId } = await openListenerPage();
   await cast('<script>alert(1)</script>');
   const { body } = await get(`/listeners/${listenerId}?state=waiting%22%3E%3Cscript%3E`);
@@ -86,7 +84,7 @@ test('what players and listeners say is escaped', async () => {
   );
 });
 
-test('pages of votes lose and repeat none, also when many were cast in one moment, and keep their filter', async () => {
+test('pages of votes skip and repeat none, also with many at the same time, and keep their filter', async () => {
   const { cast, platform, serverId, get, listenerId } = await openListenerPage({
     PUBLIC_URL: 'http://localhost:3000/listing',
   });
@@ -97,7 +95,7 @@ test('pages of votes lose and repeat none, also when many were cast in one momen
     _id: new UUID(),
     username: `player ${n + 1}`,
     usernameKey: `player ${n + 1}`,
-    // 70 of one moment, across the end of a page.
+    // 70 votes with the same time, across the end of a page.
     votedAt: n < 70 ? moment : after(moment, -n),
   }));
   await platform.votes.insertMany(many);
@@ -122,16 +120,16 @@ test('pages of votes lose and repeat none, also when many were cast in one momen
   expect(waiting).toHaveLength(50);
 });
 
-test('a listener that is gone, or an id that is none, is a page that says so', async () => {
+test('a removed listener and an invalid id answer with an error page', async () => {
   const { get } = await openListenerPage();
   for (const id of [new ObjectId().toHexString(), 'x', '%00']) {
     const answer = await get(`/listeners/${id}`);
     expect(answer.statusCode).toBe(404);
-    expect(answer.body).toContain('There is no such listener');
+    expect(answer.body).toContain('This listener does not exist');
   }
 });
 
-test('a stranger is asked to sign in', async () => {
+test('a visitor who is not signed in is redirected to sign in', async () => {
   const { web, listenerId } = await openListenerPage();
   const url = `/operator/listeners/${listenerId}`;
   const answer = await web.app.inject({ url, headers: PAGE });

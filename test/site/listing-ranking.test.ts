@@ -20,11 +20,11 @@ async function listing(count: number, env: Record<string, string> = {}): Promise
   return web;
 }
 
-/** The names of the servers that a page lists, in their order. */
+/** The names of the servers on a page, in order. */
 const namesIn = (body: string) =>
   [...body.matchAll(/href="[^"]*\/servers\/[^"]+"><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
 
-test('the ranking is the first page for everybody, and shows what stands behind each place', async () => {
+test('the ranking is the home page and shows the figures of each rank', async () => {
   const web = await openWebApp();
   await listServers(web.platform, [
     { name: 'Second', votes: 3, isPremium: true },
@@ -47,12 +47,12 @@ test('the ranking is the first page for everybody, and shows what stands behind 
       expect(body).toContain(shown);
     }
     expect(body).toContain('Players on average, day by day: 10, 20, unknown, 30, 5, 5, 5');
-    // The mark stands beside the second place, and moves nothing.
+    // The premium label is on rank 2 and changes no rank.
     expect(body.indexOf('Premium')).toBeGreaterThan(body.indexOf('>Second<'));
   }
 });
 
-test('pages have addresses that stay, one canonical each, and links to their neighbours', async () => {
+test('pages have stable canonical addresses and links to their neighbours', async () => {
   const web = await listing(45);
   const site = 'http://localhost:3000';
   const first = await getPage(web, '/?utm_source=somewhere&page=1');
@@ -67,11 +67,11 @@ test('pages have addresses that stay, one canonical each, and links to their nei
   expect(namesIn((await getPage(web, '/?page=3')).body)).toHaveLength(5);
   const beyond = await getPage(web, '/?page=4');
   expect(beyond.statusCode).toBe(404);
-  expect(beyond.body).toContain('The ranking has no such page.');
+  expect(beyond.body).toContain('This page of the ranking does not exist.');
   expect(beyond.headers['cache-control']).toBe('no-store');
 });
 
-test('filters stand in the address in one order, and each can be dropped', async () => {
+test('filters have a fixed order in the address, and each can be removed', async () => {
   const web = await listing(30);
   const { body, headers } = await getPage(web, '/?online=yes&country=de&game=rust');
   expect(namesIn(body)).toHaveLength(15);
@@ -84,15 +84,15 @@ test('filters stand in the address in one order, and each can be dropped', async
   ]) {
     expect(body).toContain(`href="${dropped}"`);
   }
-  // A list of one filter is for search engines too; one of several is not.
+  // Search engines may index lists with one filter, not with several.
   expect(body).toContain('<meta name="robots" content="noindex" />');
   expect((await getPage(web, '/?game=rust')).body).toContain('<link rel="canonical"');
   const nothing = await getPage(web, '/?game=rust&version=1.99');
   expect(nothing.statusCode).toBe(200);
-  expect(nothing.body).toContain('No server passes all of these filters.');
+  expect(nothing.body).toContain('No server matches all of these filters.');
 });
 
-test('a form that was sent with empty fields leads to the short address', async () => {
+test('a form with empty fields redirects to the short address', async () => {
   const web = await listing(1, { PUBLIC_URL: 'http://localhost:3000/listing' });
   const { statusCode, headers } = await getPage(web, '/?q=&game=rust&country=&version=');
   expect([statusCode, headers.location]).toEqual([303, '/listing/?game=rust']);
@@ -116,41 +116,41 @@ test.each([
   expect(namesIn((await getPage(web, path)).body)).toHaveLength(2);
 });
 
-test('a search forgives a misspelling, says what it does, and is not for search engines', async () => {
+test('a search allows a typo, explains its results, and is not indexed by search engines', async () => {
   const web = await openWebApp();
   await listServers(web.platform, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
   const { body } = await getPage(web, '/?q=Mistic+Relms');
   expect(namesIn(body)).toEqual(['Mystic Realms']);
   expect(body).toContain('<meta name="robots" content="noindex" />');
   const none = await getPage(web, `/?q=${encodeURIComponent('<script>x')}&game=rust`);
-  expect(none.body).toContain('“<bdi>&lt;script&gt;x</bdi>” and passes the filters.');
-  expect(none.body).toContain('Search in all servers');
+  expect(none.body).toContain('“<bdi>&lt;script&gt;x</bdi>” and matches the filters.');
+  expect(none.body).toContain('Search all servers');
   expect((await getPage(web, `/?q=${'x'.repeat(10_000)}`)).statusCode).toBe(200);
 });
 
-test('one network address searches sixty times a minute, and hears when it may again', async () => {
+test('a network address can search sixty times a minute, and sees when it can search again', async () => {
   const web = await listing(2);
   const search = (i: number) => getPage(web, `/?q=alpha+${i}`);
   for (let i = 0; i < 60; i += 1) expect((await search(i)).statusCode).toBe(200);
   const one = await getPage(web, '/?q=alpha+1000');
   expect(one.statusCode).toBe(429);
   expect(Number(one.headers['retry-after'])).toBeGreaterThan(0);
-  expect(one.body).toContain('Too many searches came from your network address.');
+  expect(one.body).toContain('Too many searches from your network address.');
   expect((await getPage(web, '/how-ranking-works?server=alfa')).statusCode).toBe(429);
   for (const path of ['/', '/?game=rust', '/how-ranking-works?server=alpha-1']) {
     expect((await getPage(web, path)).statusCode, path).toBe(200);
   }
 });
 
-test('an empty listing invites to add a server', async () => {
+test('an empty listing offers to add a server', async () => {
   const web = await openWebApp();
   const { statusCode, body } = await getPage(web, '/');
   expect(statusCode).toBe(200);
-  expect(body).toContain('No server is listed yet.');
+  expect(body).toContain('No servers are listed yet.');
   expect(body).toContain('href="/dashboard/servers/new"');
 });
 
-test('strangers share one copy of a page for a moment; whoever is signed in gets their own', async () => {
+test('visitors share a cached page; signed-in users get their own', async () => {
   const web = await listing(3);
   const before = await getPage(web, '/');
   expect(before.headers['cache-control']).toMatch(/^public, max-age=\d+, stale-while-revalidate=\d+$/);
@@ -162,7 +162,7 @@ test('strangers share one copy of a page for a moment; whoever is signed in gets
   const own = await getPage(web, '/', headers);
   expect(own.headers['cache-control']).toBe('no-store');
   expect(own.body).toContain('Premium');
-  // Their page was not kept for others.
+  // Their page was not cached for others.
   expect((await getPage(web, '/')).body).not.toContain('Sign out');
 });
 
@@ -174,7 +174,7 @@ test('a page of twenty servers is compressed to a few kilobytes', async () => {
   expect(answer.rawPayload.length).toBeLessThan(6_000);
 });
 
-test('the formula stands there, and the figures of any server with its neighbours', async () => {
+test('the page shows the formula, and the figures of any server with its neighbours', async () => {
   const web = await openWebApp();
   const ids = (await listServers(web.platform, [
     { name: 'Alpha', votes: 9 },
@@ -183,27 +183,27 @@ test('the formula stands there, and the figures of any server with its neighbour
     { name: 'Hidden', hiddenAt: new Date() },
   ])) as [ObjectId, ObjectId, ObjectId, ObjectId];
   const page = await getPage(web, '/how-ranking-works');
-  expect(page.body).toContain('Those of today and the 29 days before count');
+  expect(page.body).toContain('Votes of today and the 29 days before count');
   expect(page.body).toContain('Premium');
   const { body } = await getPage(web, '/how-ranking-works?server=beta');
-  expect(body).toContain('<strong><bdi>Beta</bdi></strong> has place <strong>2</strong> of 3.');
+  expect(body).toContain('<strong><bdi>Beta</bdi></strong> has rank <strong>2</strong> of 3.');
   expect(namesIn(body)).toEqual(['Alpha', 'Beta', 'Gamma']);
   expect(body).toContain('above by votes');
-  expect(body).toContain('below by the age of the listing; votes and uptime are the same');
+  expect(body).toContain('below by age of the listing (equal votes and uptime)');
   const today = web.platform.clock.now().toISOString().slice(8, 10);
   await web.platform.voteCounters.updateOne({ serverId: ids[1] }, { $inc: { [`days.${today}`]: 2 } });
   const later = await getPage(web, `/how-ranking-works?server=${ids[1]}`);
-  expect(later.body).toMatch(/It had 5 votes at .* By now they are 7, which the next ranking counts\./s);
-  // By its name, misspelt: whoever may be meant.
+  expect(later.body).toMatch(/It had 5 votes at .* It has 7 now; the next ranking counts them\./s);
+  // By a misspelt name: similar names.
   expect((await getPage(web, '/how-ranking-works?server=Gama')).body).toContain('?server=gamma#check');
   for (const nobody of ['hidden', 'zzzz', '%00', '%ED%A0%80x']) {
     const answer = await getPage(web, `/how-ranking-works?server=${nobody}`);
     expect(answer.statusCode, nobody).toBe(200);
-    expect(answer.body, nobody).not.toContain('has place');
+    expect(answer.body, nobody).not.toContain('has rank');
   }
 });
 
-test('search engines find every listed server and nothing of anybody’s own', async () => {
+test('the site map has every listed server and no private page', async () => {
   const web = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
   await listServers(web.platform, [...servers(230), { name: 'Hidden', hiddenAt: new Date() }]);
   const robots = await getPage(web, '/robots.txt');

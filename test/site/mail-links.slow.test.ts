@@ -21,21 +21,21 @@ function setPassword(web: WebApp, token: string, password = NEW_PASSWORD) {
   return sendForm(web, '/set-password', { token, password });
 }
 
-/** Does what the page does to which a sign-up's link leads. */
+/** Sends the form behind a sign-up link. */
 function finish(web: WebApp, token: string) {
   return sendForm(web, '/verify-email', { token, name: NEWCOMER.name, password: PASSWORD });
 }
 
-test('with mail nobody is in before the address is confirmed by a press of the button', async () => {
+test('with mail, an account exists only after the address is confirmed with the button', async () => {
   const up = await sendForm(web, '/sign-up', { email: NEWCOMER.email });
-  expect(up.body).toContain('Confirm your address');
+  expect(up.body).toContain('Confirm your e-mail address');
   expect(up.cookies).toEqual([]);
   expect((await sendSignIn(web, NEWCOMER.email)).statusCode).toBe(401);
   expect(await mailsTo(web.platform, NEWCOMER.email)).toHaveLength(1);
 
   const link = await linkTo(web.platform, NEWCOMER.email);
-  // Programs that look through mail open links.
-  expect((await getPage(web, link)).body).toContain('The address is mine');
+  // Mail scanners open links.
+  expect((await getPage(web, link)).body).toContain('Create account');
   expect((await sendSignIn(web, NEWCOMER.email)).statusCode).toBe(401);
   const confirmed = await finish(web, tokenOf(link));
   expect(confirmed.headers.location).toBe('/sign-in?done=verified');
@@ -44,7 +44,7 @@ test('with mail nobody is in before the address is confirmed by a press of the b
   expect(await isSignedIn(web, cookiesOf(signedIn))).toBe(true);
 });
 
-test('a link to confirm that is wrong or cut off says what to do', async () => {
+test('an invalid confirmation link says what to do', async () => {
   await sendForm(web, '/sign-up', NEWCOMER);
   const token = tokenOf(await linkTo(web.platform, NEWCOMER.email));
   for (const wrong of ['', 'x', token.slice(0, -4), `${token}x`, 'y'.repeat(5_000)]) {
@@ -55,7 +55,7 @@ test('a link to confirm that is wrong or cut off says what to do', async () => {
   expect((await getPage(web, '/verify-email')).statusCode).toBe(400);
 });
 
-test('with mail no page tells whether an address is known', async () => {
+test('with mail, no page reveals whether an address is known', async () => {
   const { email } = await signIn(web);
   const shown = (body: string, typed: string) => body.replaceAll(typed, 'ADDRESS');
   const forgot = (address: string) => sendForm(web, '/forgot-password', { email: address });
@@ -69,20 +69,20 @@ test('with mail no page tells whether an address is known', async () => {
   const [again, first] = [await up(email), await up('new@example.org')];
   expect(again.statusCode).toBe(200);
   expect(shown(again.body, email)).toBe(shown(first.body, 'new@example.org'));
-  // Its owner learns of it, once.
+  // Its owner gets one mail.
   await up(email);
   const letters = await mailsTo(web.platform, email);
   expect(letters.filter((text) => text.includes('has an account there already'))).toHaveLength(1);
 });
 
-test('a link sets a password once, ends every session, and the old password is worth nothing', async () => {
+test('a link sets a password once, ends all sessions and invalidates the old password', async () => {
   const { email, headers } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
   await sendForm(web, '/forgot-password', { email });
   const letters = await mailsTo(web.platform, email);
   const [other = '', link = ''] = letters.map((text) => /\/set-password\?token=\S+/.exec(text)?.[0]);
 
-  expect((await getPage(web, link)).body).toContain('Set the password');
+  expect((await getPage(web, link)).body).toContain('Set password');
   expect((await setPassword(web, tokenOf(link), 'short')).statusCode).toBe(400);
   const set = await setPassword(web, tokenOf(link));
   expect(set.headers.location).toBe('/sign-in?done=password-set');
@@ -117,11 +117,11 @@ test('an address gets five links an hour', async () => {
   for (let n = 0; n < 5; n += 1) expect((await ask(n)).statusCode).toBe(200);
   expect((await ask(6)).statusCode).toBe(429);
   expect(await mailsTo(web.platform, email)).toHaveLength(5);
-  // It keeps nobody from signing in.
+  // It does not prevent signing in.
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
 });
 
-test('an IPv6 /48 causes eighty mails with links in an hour, all strangers together a thousand', async () => {
+test('an IPv6 /48 can cause eighty mails with links an hour, all networks together a thousand', async () => {
   let sent = 0;
   const ask = async (address: string) => {
     const email = `stranger-${sent++}@example.org`;
@@ -138,14 +138,14 @@ test('an IPv6 /48 causes eighty mails with links in an hour, all strangers toget
   expect(await ask('2001:db8:9:1::1')).toBe(429);
 });
 
-test('mails have nothing in them that a stranger typed', async () => {
+test('mails contain no text entered by others', async () => {
   await sendForm(web, '/sign-up', { ...NEWCOMER, name: 'Win money at evil.example' });
   const [text = ''] = await mailsTo(web.platform, NEWCOMER.email);
   expect(text).toContain('/verify-email?token=');
   expect(text).not.toContain('evil.example');
 });
 
-test('without mail the page says whom to ask', async () => {
+test('without mail, the page refers to the operator', async () => {
   const web = await openWebApp();
   expect((await getPage(web, '/forgot-password')).body).toContain('Ask its operator for a link');
   const answer = await sendForm(web, '/forgot-password', { email: 'a@example.org' });
@@ -165,7 +165,7 @@ test('a user gets the imported servers of their confirmed address, once, and not
       { $set: { ownerEmail: NEWCOMER.email }, $unset: { ownerId: '' } },
     );
   }
-  // One that belongs to somebody already stays theirs.
+  // A server that already has an owner keeps its owner.
   await platform.servers.updateOne({ _id: theirs }, { $set: { ownerEmail: NEWCOMER.email } });
   await sendForm(web, '/sign-up', NEWCOMER);
   const owned = () => platform.servers.countDocuments({ ownerId: { $exists: true }, _id: { $in: waiting } });
@@ -178,7 +178,7 @@ test('a user gets the imported servers of their confirmed address, once, and not
   expect(entries.map(({ by }) => by)).toEqual([NEWCOMER.email, NEWCOMER.email]);
 });
 
-test('without mail an address that nobody confirmed gets no server', async () => {
+test('without mail, an unconfirmed address gets no server', async () => {
   const web = await openWebApp();
   const serverId = await addOwnedServer(web.platform, (await signIn(web)).userId);
   await web.platform.servers.updateOne(

@@ -10,7 +10,7 @@ beforeAll(async () => {
   web = await openOwnerApp();
 });
 
-/** What the library that reads forms says in its own words. */
+/** Default messages of zod. */
 const RAW = /Invalid (input|option)|expected .* received/;
 
 const sendToServer = async (path: string) => (await ownerFixture(web)).post(path);
@@ -25,17 +25,17 @@ type Sent = [path: string, send: (path: string) => ReturnType<typeof sendForm>, 
 test.each<Sent>([
   ['/sign-in', sendTo, ['Enter your e-mail address.', 'Enter your password.']],
   ['/sign-in/code', sendTo, ['Enter the code.']],
-  ['/sign-up', sendTo, ['Must be an e-mail address.', 'A password has at least 10 characters.']],
+  ['/sign-up', sendTo, ['Must be an e-mail address.', 'Use at least 10 characters.']],
   ['/account/name', sendTo, ['Must not be empty.']],
-  ['/account/password', sendTo, ['Enter your present password.', 'A password has at least 10 characters.']],
+  ['/account/password', sendTo, ['Enter your current password.', 'Use at least 10 characters.']],
   ['/account/two-factor/begin', sendTo, ['Enter your password.']],
-  ['/account/two-factor/confirm', sendTo, ['A code has six digits.']],
+  ['/account/two-factor/confirm', sendTo, ['Enter the six digits.']],
   ['/account/two-factor/off', sendWithSecondFactor, ['Enter your password.', 'Enter a code.']],
   ['/account/two-factor/backup-codes', sendWithSecondFactor, ['Enter your password.', 'Enter a code.']],
-  ['/set-password', sendTo, ['A password has at least 10 characters.']],
+  ['/set-password', sendTo, ['Use at least 10 characters.']],
   ['/dashboard/servers/new', sendTo, ['This field is missing.']],
-  ['/settings', sendToServer, ['The form was not sent whole.']],
-  ['/settings/place', sendToServer, ['The form was not sent whole.']],
+  ['/settings', sendToServer, ['The form was incomplete.']],
+  ['/settings/place', sendToServer, ['The form was incomplete.']],
   ['/tokens', sendToServer, ['Choose one of these.', 'This field is missing.']],
 ])('a form without its fields is refused in our words: %s', async (path, send, sentences) => {
   const { statusCode, body } = await send(path);
@@ -44,7 +44,7 @@ test.each<Sent>([
   expect(body).not.toMatch(RAW);
 });
 
-test('where mail is sent, a sign-up without an address is refused in our words', async () => {
+test('with mail, a sign-up without an address is refused with our own message', async () => {
   const web = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
   for (const path of ['/sign-up', '/forgot-password']) {
     const { statusCode, body } = await sendForm(web, path, {});

@@ -38,7 +38,7 @@ test.each([
   expect(nextPath(next, '/listing', '/listing/dashboard')).toBe('/listing/dashboard');
 });
 
-test('under a base path what stands under it is followed', () => {
+test('with a base path, only paths below it are followed', () => {
   expect(nextPath('/listing/operator/queues', '/listing', '/listing/dashboard')).toBe(
     '/listing/operator/queues',
   );

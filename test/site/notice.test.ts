@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openWebApp } from '../support/web-app.ts';
 
-test('what an operator has to say stands at the top of every page, as text', async () => {
+test('the operator’s notice is shown as text at the top of every page', async () => {
   const { app } = await openWebApp({ NOTICE: 'Votes go on <b>on Sunday</b>.' });
   for (const url of ['/', '/sign-in', '/no-such-page']) {
     const { body } = await app.inject({ url, headers: { accept: 'text/html' } });
@@ -9,7 +9,7 @@ test('what an operator has to say stands at the top of every page, as text', asy
   }
 });
 
-test('without one there is nothing', async () => {
+test('without a notice nothing is shown', async () => {
   const { app } = await openWebApp();
   const { body } = await app.inject({ url: '/sign-in', headers: { accept: 'text/html' } });
   expect(body).not.toContain('site-notice');

@@ -3,7 +3,7 @@ import { ownEnvironment } from '../../src/platform/config.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { startWeb } from '../support/web-process.ts';
 
-test('what an older version was set up with is named at the start, with what to do', async () => {
+test('settings of an older version are reported at the start, with the fix', async () => {
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = (await testPlatform()).config;
   const env = { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY, PORT: '0', METRICS_PORT: '0' };
   const web = await startWeb({

@@ -7,7 +7,7 @@ const NAME = 'Nora Newcomer';
 const LOCAL_PART = 'new1.newcomer';
 const EMAIL = `${LOCAL_PART}@example.org`;
 const OWN = [EMAIL, 'New1.Newcomer@Example.org', LOCAL_PART, 'nora newcomer'];
-const SENTENCE = 'This is your own address or name';
+const SENTENCE = 'The password must not be your e-mail address or name';
 
 let web: WebApp;
 let mailing: WebApp;
@@ -26,17 +26,17 @@ async function expectRefused(send: (password: string) => ReturnType<typeof sendF
   expect((await send(`${PASSWORD} of ${NAME}`)).statusCode).toBe(303);
 }
 
-describe('nobody has their own address, its first part or their name as a password', () => {
-  test('who signs up', () =>
+describe('a password must not be the user’s address, its first part or their name', () => {
+  test('at sign-up', () =>
     expectRefused((password) => sendForm(web, '/sign-up', { name: NAME, email: EMAIL, password })));
 
-  test('who signs up by a link', async () => {
+  test('at sign-up with a link', async () => {
     await sendForm(mailing, '/sign-up', { email: EMAIL });
     const token = tokenOf(await linkTo(mailing.platform, EMAIL));
     await expectRefused((password) => sendForm(mailing, '/verify-email', { token, name: NAME, password }));
   });
 
-  test('who sets a new one by a link', async () => {
+  test('when a link sets a new one', async () => {
     const email = `other.${EMAIL}`;
     const { userId } = await signIn(mailing, { email });
     await mailing.platform.users.updateOne({ _id: userId }, { $set: { name: NAME } });
@@ -48,7 +48,7 @@ describe('nobody has their own address, its first part or their name as a passwo
     expect(set.statusCode).toBe(303);
   });
 
-  test('who changes it', async () => {
+  test('when it is changed', async () => {
     const { headers, email } = await signIn(web);
     const change = (password: string) =>
       sendForm(web, '/account/password', { current: PASSWORD, password }, headers);

@@ -7,13 +7,13 @@ import {
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebAppOn, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
-/** A server whose owner is signed in, with its listener running. */
+/** A server with a signed-in owner and a running listener. */
 export type OwnerFixture = DeliveryBench & {
   web: WebApp;
   owner: SignedInUser;
   /** Opens a page of the server: `/listener`. */
   get(part: string): ReturnType<typeof getPage>;
-  /** Sends a form of it. */
+  /** Sends a form of the server. */
   post(part: string, fields?: Record<string, string>): ReturnType<typeof sendForm>;
   /** A page as text, without tags. */
   read(part: string): Promise<string>;
@@ -22,13 +22,13 @@ export type OwnerFixture = DeliveryBench & {
 /** The web application on a platform whose clock the test moves. */
 export type OwnerApp = WebApp & { platform: ClockedPlatform };
 
-/** Opens the application on a platform of its own; tests share it that leave its clock alone. */
+/** Opens the application on its own platform. Tests that do not move its clock can share it. */
 export async function openOwnerApp(env: Record<string, string> = {}): Promise<OwnerApp> {
   const platform = await openDeliveryPlatform(env);
   return { ...(await openWebAppOn(platform)), platform };
 }
 
-/** Makes an owner and their server with its listener. */
+/** Creates an owner, their server and its listener. */
 export async function ownerFixture(web: OwnerApp): Promise<OwnerFixture> {
   const { platform } = web;
   const delivery = await deliveryBenchOn(platform);

@@ -4,7 +4,7 @@ import { startRedis } from '../support/services.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, OWN_ORIGIN, openWebApp } from '../support/web-app.ts';
 
-test('without Redis the admin area says so, and Bull Board answers at once that nothing can be done', async () => {
+test('without Redis the admin area says so, and Bull Board answers 503 at once', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
   const web = await openWebApp({ REDIS_URL: redis.url });
@@ -13,7 +13,7 @@ test('without Redis the admin area says so, and Bull Board answers at once that 
   const queues = () => web.app.inject({ url: '/operator/queues/api/queues', headers });
   await vi.waitUntil(async () => (await queues()).statusCode === 200, EVENTUALLY);
 
-  // It answers while Redis stands still.
+  // It answers while Redis is stopped.
   await redis.pause();
   expect((await queues()).statusCode).toBe(503);
   redis.resume();

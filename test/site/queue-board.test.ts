@@ -32,7 +32,7 @@ test('every route of Bull Board answers a stranger with 401, and an owner with 4
   }
 });
 
-test('every button of Bull Board pressed from another site is refused, and none stands in the audit log', async () => {
+test('Bull Board’s buttons refuse requests of other sites, and the audit log records none', async () => {
   const buttons = BOARD_API.filter(({ method }) => method !== 'GET');
   expect(buttons.length).toBeGreaterThan(15);
   const before = await web.platform.auditLog.countDocuments({ action: 'queue.button' });
@@ -45,7 +45,7 @@ test('every button of Bull Board pressed from another site is refused, and none 
   expect(await web.platform.auditLog.countDocuments({ action: 'queue.button' })).toBe(before);
 });
 
-test('Bull Board writes each press to the audit log, by whom, before it does anything', async () => {
+test('each button of Bull Board is recorded in the audit log with its user before it runs', async () => {
   const press = (method: 'PUT' | 'POST', path: string) =>
     web.app.inject({
       method,
@@ -53,7 +53,7 @@ test('Bull Board writes each press to the audit log, by whom, before it does any
       headers: { ...operator.headers, ...OWN_ORIGIN },
     });
   expect((await press('PUT', 'forward-votes/retry/failed')).statusCode).toBe(200);
-  // One that is refused was never pressed.
+  // Refused requests are not recorded.
   expect((await press('POST', 'forward-votes/add')).statusCode).toBe(403);
   const entries = await web.platform.auditLog.find({ action: 'queue.button' }).toArray();
   expect(entries).toMatchObject([
@@ -64,10 +64,10 @@ test('Bull Board writes each press to the audit log, by whom, before it does any
     },
   ]);
   const { body } = await getPage(web, '/operator/audit?action=queue.button', operator.headers);
-  expect(body).toContain('Pressed a button of the queues: forward-votes: retry/failed');
+  expect(body).toContain('Used a queue button: forward-votes: retry/failed');
 });
 
-test("Bull Board's page asks nobody else for anything", async () => {
+test("Bull Board's page loads nothing from other hosts", async () => {
   const page = await getPage(web, '/operator/queues', operator.headers);
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('Tallyport queues');

@@ -16,7 +16,7 @@ import { putInState } from '../support/votes.ts';
 import { OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
-/** One press: `:jobId` is pressed for every job there is. */
+/** A button; one with `:jobId` is pressed for every job. */
 type Button = { method: Method; path: string; body?: object; expected: number[] };
 
 const FORGED = { serverId: 'f'.repeat(24), listenerId: 'f'.repeat(24) };
@@ -37,7 +37,7 @@ function buttonsOf(queue: DeliveryQueue): Button[] {
     put(`${at}/rate-limit`, { max: 1, duration: 100 }),
     put(`${at}/rate-limit/release`),
     put(`${at}/empty`),
-    // Bull Board obliterates only what is paused.
+    // Bull Board obliterates only paused queues.
     put(`${at}/obliterate`, { force: true }),
     { method: 'PUT', path: `${at}/job-schedulers/none/remove`, expected: [404] },
     { method: 'PATCH', path: `${at}/job-schedulers/none`, body: { every: 1_000 }, expected: [404] },
@@ -63,7 +63,7 @@ function ofJob(method: Method, at: string, name: string, body?: object): Button 
   return { method, path: `${at}/:jobId/${name}`, ...(body ? { body } : {}), expected };
 }
 
-test('no button of Bull Board is left out here', () => {
+test('the list has every button of Bull Board', () => {
   const pattern = (path: string) =>
     path.replace(/:\w+|forward-votes|none|completed|failed|wait|active|delayed/g, ':x');
   const known = new Set(BUTTONS.map(({ method, path }) => `${method} ${pattern(path)}`));
@@ -116,7 +116,7 @@ function openWorker(platform: Platform, process: Processor): Worker {
   return worker;
 }
 
-/** Jobs of the listener in every state that a job can have, and the one by which it is woken. */
+/** Jobs of the listener in every job state, and its wake-up job. */
 async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
   const queue = platform.queues['forward-votes'];
   const listener = await platform.listeners.findOne({ serverId });
@@ -129,23 +129,23 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
     if (job.name === 'failing') throw new Error('a fault of ours');
     if (job.name === 'hanging') await new Promise(() => {});
   });
-  // Bull Board cleans only what is older than five seconds.
+  // Bull Board cleans only jobs older than five seconds.
   const old = { timestamp: Date.now() - HOUR };
   const passing = await queue.add('passing', payload, old);
   const failing = await queue.add('failing', payload, old);
   const hanging = await queue.add('hanging', payload, old);
-  // Not by counting: a call that was on its way when the queue was emptied may be there too.
+  // Not by counting: a job added while the queue was emptied may be there too.
   const standsSo = async () =>
     (await passing.isCompleted()) && (await failing.isFailed()) && (await hanging.isActive());
   await vi.waitUntil(standsSo, EVENTUALLY);
   await worker.close(true);
   await queue.add('waiting', payload, old);
-  // What a worker leaves behind for an unreachable listener: it takes every plain wake-up to itself.
+  // The delayed job of an unreachable listener, which deduplicates every plain wake-up.
   await queue.add('delayed', payload, { ...old, delay: 2 * HOUR, deduplication: { id: key } });
   await queue.pause();
 }
 
-/** Lets the locks of active jobs expire: the next worker takes them for those of a worker that died. */
+/** Expires the locks of active jobs, so that the next worker treats them as stalled. */
 async function expireLocks({ queues, producerRedis }: Platform): Promise<void> {
   const queue = queues['forward-votes'];
   for (const { id = '' } of await queue.getActive()) {
@@ -155,7 +155,7 @@ async function expireLocks({ queues, producerRedis }: Platform): Promise<void> {
   await producerRedis.del(queue.toKey('stalled-check'));
 }
 
-/** One vote in each state and three more that wait; returns the names that must arrive. */
+/** One vote in each state and three more waiting ones; returns the names that must arrive. */
 async function castVotes(bench: DeliveryBench): Promise<string[]> {
   const { platform, listener } = bench;
   await bench.cast('delivered');
@@ -170,7 +170,7 @@ async function castVotes(bench: DeliveryBench): Promise<string[]> {
   return waiting;
 }
 
-/** Waits until `names` have arrived and these queues have nothing left to do, and tells what arrived in all. */
+/** Waits until `names` have arrived and these queues have nothing left to do, and returns everything that arrived. */
 async function arrivals(
   { platform, listener, serverId }: DeliveryBench,
   names: string[],
@@ -188,7 +188,7 @@ async function arrivals(
   return arrived();
 }
 
-test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => {
+test.each(BUTTONS)('$method $path loses and duplicates no vote', async (button) => {
   const bench = await deliveryBench();
   const web = await openWebAppOn(bench.platform);
   const headers = (await signIn(web, { role: 'operator' })).headers;
@@ -201,7 +201,7 @@ test.each(BUTTONS)('$method $path loses and repeats no vote', async (button) => 
   expect(await arrivals(bench, names)).toEqual(['delivered', ...names]);
 }, 40_000);
 
-test('all buttons pressed while votes are being sent lose and repeat no vote', async () => {
+test('all buttons pressed while votes are sent lose and duplicate no vote', async () => {
   const bench = await deliveryBench();
   const web = await openWebAppOn(bench.platform);
   const headers = (await signIn(web, { role: 'operator' })).headers;
@@ -219,7 +219,7 @@ test('all buttons pressed while votes are being sent lose and repeat no vote', a
   expect(await arrivals(bench, names)).toEqual(names.toSorted());
 }, 60_000);
 
-/** What keeps a listener in a queue while the buttons are pressed, and what lets its votes go on. */
+/** What keeps a listener in a queue while the buttons are pressed, and what releases its votes. */
 const HELD_IN = {
   'test-listeners': { votes: 3, held: { onConnect: 'close' }, released: {} },
   'drain-backlogs': { votes: 150, held: { answerDelayMs: 100 }, released: {} },

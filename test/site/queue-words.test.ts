@@ -4,7 +4,7 @@ import { describeForwarding } from '../../src/site/admin/queue-words.ts';
 const now = new Date('2026-11-21T15:00:00.000Z');
 const title = 'Forward votes';
 
-test('an unreachable listener says so, with the time', () => {
+test('an unreachable listener shows the reason and the time', () => {
   const progress = {
     server: 'alpha',
     waiting: 1_204,
@@ -16,18 +16,18 @@ test('an unreachable listener says so, with the time', () => {
   );
 });
 
-test('since another day names the day', () => {
+test('a time on another day includes the day', () => {
   const progress = { server: 'alpha', waiting: 3, reason: 'silent', since: '2026-11-19T23:59:00.000Z' };
   expect(describeForwarding(progress, title, now)).toBe(
     'alpha: 3 votes waiting, silent since 19 Nov, 23:59 UTC',
   );
 });
 
-test('a listener that answers says how many votes wait', () => {
+test('a listener that answers shows the number of waiting votes', () => {
   expect(describeForwarding({ server: 'beta', waiting: 1 }, title, now)).toBe('beta: 1 vote waiting');
 });
 
-test('a listener whose votes are being sent is named', () => {
+test('a job in progress shows the server’s name', () => {
   expect(describeForwarding({ server: 'beta' }, title, now)).toBe('Forward votes: beta');
 });
 

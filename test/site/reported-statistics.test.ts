@@ -28,7 +28,7 @@ const online = (players: number) => ({
   peakPlayers: players,
 });
 
-/** A server with a probe of this minute, and a report an hour before. */
+/** A server with a probe in this minute and a report one hour earlier. */
 async function probedAndReporting(port: number): Promise<ObjectId> {
   const { platform } = web;
   const serverId = await addOwnedServer(platform, olivia.userId, { port });
@@ -52,20 +52,20 @@ async function probedAndReporting(port: number): Promise<ObjectId> {
   return serverId;
 }
 
-it('a report of a server that we probe shows in its statistics, apart from our checks', async () => {
+it('the statistics show reports of a probed server separately from our checks', async () => {
   const serverId = await probedAndReporting(25_580);
   const page = (await get(serverId)).body;
-  expect(page).toContain('As the server reported');
+  expect(page).toContain('Reported by the server');
   expect(page).toContain('Players in 30 days, as reported');
   expect(page).toContain('Latency in 30 days, as reported');
-  const at = page.indexOf('As the server reported');
+  const at = page.indexOf('Reported by the server');
   const [ours, theirs] = [page.slice(0, at), page.slice(at, page.indexOf('Uptime in the last 30 days'))];
   expect(theirs).toContain('>77<');
   expect(theirs).toContain('31 ms');
   expect(ours).toContain('>12<');
 });
 
-it('one report among days of checks is a chart of its own time, and says of its latency that none is known', async () => {
+it('a single report has a chart of its own time range, without latency data', async () => {
   const { platform } = web;
   const serverId = await addOwnedServer(platform, olivia.userId, { port: 25_584 });
   const now = platform.clock.now();
@@ -79,20 +79,20 @@ it('one report among days of checks is a chart of its own time, and says of its 
     [20, 10, 1].map((days) => probe(serverId, after(now, -days * DAY), { onlinePlayers: 12 })),
   );
   const page = (await get(serverId)).body;
-  const reported = page.slice(page.indexOf('As the server reported'), page.indexOf('Uptime in the last 30'));
+  const reported = page.slice(page.indexOf('Reported by the server'), page.indexOf('Uptime in the last 30'));
   expect(reported).toContain('>77<');
   expect(reported).toContain('class="line lone"');
   expect(reported).not.toContain('class="gap"');
-  expect(reported).toContain('No latency is known of this time.');
-  expect(reported).not.toContain('not seen online');
+  expect(reported).toContain('No latency data for this period.');
+  expect(reported).not.toContain('was not online in this period');
 });
 
-it('a server of which nothing but failures is known was not seen online, and that is not said of unknown time', async () => {
+it('a server with only failed checks was not online; unknown time is called unknown', async () => {
   const { platform } = web;
   const now = platform.clock.now();
   for (const [port, status, words] of [
-    [25_585, 'offline', 'It was not seen online in this time.'],
-    [25_586, 'unknown', 'It is not known whether it was online in this time.'],
+    [25_585, 'offline', 'The server was not online in this period.'],
+    [25_586, 'unknown', 'Status unknown in this period.'],
   ] as const) {
     const serverId = await addOwnedServer(platform, olivia.userId, { port });
     await insert(platform, [probe(serverId, after(now, -60 * MINUTE), { status, onlinePlayers: 0 })]);
@@ -100,7 +100,7 @@ it('a server of which nothing but failures is known was not seen online, and tha
   }
 });
 
-it('reported days are a file of their own, and no part of the other one', async () => {
+it('reported days have their own CSV file', async () => {
   const serverId = await probedAndReporting(25_581);
   const today = dayOf(web.platform.clock.now());
   for (const [ago, probes, reports] of [
@@ -125,10 +125,10 @@ it('reported days are a file of their own, and no part of the other one', async 
   expect(page).toContain('Players in 90 days, as reported');
 });
 
-it('a server without reports, and one that is known by its reports alone, have one chart', async () => {
+it('a server without reports and a server with only reports have one chart', async () => {
   const silent = await addOwnedServer(web.platform, olivia.userId, { port: 25_582 });
-  expect((await get(silent)).body).not.toContain('As the server reported');
+  expect((await get(silent)).body).not.toContain('Reported by the server');
   const reporting = await addOwnedServer(web.platform, olivia.userId, { port: 25_583 });
   await reportStatus(web.platform, reporting, { onlinePlayers: 5, maxPlayers: 10 });
-  expect((await get(reporting)).body).not.toContain('As the server reported');
+  expect((await get(reporting)).body).not.toContain('Reported by the server');
 });

@@ -37,27 +37,27 @@ describe.each(FORMS)('/account/two-factor/%s', (form) => {
     const code = codeOf(secret);
     const half = await sendSignIn(web, owner.email);
     expect((await sendForm(web, '/sign-in/code', { code }, cookiesOf(half))).statusCode).toBe(303);
-    // Somebody looked over a shoulder, and sits at an open session.
+    // An attacker knows the code and uses an open session.
     const replayed = await change(web, form, headers, { code });
     expect(replayed.statusCode).toBe(400);
-    expect(replayed.body).toContain('That code was used already.');
+    expect(replayed.body).toContain('That code was already used.');
     expect(await isOn(web, owner.email)).toBe(true);
   });
 
-  test('needs the password too, and a wrong one uses no backup code up', async () => {
+  test('needs the password too; a wrong one does not use up a backup code', async () => {
     const web = await openWebApp();
     const { email, headers: before } = await signIn(web);
     const { headers, backupCodes } = await setUpTwoFactor(web, { headers: before });
     const code = backupCodes[0] ?? '';
     const wrong = await change(web, form, headers, { password: 'four ships in the bay', code });
     expect(wrong.statusCode).toBe(400);
-    expect(wrong.body).toContain('That is not your password.');
+    expect(wrong.body).toContain('The password is wrong.');
     expect(await isOn(web, email)).toBe(true);
     expect((await change(web, form, headers, { code })).statusCode).toBeLessThan(400);
   });
 });
 
-test('codes cannot be guessed in an open session: it has ten tries in ten minutes', async () => {
+test('codes cannot be guessed in an open session: ten attempts in ten minutes', async () => {
   const web = await openWebApp();
   const owner = await signIn(web);
   const { headers, backupCodes } = await setUpTwoFactor(web, owner);
@@ -69,7 +69,7 @@ test('codes cannot be guessed in an open session: it has ten tries in ten minute
   expect(await isOn(web, owner.email)).toBe(true);
 });
 
-test('each change stands in the audit log and is mailed, whether or not its user wants mail', async () => {
+test('each change is recorded in the audit log and mailed, also with notifications off', async () => {
   const web = await openWebApp(MAIL);
   const { email, headers: before, userId } = await signIn(web);
   await web.platform.users.updateOne({ _id: userId }, { $set: { wantsMail: false } });
@@ -103,7 +103,7 @@ test('each change stands in the audit log and is mailed, whether or not its user
   for (const text of letters) expect(text).toContain('If this was not you');
 });
 
-test('a password that was set by a link, and a second factor that an operator took away, are mailed too', async () => {
+test('a password set by a link and a second factor reset by an operator are mailed too', async () => {
   const web = await openWebApp(MAIL);
   const { email, userId } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
@@ -118,7 +118,7 @@ test('a password that was set by a link, and a second factor that an operator to
   expect(await web.platform.auditLog.countDocuments({ action: 'account.password', by: email })).toBe(1);
 });
 
-/** Moves what an operator did to this long ago. */
+/** Moves an operator's session into the past. */
 async function ago(web: WebApp, ms: number): Promise<void> {
   const at = new Date(Date.now() - ms);
   await web.platform.sessions.updateMany({}, { $set: { createdAt: at, secondFactorAt: at } });
@@ -135,7 +135,7 @@ test('a new password renews an operator’s session, and not the time of the cod
   expect((await getPage(web, '/operator', renewed)).headers.location).toMatch(/^\/sign-in/);
 });
 
-test('within twelve hours of the code a new password keeps an operator at the admin area', async () => {
+test('a new password within twelve hours of the code keeps access to the admin area', async () => {
   const web = await openWebApp();
   const { headers } = await signIn(web, { role: 'operator' });
   const fields = { current: PASSWORD, password: 'seven lamps on the quay' };

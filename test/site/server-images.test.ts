@@ -36,7 +36,7 @@ const INFO: ServerInfo = {
 
 const text = (image: unknown) => String(image).replace(/<[^>]+>/g, ' ');
 
-it('the banner says name, address, players and rank; the badge name and players', () => {
+it('the banner shows name, address, players and rank; the badge shows name and players', () => {
   for (const said of [
     'Harbour Lights',
     'play.example.org:25565',
@@ -52,7 +52,7 @@ it('the banner says name, address, players and rank; the badge name and players'
   expect(text(badgeImage({ ...INFO, status: 'unknown' }))).toContain('status unknown');
 });
 
-it('banner and badge say which number of players the server only reported', () => {
+it('banner and badge mark reported players', () => {
   const info: ServerInfo = { ...INFO, playersSource: 'reports' };
   for (const image of [bannerImage(info, 'Tallyport'), badgeImage(info)]) {
     expect(text(image)).toContain('1,204 of 2,000 players reported');
@@ -61,7 +61,7 @@ it('banner and badge say which number of players the server only reported', () =
   expect(text(badgeImage({ ...info, maxPlayers: 0 }))).toContain('1,204 players reported');
 });
 
-it('a long name is cut between characters, and never a short one', () => {
+it('a long name is cut between characters; a short one is not cut', () => {
   expect(fitted('Short', 20, 300)).toBe('Short');
   const long = '👨‍👩‍👧‍👦'.repeat(40);
   const cut = fitted(long, 20, 300);
@@ -69,11 +69,11 @@ it('a long name is cut between characters, and never a short one', () => {
   expect(textWidth(cut, 20)).toBeLessThanOrEqual(310);
 });
 
-it('marks heaped on a letter do not cover the image', () => {
+it('many combining marks do not cover the image', () => {
   expect([...imageText(`a${'\u0301'.repeat(500)}b`)]).toHaveLength(13);
 });
 
-/** Names as nobody means them. */
+/** Unusual names. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -96,11 +96,11 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-/** What our images consist of: tags with attributes in quotes, and text of allowed characters and escapes. */
+/** The parts of our images: tags with quoted attributes, and text of allowed characters and escapes. */
 const TEXT = String.raw`(?:[^<>&"\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&(?:amp|lt|gt|quot|#39);|')*`;
 const TAG = String.raw`<\/?[a-z]+(?: [a-zA-Z:-]+="${TEXT}")*\/?>`;
 
-it('whatever a server is called, its images are well-formed and hold it as text', () => {
+it('images are well-formed for any server name', () => {
   fc.assert(
     fc.property(hostile, hostile, (name, site) => {
       for (const image of [
@@ -116,14 +116,14 @@ it('whatever a server is called, its images are well-formed and hold it as text'
   );
 });
 
-/** Whether an image consists of such tags and such text alone. */
+/** Whether an image consists only of such parts. */
 function isWellFormed(written: string): boolean {
   const [head = '', ...pieces] = written.split(/(?=<)/);
   const piece = new RegExp(`^${TAG}${TEXT}$`, 'u');
   return head.trim() === '<?xml version="1.0" encoding="UTF-8"?>' && pieces.every((one) => piece.test(one));
 }
 
-it('any site may embed them, they are kept for a while, and alone they may do nothing', async () => {
+it('any site may embed images, they are cached for a short time, and opened alone they are sandboxed', async () => {
   const web = await openWebApp();
   const owner = await signIn(web);
   await addOwnedServer(web.platform, owner.userId, { name: 'Embedded' });
@@ -146,7 +146,7 @@ it('any site may embed them, they are kept for a while, and alone they may do no
   }
 });
 
-it('one that carries a renewed session is not kept by whoever passes it on', async () => {
+it('an answer that carries a renewed session is not cached by proxies', async () => {
   const web = await openWebApp();
   const owner = await signIn(web);
   await addOwnedServer(web.platform, owner.userId, { name: 'Renewed' });

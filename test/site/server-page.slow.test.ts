@@ -23,7 +23,7 @@ beforeAll(async () => {
   olivia = await signIn(web);
 });
 
-/** A listed server of Olivia's: its id and the path of its page. */
+/** Olivia's listed server: its id and the path of its page. */
 async function list(name: string): Promise<{ id: ObjectId; path: string }> {
   const id = await addOwnedServer(web.platform, olivia.userId, { name, port: port++ });
   return { id, path: `/servers/${(await web.platform.servers.findOne({ _id: id }))?.slug}` };
@@ -35,14 +35,14 @@ const read = async (path: string, who?: SignedInUser) => textOf((await get(path,
 const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=y>&amp;`;
 
 describe('a server’s page', () => {
-  it('is found with a slash at its end, and the ranking under the folder of all', async () => {
+  it('redirects a trailing slash, and /servers redirects to the ranking', async () => {
     const { path } = await list('Slashed');
     expect((await get(`${path}/`)).headers.location).toBe(path);
     expect((await get('/servers/%2F..%2F%0A/')).statusCode).toBe(404);
     expect((await get('/servers')).headers.location).toBe('/');
   });
 
-  it('tells everybody how the server stands, and search engines where it is', async () => {
+  it('shows the server’s state, and its canonical address to search engines', async () => {
     const { id, path } = await list('Open Sea');
     await web.platform.servers.updateOne(
       { _id: id },
@@ -84,7 +84,7 @@ describe('a server’s page', () => {
     expect([again.statusCode, again.body]).toEqual([304, '']);
   });
 
-  it('says that a number of players was reported until a probe finds another one', async () => {
+  it('marks players as reported until the next successful probe', async () => {
     const { id, path } = await list('Boasting');
     const now = web.platform.clock.now();
     const probed = { 'probe.status': 'online', 'probe.checkedAt': now, 'probe.succeededAt': now } as const;
@@ -102,7 +102,7 @@ describe('a server’s page', () => {
     expect(await read(dashboard, olivia)).toMatch(/Players\s+3\s+of 100\s+Rank/);
   });
 
-  it('is compressed for strangers, and neither compressed nor kept for somebody who is signed in', async () => {
+  it('is compressed for visitors, and neither compressed nor cached for signed-in users', async () => {
     const { path } = await list('Small Parcel');
     const accepting = { 'accept-encoding': 'gzip' };
     const stranger = await getPage(web, path, accepting);
@@ -113,7 +113,7 @@ describe('a server’s page', () => {
     expect(own.headers['cache-control']).toBe('no-store');
   });
 
-  it('shows what a user or a game server wrote as text', async () => {
+  it('escapes text of users and game servers', async () => {
     const { id, path } = await list(`Hostile ${HOSTILE}`.slice(0, 90));
     await web.platform.servers.updateOne(
       { _id: id },
@@ -136,7 +136,7 @@ describe('a server’s page', () => {
     }
   });
 
-  it('draws players over 48 hours, 30 days or all time, with gaps and the reason for each', async () => {
+  it('shows players over 48 hours, 30 days or all time, with gaps and their reasons', async () => {
     const { id, path } = await list('Drawn');
     const now = web.platform.clock.now().getTime();
     const at = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000);
@@ -150,18 +150,20 @@ describe('a server’s page', () => {
     expect(body).toMatch(/<title>[^<]*: 40<\/title>/);
     expect(body).toContain(': offline</title>');
     expect(body).toContain(': unknown: our own network was down</title>');
-    expect(body).toContain(': unknown: no check was made</title>');
+    expect(body).toContain(': unknown: no checks were made</title>');
     expect(body).toContain('<path class="line lone"');
     expect(body).toContain('<caption class="for-readers">Players: 48 hours</caption>');
     expect((await get(`${path}?players=30d`)).body).toContain('aria-label="Players: 30 days"');
-    expect((await get(`${path}?players=all`)).body).toContain('No whole day is computed yet.');
-    // What an address says beyond that is nothing.
+    expect((await get(`${path}?players=all`)).body).toContain(
+      'No data yet. The first full day appears tomorrow.',
+    );
+    // Other values are ignored.
     const odd = await get(`${path}?players=__proto__&reviews=-1&x=<b>`);
     expect(odd.statusCode).toBe(200);
     expect(odd.body).toContain('<link rel="canonical" href="http://localhost:3000/servers/drawn" />');
   });
 
-  it('leads on from an earlier slug, capital letters and the id, images and query with it', async () => {
+  it('redirects from an earlier slug, capital letters and the id, with images and query', async () => {
     const { id } = await list('Once Called');
     await editServer(web.platform, id, { name: 'Now Called' }, 'test');
     for (const from of ['once-called', 'NOW-CALLED', id.toHexString()]) {
@@ -175,7 +177,7 @@ describe('a server’s page', () => {
     expect((await get('/servers/once-called')).statusCode).toBe(200);
   });
 
-  it('is gone with the server, and a hidden one is its owner’s and the operators’ alone', async () => {
+  it('is gone for removed servers; of hidden ones only the owner and operators see it', async () => {
     const [hidden, removed] = [await list('Hidden Cove'), await list('Removed Cove')];
     await removeServer(web.platform, removed.id, 'test');
     await hideServer(web.platform, hidden.id, { reason: 'A copy.' }, 'test');
@@ -194,14 +196,14 @@ describe('a server’s page', () => {
     );
     expect(sent.statusCode).toBe(404);
     for (const who of [olivia, operator])
-      expect(await read(hidden.path, who)).toContain('has taken this server off the listing');
-    // Nobody else gets what was made for them.
+      expect(await read(hidden.path, who)).toContain('has hidden this server');
+    // Nobody else gets their cached page.
     expect((await get(hidden.path)).statusCode).toBe(404);
     expect((await get('/servers/..%2f..%2fetc')).statusCode).toBe(404);
     expect((await get('/servers/$where')).statusCode).toBe(404);
   });
 
-  it('leads its owner and operators to the dashboard, and nobody else', async () => {
+  it('links to the dashboard for its owner and operators only', async () => {
     const { id, path } = await list('With Dashboard');
     const link = `href="/dashboard/servers/${id.toHexString()}"`;
     expect((await get(path, olivia)).body).toContain(link);
@@ -215,7 +217,7 @@ describe('a server’s page', () => {
 });
 
 describe('a review on a server’s page', () => {
-  it('leads whoever has no account, or is signed out by now, back to the form', async () => {
+  it('leads back to the form after sign-up or sign-in', async () => {
     const { path } = await list('Way Back');
     const form = `${path}/review`;
     const next = encodeURIComponent(form);
@@ -239,32 +241,32 @@ describe('a review on a server’s page', () => {
     await moderateReview(web.platform, review?._id ?? new ObjectId(), 'approved', 'test');
   };
 
-  it('is its writer’s alone until it is approved, waits again when it is changed, and is deleted', async () => {
+  it('is visible only to its author until it is approved, waits again after an edit, and can be deleted', async () => {
     const { id, path } = await list('Reviewed');
     const ada = await signIn(web);
-    expect(await read(path)).toContain('Sign in or sign up to write one.');
+    expect(await read(path)).toContain('Sign in or sign up to write a review.');
     const sent = await send(path, ada, WORDS);
     expect(sent.headers.location).toBe(`${path}?done=review-saved#your-review`);
     const after = await read(`${path}?done=review-saved`, ada);
-    expect(after).toContain('Your review is kept.');
-    expect(after).toContain('waits for approval');
+    expect(after).toContain('Review saved.');
+    expect(after).toContain('waiting for approval');
     expect(await read(path, olivia)).not.toContain('Quiet water.');
 
     await approve(id);
     expect(await read(path, olivia)).toContain('Quiet water.');
     await expect.poll(() => read(path), { timeout: 6_000 }).toContain('Quiet water.');
-    expect(await read(path, ada)).toContain('Everybody sees it.');
+    expect(await read(path, ada)).toContain('Everyone can see it.');
 
     await send(path, ada, { ...WORDS, content: 'Rough water.' });
     expect(await read(path, olivia)).not.toMatch(/Quiet|Rough/);
     await approve(id);
     expect(await read(path, olivia)).toMatch(/Rough water/);
     await sendForm(web, `${path}/review/delete`, {}, ada.headers);
-    expect(await read(path, olivia)).toContain('Nobody has reviewed this server yet.');
+    expect(await read(path, olivia)).toContain('No reviews yet.');
     expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
   });
 
-  it('that is not right keeps what was typed, and stores nothing', async () => {
+  it('with errors keeps the entries and stores nothing', async () => {
     const { id, path } = await list('Mistyped');
     const ada = await signIn(web);
     const wrong = await send(path, ada, { rating: '', username: 'Ada <b>', content: 'Typed <i>words</i>' });
@@ -283,17 +285,17 @@ describe('a review on a server’s page', () => {
     expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
   });
 
-  it('is not for the server’s owner, nor for somebody who is suspended', async () => {
+  it('is refused for the server’s owner and for suspended users', async () => {
     const { id, path } = await list('Own Praise');
     expect((await send(path, olivia, WORDS)).statusCode).toBe(403);
-    expect(await read(path, olivia)).toContain('others review it');
+    expect(await read(path, olivia)).toContain('You cannot review your own server.');
     const ada = await signIn(web);
     await suspendUser(web.platform, ada.userId, { reason: 'Insults.' }, { userId: null, by: 'test' });
     expect((await send(path, ada, WORDS)).headers.location).toMatch(/^\/sign-in/);
     expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
   });
 
-  it('waits for a confirmed address where addresses are confirmed', async () => {
+  it('needs a confirmed address if the listing sends mail', async () => {
     const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.org' });
     const ada = await signIn(mailing);
     await addOwnedServer(mailing.platform, olivia.userId, { name: 'Mailed' });
@@ -301,11 +303,11 @@ describe('a review on a server’s page', () => {
     const answer = await sendForm(mailing, '/servers/mailed/review', WORDS, ada.headers);
     expect([answer.statusCode, textOf(answer.body)]).toEqual([
       403,
-      expect.stringContaining('Confirm your e-mail address first'),
+      expect.stringContaining('Confirm your e-mail address to write a review'),
     ]);
   });
 
-  it('is told when the next one may come, after too many', async () => {
+  it('has a rate limit, which shows when the next one is allowed', async () => {
     const { path } = await list('Often');
     const ada = await signIn(web);
     for (let i = 0; i < 10; i++) await send(path, ada, { ...WORDS, content: `${i}` });
@@ -314,7 +316,7 @@ describe('a review on a server’s page', () => {
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
   });
 
-  it('that an operator rejected says so to its writer, without the reason', async () => {
+  it('that was rejected says so to its author, without the reason', async () => {
     const { id, path } = await list('Rejected');
     const ada = await signIn(web);
     await send(path, ada, WORDS);
@@ -326,7 +328,7 @@ describe('a review on a server’s page', () => {
     expect(page).not.toContain('It names a user.');
   });
 
-  it('is decided at the admin area as it was seen there', async () => {
+  it('can be decided only in the version that the operator saw', async () => {
     const { id, path } = await list('AdminArea');
     const [ada, operator] = [await signIn(web), await signIn(web, { role: 'operator' })];
     await send(path, ada, WORDS);
@@ -336,12 +338,12 @@ describe('a review on a server’s page', () => {
     const decided = await sendForm(web, `/operator/reviews/${_id}`, seen, operator.headers);
     expect(decided.headers.location).toContain('done=meanwhile');
     expect(await read(String(decided.headers.location), operator)).toContain(
-      'It was changed since you saw it.',
+      'The review has changed since you opened it.',
     );
     expect(await web.platform.reviews.findOne({ _id })).toMatchObject({ state: 'pending' });
   });
 
-  it('stands with ten others on a page, which neighbours name', async () => {
+  it('is shown ten to a page, with links to the neighbouring pages', async () => {
     const { id, path } = await list('Paged');
     for (let i = 0; i < 12; i++) {
       const { reviewId } = await writeReview(web.platform, { serverId: id, username: `p${i}`, rating: 3 });

@@ -18,12 +18,12 @@ const from = (address: string, headers: { cookie?: string } = {}) => ({
   ...headers,
 });
 
-/** Makes the tries that were counted so far, for keys that begin with `kind`, this many. Each real one costs a hash. */
+/** Sets the counters of keys that begin with `kind`. Real attempts would each cost a password hash. */
 async function makeTries({ platform }: WebApp, kind: string, count: number): Promise<void> {
   await platform.rateLimits.updateMany({ _id: new RegExp(`^${kind}`) }, { $set: { count } });
 }
 
-/** A web application in which no password is checked before `release`. */
+/** A web application that checks no password before `release`. */
 async function heldPasswords() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const passwords = {
@@ -37,7 +37,7 @@ async function heldPasswords() {
   return { web, release, deviceCookie };
 }
 
-/** The cookie by which a browser is known once somebody has signed in there. */
+/** The cookie of a known device. */
 async function deviceOf(web: WebApp, email: string, address = '203.0.113.9'): Promise<{ cookie: string }> {
   const { cookie } = cookiesOf(await sendSignIn(web, email, PASSWORD, from(address)));
   const device = cookie.split('; ').find((one) => one.includes('tallyport.device='));
@@ -45,12 +45,12 @@ async function deviceOf(web: WebApp, email: string, address = '203.0.113.9'): Pr
   return { cookie: device ?? '' };
 }
 
-test('wrong tries from one network are refused, and keep no other network out', async () => {
+test('wrong attempts from one network are refused and do not block other networks', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web, { role: 'operator', twoFactor: false });
   expect((await sendSignIn(web, email, 'wrong', from('2001:db8:7:7::1'))).statusCode).toBe(401);
   await makeTries(web, 'sign-in:account:', 9);
-  // One network of IPv6, whatever address it tries from.
+  // Any address of one IPv6 network.
   expect((await sendSignIn(web, email, 'wrong', from('2001:db8:7:7::2'))).statusCode).toBe(401);
   const refused = await sendSignIn(web, email, PASSWORD, from('2001:db8:7:7::99'));
   expect(refused.statusCode).toBe(429);
@@ -59,7 +59,7 @@ test('wrong tries from one network are refused, and keep no other network out', 
   expect((await sendSignIn(web, email, PASSWORD, from('198.51.100.1'))).statusCode).toBe(303);
 });
 
-test('a known device signs in however many tries come from everywhere, its own network among them', async () => {
+test('a known device can sign in despite many attempts from other clients, also of its own network', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const device = await deviceOf(web, email);
@@ -77,23 +77,23 @@ test('a known device signs in however many tries come from everywhere, its own n
   expect((await sendSignIn(web, email, PASSWORD, from('203.0.113.9', device))).statusCode).toBe(303);
 });
 
-test('a known device has ten tries in ten minutes itself, and is none for another account', async () => {
+test('a known device has ten attempts in ten minutes, and is unknown for other accounts', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const other = await signIn(web);
   const device = await deviceOf(web, email);
   expect((await sendSignIn(web, email, 'wrong', from('192.0.2.1', device))).statusCode).toBe(401);
   await makeTries(web, 'sign-in:device:', 9);
-  // A device that is taken along counts the same everywhere.
+  // The limit of a device is the same in every network.
   expect((await sendSignIn(web, email, 'wrong', from('192.0.2.2', device))).statusCode).toBe(401);
   expect((await sendSignIn(web, email, PASSWORD, from('192.0.2.3', device))).statusCode).toBe(429);
-  // For somebody else's account it is a device like any other.
+  // For another account it is an unknown device.
   await sendSignIn(web, other.email, 'wrong', from('198.51.100.1', device));
   await makeTries(web, 'sign-in:account:', 10);
   expect((await sendSignIn(web, other.email, PASSWORD, from('198.51.100.1', device))).statusCode).toBe(429);
 });
 
-test('all networks together have a hundred tries of one account in an hour', async () => {
+test('all networks together have a hundred attempts on one account in an hour', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const other = await signIn(web);
@@ -103,7 +103,7 @@ test('all networks together have a hundred tries of one account in an hour', asy
   expect((await sendSignIn(web, other.email, PASSWORD, from('198.51.100.1'))).statusCode).toBe(303);
 });
 
-test('who has a second factor is known by a device only after the code', async () => {
+test('a device becomes known only after the code of the second factor', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const owner = await signIn(web);
   const { secret } = await setUpTwoFactor(web, owner);
@@ -114,7 +114,7 @@ test('who has a second factor is known by a device only after the code', async (
   expect(cookiesOf(whole).cookie).toContain('tallyport.device');
 });
 
-test('simultaneous tries from one network leave places for other networks and for known devices', async () => {
+test('simultaneous attempts from one network leave slots for other networks and known devices', async () => {
   const { web, release, deviceCookie } = await heldPasswords();
   const { email } = await signIn(web);
   const ended: number[] = [];
@@ -158,7 +158,7 @@ test.each([
   await Promise.all(tries);
 });
 
-test('right passwords count too: an account signs in thirty times in ten minutes with known devices', async () => {
+test('correct passwords count too: an account signs in thirty times in ten minutes with known devices', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   let device = await deviceOf(web, email);
@@ -166,7 +166,7 @@ test('right passwords count too: an account signs in thirty times in ten minutes
   for (let n = 0; n < 32; n += 1) {
     const answer = await sendSignIn(web, email, PASSWORD, from('192.0.2.1', device));
     statuses.push(answer.statusCode);
-    // Each sign-in makes a new device.
+    // Each sign-in creates a new device.
     if (answer.statusCode === 303) device = { cookie: cookiesOf(answer).cookie };
   }
   expect(statuses.indexOf(429)).toBe(30);
@@ -174,7 +174,7 @@ test('right passwords count too: an account signs in thirty times in ten minutes
   expect((await sendSignIn(web, email, PASSWORD, from('192.0.2.2'))).statusCode).toBe(303);
 });
 
-test('right passwords on the pages of the own account count too: ten in ten minutes', async () => {
+test('correct passwords on the account pages count too: ten in ten minutes', async () => {
   const web = await openWebApp();
   const { headers } = await signIn(web);
   const statuses: number[] = [];
@@ -186,7 +186,7 @@ test('right passwords on the pages of the own account count too: ten in ten minu
   expect(statuses.indexOf(429)).toBe(10);
 });
 
-test('right passwords of one network count too: three hundred in ten minutes', async () => {
+test('correct passwords from one network count too: three hundred in ten minutes', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   expect((await sendSignIn(web, email, PASSWORD, from('192.0.2.1'))).statusCode).toBe(303);
@@ -195,7 +195,7 @@ test('right passwords of one network count too: three hundred in ten minutes', a
   expect((await sendSignIn(web, email, PASSWORD, from('192.0.2.2'))).statusCode).toBe(303);
 });
 
-test('codes are counted for a network, not for each of its addresses', async () => {
+test('codes are counted per network, not per address', async () => {
   const web = await openWebApp();
   const code = (remoteAddress: string) =>
     web.app.inject({
@@ -211,7 +211,7 @@ test('codes are counted for a network, not for each of its addresses', async () 
   expect((await code('2001:db8:1:3::1')).statusCode).toBe(303);
 });
 
-test('wrong tries to sign in keep nobody who is signed in from changing their password', async () => {
+test('wrong sign-in attempts do not stop a signed-in user from changing the password', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email, headers } = await signIn(web);
   await sendSignIn(web, email, 'wrong', from('192.0.2.1'));
@@ -222,7 +222,7 @@ test('wrong tries to sign in keep nobody who is signed in from changing their pa
   expect(changed.headers.location).toBe('/account?done=password');
 });
 
-test('an IPv6 /48 has twenty tries of an account in an hour', async () => {
+test('an IPv6 /48 has twenty attempts on an account in an hour', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const statuses: number[] = [];
@@ -230,7 +230,7 @@ test('an IPv6 /48 has twenty tries of an account in an hour', async () => {
     statuses.push((await sendSignIn(web, email, 'wrong', from(`2001:db8:7:${n}::1`))).statusCode);
   }
   expect(statuses.indexOf(429)).toBe(20);
-  // Its account signs in elsewhere: from another /48, and by IPv4.
+  // The account can sign in from another /48 and over IPv4.
   expect((await sendSignIn(web, email, PASSWORD, from('2001:db8:8:1::1'))).statusCode).toBe(303);
   expect((await sendSignIn(web, email, PASSWORD, from('198.51.100.1'))).statusCode).toBe(303);
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const NEWCOMER = { name: 'Nora Newcomer', email: 'Nora@Example.org', password: PASSWORD };
 
-test('somebody signs up, out and in, and is led to the page they asked for', async () => {
+test('a user signs up, signs out and signs in, and reaches the requested page', async () => {
   // Passwords are hashed here as in production.
   const web = await openWebAppOn(await testPlatform());
   const up = await sendForm(web, '/sign-up', NEWCOMER);
@@ -35,7 +35,7 @@ test('somebody signs up, out and in, and is led to the page they asked for', asy
   expect(await isSignedIn(web, first)).toBe(true);
   const out = await sendForm(web, '/sign-out', {}, first);
   expect(out.headers.location).toBe('/sign-in?done=signed-out');
-  // The cookie itself is worth nothing any more.
+  // The old cookie no longer works.
   expect(await isSignedIn(web, first)).toBe(false);
   const back = await sendForm(web, '/sign-in', {
     email: 'nora@example.org',
@@ -46,7 +46,7 @@ test('somebody signs up, out and in, and is led to the page they asked for', asy
   expect(await isSignedIn(web, cookiesOf(back))).toBe(true);
 });
 
-test('cookies are for this site alone, and secure behind https and under a path', async () => {
+test('cookies are limited to this site and its path, and secure with https', async () => {
   const plain = await openWebApp();
   const up = await sendForm(plain, '/sign-up', NEWCOMER);
   const [cookie] = up.cookies;
@@ -69,10 +69,10 @@ test('cookies are for this site alone, and secure behind https and under a path'
   expect(await isSignedIn(secure, cookiesOf(answer))).toBe(true);
 });
 
-test('two sign-ups with one address at the same moment, on two processes, make one user', async () => {
+test('two simultaneous sign-ups with one address on two processes create one user', async () => {
   const first = await openWebApp();
   const { platform } = first;
-  // What processes share is the database: each has its own application and connections.
+  // The processes share only the database.
   const other = await openPlatform(platform.config, 'test');
   onTestFinished(() => other.close());
   const second = await openWebAppOn({ ...other, passwords: CHEAP_PASSWORDS });
@@ -84,20 +84,20 @@ test('two sign-ups with one address at the same moment, on two processes, make o
   expect(await platform.credentials.countDocuments()).toBe(1);
 });
 
-test('an unknown address and a wrong password are refused in the same words', async () => {
+test('an unknown address and a wrong password get the same message', async () => {
   const { email } = await signIn(web);
   const unknown = await sendSignIn(web, 'nobody@example.org');
   const wrong = await sendSignIn(web, email, 'four ships in the bay');
   for (const answer of [unknown, wrong]) {
     expect(answer.statusCode).toBe(401);
     expect(answer.cookies).toEqual([]);
-    expect(answer.body).toContain('There is no account with this address and password.');
+    expect(answer.body).toContain('Wrong e-mail address or password.');
   }
   expect((await sendSignIn(web, email, '')).statusCode).toBe(400);
   expect((await sendSignIn(web, email, 'x'.repeat(2_000))).statusCode).toBe(400);
 });
 
-test('many who sign in at once wait in a short line; the rest are sent away', async () => {
+test('simultaneous sign-ins wait in a short queue; the rest are refused', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const passwords = {
     hash: (password: string) => released.then(() => CHEAP_PASSWORDS.hash(password)),
@@ -138,7 +138,7 @@ test.each([
     payload: 'email=a%40example.org&password=x',
   });
   expect(answer.statusCode).toBe(403);
-  expect(answer.json()).toEqual({ error: 'This form was not sent by a page of this site.' });
+  expect(answer.json()).toEqual({ error: 'This form was not sent from this site.' });
 });
 
 test.each([
@@ -155,7 +155,7 @@ test.each([
   expect(answer.statusCode).toBe(401);
 });
 
-test('a stranger who opens a page is asked to sign in, and led back to it', async () => {
+test('a visitor is redirected to sign in and then back to the page', async () => {
   for (const url of ['/operator', '/operator/queues/queue/forward-votes?status=delayed', '/account']) {
     const answer = await getPage(web, url);
     expect(answer.statusCode).toBe(303);
@@ -167,7 +167,7 @@ test('a stranger who opens a page is asked to sign in, and led back to it', asyn
   expect((await getPage(web, `/sign-in?next=${script}`)).body).not.toContain('<script>alert');
 });
 
-test('an operator signs in again every twelve hours, an owner need not', async () => {
+test('operators must sign in again every twelve hours, owners do not', async () => {
   const operator = await signIn(web, { role: 'operator' });
   expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(200);
   const createdAt = new Date(Date.now() - 12 * 3_600_000 - 10_000);
@@ -176,7 +176,7 @@ test('an operator signs in again every twelve hours, an owner need not', async (
   expect((await getPage(web, '/account', operator.headers)).statusCode).toBe(200);
 });
 
-test('the pages load nothing but files of their own, have no script or style inside, and may not be framed', async () => {
+test('the pages load only their own files, have no inline scripts or styles, and cannot be framed', async () => {
   const { headers } = await signIn(web);
   for (const url of ['/sign-in', '/sign-up', '/forgot-password', '/account', '/account/two-factor']) {
     const page = await getPage(web, url, url.startsWith('/account') ? headers : {});
@@ -194,7 +194,7 @@ test('the pages load nothing but files of their own, have no script or style ins
   }
 });
 
-test('while the database is away somebody who is signed in is told so, and is signed in afterwards', async () => {
+test('during a database outage a signed-in user sees a message and stays signed in', async () => {
   const proxy = await startFaultProxy(Number(new URL(inject('mongodbUri')).port), 'mongodb');
   onTestFinished(() => proxy.close());
   const web = await openWebApp({ MONGODB_URI: proxy.through(freshNames().mongodbUri) });

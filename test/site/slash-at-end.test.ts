@@ -17,11 +17,11 @@ test.each([
   expect([answer.statusCode, answer.headers.location]).toEqual([308, to]);
 });
 
-test('the folder of all servers leads to the ranking', async () => {
+test('/servers redirects to the ranking', async () => {
   expect((await getPage(web, '/servers/')).headers.location).toBe('/');
 });
 
-test('it does under a path too', async () => {
+test('/servers redirects under a base path too', async () => {
   const web = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
   const answer = await getPage(web, '/sign-up/');
   expect(answer.headers.location).toBe('/listing/sign-up');
@@ -41,6 +41,6 @@ test.each([
   expect([answer.statusCode, answer.headers.location]).toEqual([404, undefined]);
 });
 
-test('a form that is sent to an address with a slash leads nowhere', async () => {
+test('a form sent to an address with a trailing slash is not found', async () => {
   expect((await sendForm(web, '/sign-in/', {})).statusCode).toBe(404);
 });

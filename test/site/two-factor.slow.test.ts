@@ -19,17 +19,17 @@ beforeAll(async () => {
   web = await openWebApp();
 });
 
-// All come from one address here: their tries must not add up.
+// All requests come from one address, so their attempts must not count together.
 beforeEach(() => web.platform.rateLimits.deleteMany({}));
 
-/** Where a code leads that no sign-in waits for. */
+/** Where a code without a pending sign-in redirects. */
 const ENDED = '/sign-in?done=code-too-late&next=%2Fdashboard';
 
 function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
   return sendForm(web, '/sign-in/code', { code, next: '/dashboard' }, pending);
 }
 
-/** The cookie of a sign-in that waits for its code. */
+/** The cookie of a pending sign-in. */
 async function halfSignedIn(web: WebApp, email: string): Promise<{ cookie: string }> {
   const half = await sendSignIn(web, email);
   expect(half.headers.location).toMatch(/^\/sign-in\/code\?/);
@@ -38,42 +38,42 @@ async function halfSignedIn(web: WebApp, email: string): Promise<{ cookie: strin
   return pending;
 }
 
-test('an operator without a second factor is led to set it up, and then let in', async () => {
+test('an operator without a second factor must set it up to open the admin area', async () => {
   const operator = await signIn(web, { role: 'operator', twoFactor: false });
   const area = await getPage(web, '/operator', operator.headers);
   expect(area.headers.location).toBe('/account/two-factor');
   const page = await getPage(web, '/account/two-factor', operator.headers);
-  expect(page.body).toContain('Operators of this listing need a second factor.');
+  expect(page.body).toContain('Operators of this listing must use two-factor authentication.');
   const { headers } = await setUpTwoFactor(web, operator);
   expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
-  // The session of before has ended.
+  // The earlier session has ended.
   expect(await isSignedIn(web, operator.headers)).toBe(false);
 });
 
-test('where it is optional an operator is let in without', async () => {
+test('if it is optional, an operator needs no second factor', async () => {
   const web = await openWebApp({ OPERATOR_TWO_FACTOR: 'optional' });
   const { headers } = await signIn(web, { role: 'operator', twoFactor: false });
   expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
 });
 
-test('setting up shows the secret as a picture and as text, and switches nothing on before a code was right', async () => {
+test('setup shows the secret as a QR code and as text, and needs a correct code to turn on', async () => {
   const { email, headers } = await signIn(web);
   const wrong = await sendForm(web, '/account/two-factor/begin', { password: 'wrong' }, headers);
   expect(wrong.statusCode).toBe(400);
-  expect(wrong.body).toContain('That is not your password.');
+  expect(wrong.body).toContain('The password is wrong.');
   const begun = await sendForm(web, '/account/two-factor/begin', { password: PASSWORD }, headers);
   expect(begun.body).toContain('<svg xmlns="http://www.w3.org/2000/svg"');
   expect(copied(begun.body)).toMatch(/^[A-Z2-7]{4}( [A-Z2-7]{1,4})+$/);
   const refused = await sendForm(web, '/account/two-factor/confirm', { code: '000000' }, headers);
   expect(refused.statusCode).toBe(400);
-  expect(refused.body).toContain('That code is not right.');
+  expect(refused.body).toContain('The code is wrong.');
   expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
-  // Begun once more, the newer secret counts.
+  // After a second start, the newer secret is valid.
   await setUpTwoFactor(web, { headers });
   await halfSignedIn(web, email);
 });
 
-test('a sign-in needs the code, and a code that was used once is used up', async () => {
+test('a sign-in needs a code, and each code works once', async () => {
   const nora = await signIn(web);
   const { secret } = await setUpTwoFactor(web, nora);
   const [first, second] = [await halfSignedIn(web, nora.email), await halfSignedIn(web, nora.email)];
@@ -83,16 +83,16 @@ test('a sign-in needs the code, and a code that was used once is used up', async
   expect(done.headers.location).toBe('/dashboard');
   expect(await isSignedIn(web, cookiesOf(done))).toBe(true);
 
-  // Somebody looked over a shoulder, and knows the password too.
+  // An attacker knows the code and the password.
   const replayed = await sendCode(web, code, second);
   expect(replayed.statusCode).toBe(401);
-  expect(replayed.body).toContain('That code was used already.');
+  expect(replayed.body).toContain('That code was already used.');
   expect(await isSignedIn(web, cookiesOf(replayed))).toBe(false);
   expect((await sendCode(web, code, first)).headers.location).toBe(ENDED);
-  expect((await getPage(web, ENDED, {})).body).toContain('This sign-in has ended before its code came.');
+  expect((await getPage(web, ENDED, {})).body).toContain('This sign-in has expired.');
 });
 
-test('after a code that was used already the next one works, and wrong ones stay counted', async () => {
+test('after a used code the next one works, and wrong attempts stay counted', async () => {
   const nora = await signIn(web);
   const { secret } = await setUpTwoFactor(web, nora);
   const [first, second] = [await halfSignedIn(web, nora.email), await halfSignedIn(web, nora.email)];
@@ -100,7 +100,7 @@ test('after a code that was used already the next one works, and wrong ones stay
   const used = codeOf(secret, now);
   await sendCode(web, used, first);
   for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', second);
-  expect((await sendCode(web, used, second)).body).toContain('Wait for the next one and enter it here.');
+  expect((await sendCode(web, used, second)).body).toContain('Wait for the next one.');
   const factor = { userId: nora.userId };
   expect(await web.platform.twoFactors.findOne(factor)).toMatchObject({ failedVerificationCount: 4 });
   const next = codeOf(secret, now + 30_000);
@@ -112,10 +112,10 @@ test('after a code that was used already the next one works, and wrong ones stay
   for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', third);
   await sendCode(web, next, third);
   await sendCode(web, '000000', third);
-  expect((await sendCode(web, '000000', third)).body).toContain('There were too many wrong codes.');
+  expect((await sendCode(web, '000000', third)).body).toContain('Too many wrong codes.');
 });
 
-test('one code sent twice at the same moment opens one session', async () => {
+test('one code sent twice at the same time starts one session', async () => {
   const nora = await signIn(web);
   const { email } = nora;
   const { secret } = await setUpTwoFactor(web, nora);
@@ -125,7 +125,7 @@ test('one code sent twice at the same moment opens one session', async () => {
   expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 401]);
 });
 
-test('after five wrong codes a sign-in begins anew', async () => {
+test('after five wrong codes the user must sign in again', async () => {
   const nora = await signIn(web);
   const { email } = nora;
   const { secret } = await setUpTwoFactor(web, nora);
@@ -133,10 +133,10 @@ test('after five wrong codes a sign-in begins anew', async () => {
   for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', pending);
   const answer = await sendCode(web, codeOf(secret), pending);
   expect(answer.statusCode).toBe(401);
-  expect(answer.body).toContain('There were too many wrong codes.');
+  expect(answer.body).toContain('Too many wrong codes.');
 });
 
-test('strangers who send codes keep nobody else from signing in', async () => {
+test('codes sent by others do not block sign-ins', async () => {
   const nora = await signIn(web);
   const { email } = nora;
   const { secret } = await setUpTwoFactor(web, nora);
@@ -160,9 +160,9 @@ test('strangers who send codes keep nobody else from signing in', async () => {
   expect(done.headers.location).toBe('/dashboard');
 });
 
-test('a session of before the second factor was set up does not pass for one with it', async () => {
+test('a session from before the setup does not count as one with a second factor', async () => {
   const operator = await signIn(web, { role: 'operator', twoFactor: false });
-  // Somebody who has found out the password.
+  // An attacker with the password.
   const other = cookiesOf(await sendSignIn(web, operator.email));
   expect(await isSignedIn(web, other)).toBe(true);
   const { headers } = await setUpTwoFactor(web, operator);
@@ -171,7 +171,7 @@ test('a session of before the second factor was set up does not pass for one wit
   expect(await isSignedIn(web, other)).toBe(false);
 });
 
-test('a backup code signs in once; new ones make the old ones useless', async () => {
+test('a backup code works once; new codes replace the old ones', async () => {
   const nora = await signIn(web);
   const { email } = nora;
   const { backupCodes } = await setUpTwoFactor(web, nora);
@@ -192,7 +192,7 @@ test('a backup code signs in once; new ones make the old ones useless', async ()
   expect((await sendCode(web, fresh[0] ?? '', await halfSignedIn(web, email))).statusCode).toBe(303);
 });
 
-test('a backup code is taken however it is typed', async () => {
+test('a backup code is accepted in any notation', async () => {
   const nora = await signIn(web);
   const { backupCodes } = await setUpTwoFactor(web, nora);
   for (const code of backupCodes) expect(code).toMatch(/^([A-HJ-NP-Z2-9]{4}-){2}[A-HJ-NP-Z2-9]{4}$/);
@@ -204,7 +204,7 @@ test('a backup code is taken however it is typed', async () => {
   }
 });
 
-test('backup codes that older versions gave out work, with their dash and without', async () => {
+test('backup codes of older versions work with and without their dash', async () => {
   const nora = await signIn(web);
   await setUpTwoFactor(web, nora);
   const { $context } = createAuth({ ...web.platform, passwords: CHEAP_PASSWORDS }, async () => {});
@@ -222,12 +222,14 @@ test('backup codes that older versions gave out work, with their dash and withou
   }
 });
 
-test('switching it off needs the password and a code', async () => {
+test('turning it off needs the password and a code', async () => {
   const nora = await signIn(web);
   const { email } = nora;
   const { headers, secret } = await setUpTwoFactor(web, nora);
   const code = codeOf(secret);
-  expect((await getPage(web, '/account/two-factor', headers)).body).toContain('Switch it off');
+  expect((await getPage(web, '/account/two-factor', headers)).body).toContain(
+    'Turn off two-factor authentication',
+  );
   const wrong = await sendForm(web, '/account/two-factor/off', { password: 'wrong', code }, headers);
   expect(wrong.statusCode).toBe(400);
   await halfSignedIn(web, email);
@@ -243,8 +245,8 @@ test.each([
   const nora = await signIn(web);
   const { headers } = await setUpTwoFactor(web, nora);
   const refused = [
-    { fields: { password: 'wrong', code: '000000' }, sentence: 'That is not your password.' },
-    { fields: { password: PASSWORD, code: '000000' }, sentence: 'That code is not right.' },
+    { fields: { password: 'wrong', code: '000000' }, sentence: 'The password is wrong.' },
+    { fields: { password: PASSWORD, code: '000000' }, sentence: 'The code is wrong.' },
     { fields: { password: PASSWORD, code: '' }, sentence: 'Enter a code.' },
   ];
   for (const { fields, sentence } of refused) {
@@ -257,14 +259,14 @@ test.each([
   }
 });
 
-test('where it is on, setting it up shows its page', async () => {
+test('if it is on, starting the setup shows its page', async () => {
   const { headers } = await setUpTwoFactor(web, await signIn(web));
   const answer = await sendForm(web, '/account/two-factor/begin', {}, headers);
   expect(answer.statusCode).toBe(409);
-  expect(answer.body).toContain('Make new backup codes');
+  expect(answer.body).toContain('Generate new backup codes');
 });
 
-test('where it is on, a code alone shows no backup codes and writes nothing', async () => {
+test('if it is on, a code alone shows no backup codes and writes nothing', async () => {
   const nora = await signIn(web);
   const { headers, secret } = await setUpTwoFactor(web, nora);
   const entries = await web.platform.auditLog.countDocuments();
@@ -273,18 +275,18 @@ test('where it is on, a code alone shows no backup codes and writes nothing', as
   expect(await web.platform.auditLog.countDocuments()).toBe(entries);
 });
 
-test('a session does not tell at the sign-in page which codes are right', async () => {
+test('the sign-in page does not reveal valid codes to a session', async () => {
   const nora = await signIn(web);
   const { headers, secret, backupCodes } = await setUpTwoFactor(web, nora);
   for (const code of ['000000', codeOf(secret), 'wrong-one', backupCodes[0] ?? '']) {
     const answer = await sendCode(web, code, headers);
     expect([code, answer.headers.location]).toEqual([code, ENDED]);
   }
-  // Beside a sign-in under way the session changes nothing: five wrong codes end it.
+  // With a pending sign-in the session changes nothing: five wrong codes end it.
   const pending = await halfSignedIn(web, nora.email);
   const both = { cookie: `${headers.cookie}; ${pending.cookie}` };
   for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', both);
-  expect((await sendCode(web, codeOf(secret), both)).body).toContain('There were too many wrong codes.');
+  expect((await sendCode(web, codeOf(secret), both)).body).toContain('Too many wrong codes.');
   const signedIn = await sendCode(web, codeOf(secret), await halfSignedIn(web, nora.email));
   expect(signedIn.headers.location).toBe('/dashboard');
 });

@@ -19,27 +19,25 @@ function finish(web: WebApp, link: string, password = OWN_PASSWORD) {
   return sendForm(web, '/verify-email', { token: tokenOf(link), name: 'Vera', password });
 }
 
-/** An account that nobody confirmed, as a listing without mail and older versions make them. */
+/** An unconfirmed account, as listings without mail and older versions create them. */
 async function unconfirmed(web: WebApp, email = VICTIM) {
   const stranger = await signIn(web, { email });
   await web.platform.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
   return stranger;
 }
 
-describe('a sign-up with somebody else’s address', () => {
-  test('makes no account and keeps nothing that was typed but the address', async () => {
+describe('a sign-up with another user’s address', () => {
+  test('creates no account and stores only the address', async () => {
     const web = await openWebApp(MAIL);
     const attack = { name: 'Mallory', email: VICTIM, password: PASSWORD };
     expect((await sendForm(web, '/sign-up', attack)).statusCode).toBe(200);
     expect(await web.platform.users.countDocuments()).toBe(0);
     expect(await web.platform.credentials.countDocuments()).toBe(0);
-    expect((await sendSignIn(web, VICTIM)).body).toContain(
-      'There is no account with this address and password.',
-    );
+    expect((await sendSignIn(web, VICTIM)).body).toContain('Wrong e-mail address or password.');
     expect(await mailsTo(web.platform, VICTIM)).toHaveLength(1);
   });
 
-  test('gives its password no way in, whoever’s link the owner of the address opens', async () => {
+  test('gives the attacker’s password no access, whichever link the owner opens', async () => {
     const web = await openWebApp(MAIL);
     await sendForm(web, '/sign-up', { name: 'Mallory', email: VICTIM, password: PASSWORD });
     const attackersLink = await linkTo(web.platform, VICTIM);
@@ -55,7 +53,7 @@ describe('a sign-up with somebody else’s address', () => {
   });
 });
 
-test('a link of a sign-up works once and for a day; after it the other ones work no more', async () => {
+test('a sign-up link works once and for a day; then the other links stop working', async () => {
   const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
   const first = await linkTo(web.platform, VICTIM);
@@ -73,7 +71,7 @@ test('a link of a sign-up works once and for a day; after it the other ones work
   expect((await finish(web, late)).statusCode).toBe(400);
 });
 
-test('a link whose address has an account by now makes no second one and changes no password', async () => {
+test('a link for an address with an account creates no second one and changes no password', async () => {
   const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
   const link = await linkTo(web.platform, VICTIM);
@@ -83,17 +81,17 @@ test('a link whose address has an account by now makes no second one and changes
   expect((await sendSignIn(web, VICTIM, OWN_PASSWORD)).statusCode).toBe(401);
 });
 
-test('a password that is refused uses the link up no more than a name that is none', async () => {
+test('a refused password or an invalid name does not use up the link', async () => {
   const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
   const link = await linkTo(web.platform, VICTIM);
   const common = await finish(web, link, '0123456789');
   expect(common.statusCode).toBe(400);
-  expect(common.body).toContain('Many users use this password');
+  expect(common.body).toContain('This password is too common');
   expect((await finish(web, link)).statusCode).toBe(303);
 });
 
-describe('an account from before that nobody confirmed', () => {
+describe('an older unconfirmed account', () => {
   test.each([
     '/sign-up',
     '/forgot-password',
@@ -107,21 +105,21 @@ describe('an account from before that nobody confirmed', () => {
     expect(await isSignedIn(web, headers)).toBe(false);
     expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
     const entered = await sendSignIn(web, VICTIM, OWN_PASSWORD);
-    // No second factor of the stranger's is asked for.
+    // The attacker's second factor is not required.
     expect(entered.headers.location).toBe('/dashboard');
     expect(await web.platform.users.find().toArray()).toMatchObject([
       { _id: stranger.userId, emailVerified: true },
     ]);
   });
 
-  test('sends its address five mails an hour at most, whatever asks for them', async () => {
+  test('gets at most five mails an hour', async () => {
     const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
     await unconfirmed(web);
     for (let n = 0; n < 4; n += 1) {
       const from = { 'x-forwarded-for': `192.0.2.${n}` };
       const answer = await sendSignIn(web, VICTIM, PASSWORD, from);
       expect(answer.statusCode).toBe(401);
-      expect(answer.body).toContain('Your address is not confirmed yet.');
+      expect(answer.body).toContain('Your e-mail address is not confirmed yet.');
       await sendForm(web, '/sign-up', { email: VICTIM }, from);
       await sendForm(web, '/forgot-password', { email: VICTIM }, from);
     }
@@ -129,14 +127,14 @@ describe('an account from before that nobody confirmed', () => {
   });
 });
 
-test('an address gets five links to sign up an hour, and those that were sent still work', async () => {
+test('an address gets five sign-up links an hour, and earlier ones still work', async () => {
   const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
   const up = (n: number) =>
     sendForm(web, '/sign-up', { email: VICTIM }, { 'x-forwarded-for': `192.0.2.${n}` });
   for (let n = 0; n < 5; n += 1) expect((await up(n)).statusCode).toBe(200);
   const refused = await up(6);
   expect(refused.statusCode).toBe(429);
-  expect(refused.body).toContain('those that were sent still work');
+  expect(refused.body).toContain('the links that we sent still work');
   expect(await mailsTo(web.platform, VICTIM)).toHaveLength(5);
   expect((await finish(web, await linkTo(web.platform, VICTIM))).statusCode).toBe(303);
 });

@@ -15,10 +15,10 @@ let shared: OwnerApp;
 beforeAll(async () => {
   shared = await openOwnerApp();
 });
-// All listeners run on one address: their test votes must not add up.
+// All listeners run on one address, so their test votes must not count together.
 beforeEach(() => shared.platform.rateLimits.deleteMany({}));
 
-/** An owner whose listener has used up a vote with a wrong token. */
+/** An owner with an unconfirmed vote, caused by a wrong token. */
 async function usedUp(): Promise<OwnerFixture & { port: string }> {
   const fixture = await ownerFixture(shared);
   const port = await start(votifierPlus());
@@ -30,18 +30,18 @@ async function usedUp(): Promise<OwnerFixture & { port: string }> {
 
 const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', serviceName: 'Tallyport' };
 
-test('the listener’s page counts unconfirmed votes, says why votes are held, and leads to sending them again', async () => {
+test('the listener’s page shows unconfirmed votes, the reason of the pause, and a link to send them again', async () => {
   const fixture = await usedUp();
   const page = await fixture.read('/listener');
-  expect(page).toContain('Paused because of a fault');
+  expect(page).toContain('Paused because of an error');
   expect(page).toContain('The listener has taken no vote with its current settings');
-  expect(page).toContain('Unconfirmed 1: given up without an answer; they may have arrived.');
+  expect(page).toContain('Unconfirmed 1: no answer after the last attempt. They may have arrived.');
   expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=unconfirmed"');
-  expect(await fixture.read('/votes/resend?state=unconfirmed')).toContain('1 vote is put in the line again');
-  expect(page).toContain('a vote is sent 1 time at most');
+  expect(await fixture.read('/votes/resend?state=unconfirmed')).toContain('1 vote will be queued again');
+  expect(page).toContain('a vote is sent at most 1 time');
 });
 
-test('a mended token sends them again', async () => {
+test('a corrected token sends unconfirmed votes again', async () => {
   const fixture = await usedUp();
   const saved = await fixture.post('/listener', {
     ...V2,
@@ -50,7 +50,7 @@ test('a mended token sends them again', async () => {
     maxSendings: '2',
   });
   expect(saved.headers.location).toMatch(/\?done=set-and-resent$/);
-  expect(await fixture.read('/listener?done=set-and-resent')).toContain('so are the unconfirmed votes');
+  expect(await fixture.read('/listener?done=set-and-resent')).toContain('including unconfirmed votes');
   await fixture.drain();
   expect(
     await fixture.platform.votes.countDocuments({
@@ -63,7 +63,7 @@ test('a mended token sends them again', async () => {
   });
 });
 
-test('unless the owner leaves them as they are', async () => {
+test('unconfirmed votes are not sent again if the owner opts out', async () => {
   const fixture = await usedUp();
   expect(await fixture.read('/listener?protocol=votifier-v2')).toContain(
     'Do not send unconfirmed votes again',
@@ -76,13 +76,13 @@ test('unless the owner leaves them as they are', async () => {
       'delivery.state': 'unconfirmed',
     }),
   ).toBe(1);
-  // Left out of the form, it stays as it was.
+  // A field missing from the form keeps its value.
   expect(await fixture.platform.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
     maxSendings: 1,
   });
 });
 
-test('a listener that is removed and set again sends them again too, unless the owner leaves them', async () => {
+test('a listener that is removed and set up again sends unconfirmed votes again, unless the owner opts out', async () => {
   const fixture = await usedUp();
   await fixture.post('/listener/remove');
   expect(await fixture.read('/listener')).toContain('Do not send unconfirmed votes again');
@@ -91,7 +91,7 @@ test('a listener that is removed and set again sends them again too, unless the 
   expect(saved.headers.location).toMatch(/\?done=set-and-resent$/);
 });
 
-test('a number of sendings that there is not is refused beside its field', async () => {
+test('an invalid number of sendings is refused beside its field', async () => {
   const fixture = await usedUp();
   const refused = await fixture.post('/listener', {
     ...V2,
@@ -103,19 +103,19 @@ test('a number of sendings that there is not is refused beside its field', async
   expect(refused.body).toContain('1 to 3 times');
 });
 
-test('a v1 vote that nobody confirmed is not called delivered on any page', async () => {
+test('an unconfirmed v1 vote is not called delivered on any page', async () => {
   const fixture = await ownerFixture(shared);
   await fixture.set({ protocol: 'votifier-v1', port: await start(votifier19()), secret: keyLine(RIGHT) });
   const vote = await fixture.cast('Steve');
   await fixture.drain();
   expect(await fixture.read('/votes')).toMatch(/Steve just now sent, not confirmed/);
-  expect(await fixture.read(`/votes/${vote._id.toString()}`)).toMatch(/Sent on .*, and not confirmed/);
+  expect(await fixture.read(`/votes/${vote._id.toString()}`)).toMatch(/Sent on .*, not confirmed/);
   expect(await fixture.read('/listener')).toMatch(/Last delivered .*, not confirmed/);
   const tested = (await fixture.post('/listener/test')).body;
-  expect(tested).toContain('The test vote was sent, and cannot be confirmed');
+  expect(tested).toContain('The test vote was sent, but not confirmed');
 });
 
-test('a mended v1 key offers to send again what the earlier one may have used up', async () => {
+test('a corrected v1 key offers to send again votes that the earlier key may have lost', async () => {
   const fixture = await ownerFixture(shared);
   const port = await start(votifierPlus());
   await fixture.set({ protocol: 'votifier-v1', port, secret: keyLine(OTHER) });
@@ -126,10 +126,10 @@ test('a mended v1 key offers to send again what the earlier one may have used up
   expect(saved.headers.location).toMatch(/\?done=set-sent$/);
   const page = await fixture.read('/listener?done=set-sent');
   expect(page).toContain('Last delivered none with these settings');
-  expect(await fixture.read('/votes')).not.toContain('The last vote');
-  expect(page).toContain('If votes that are «sent, not confirmed» did not reach your game, send them again');
+  expect(await fixture.read('/votes')).not.toContain('Last vote');
+  expect(page).toContain('If votes marked «sent, not confirmed» did not reach your game, send them again');
   expect(page).toContain(
-    'Sent, not confirmed 1: Votifier v1 closed without an answer; they count as delivered.',
+    'Sent, not confirmed 1: the listener closed the connection without an answer. They count as delivered.',
   );
   expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=sent-not-confirmed"');
 
@@ -139,11 +139,11 @@ test('a mended v1 key offers to send again what the earlier one may have used up
   expect(list).toContain('Steve');
   expect(list).not.toContain('Confirmed');
   expect(await fixture.read('/votes?state=sent-not-confirmed&player=confirmed')).toContain(
-    'There is no such vote',
+    'No matching votes',
   );
   const asked = await fixture.read('/votes/resend?state=sent-not-confirmed');
-  expect(asked).toContain('1 vote is put in the line again');
-  expect(asked).toContain('Send only those that did not reach your game');
+  expect(asked).toContain('1 vote will be queued again');
+  expect(asked).toContain('Send only votes that did not reach your game');
   const shown = new Date().toISOString();
   await fixture.post('/votes/resend', { state: 'sent-not-confirmed', shown });
   await fixture.drain();
@@ -158,11 +158,11 @@ test('a mended v1 key offers to send again what the earlier one may have used up
 test('the choice of a protocol says that some v1 listeners confirm votes', async () => {
   const fixture = await ownerFixture(shared);
   const page = await fixture.read('/listener?protocol=votifier-v1');
-  expect(page).toContain('Some of them answer and so confirm a vote; most close without an answer.');
+  expect(page).toContain('Some confirm votes; most close without an answer.');
   expect(page).not.toContain('cannot say whether a vote arrived');
 });
 
-test('a v1 vote that the listener confirmed is', async () => {
+test('a confirmed v1 vote is called delivered', async () => {
   const fixture = await ownerFixture(shared);
   await fixture.set({ protocol: 'votifier-v1', port: await start(votifierPlus()), secret: keyLine(RIGHT) });
   await fixture.cast('Steve');

@@ -8,7 +8,7 @@ import { signUpPages } from './sign-up.ts';
 import { twoFactorPages } from './two-factor.ts';
 import { verifyEmailPages } from './verify-email.ts';
 
-/** Signing up, in and out, and a user's own account. */
+/** Pages for sign-up, sign-in, sign-out and the user's own account. */
 export async function accountPages(app: FastifyInstance, sources: AccountSources): Promise<void> {
   signUpPages(app, sources);
   signInPages(app, sources);

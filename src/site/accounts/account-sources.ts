@@ -2,5 +2,5 @@ import type { Auth } from '../../accounts/auth.ts';
 import type { KnownDevices } from '../../accounts/known-devices.ts';
 import type { Platform } from '../../process/platform.ts';
 
-/** What the pages of this folder work with. */
+/** Dependencies of the pages in this folder. */
 export type AccountSources = { platform: Platform; auth: Auth; devices: KnownDevices };

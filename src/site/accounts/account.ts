@@ -32,34 +32,34 @@ import { newPassword, refuseOwn } from './sign-up.ts';
 const nameForm = z.object({ name: shownText(60) });
 const mailForm = z.object({ wantsMail: z.literal('yes').optional() });
 const passwordForm = z.object({
-  current: z.string().min(1, 'Enter your present password.').max(256, 'That is too long for a password.'),
+  current: z.string().min(1, 'Enter your current password.').max(256, 'The password is too long.'),
   password: newPassword,
 });
 
-const SAYS = {
-  name: 'Your name is changed.',
-  password: 'Your password is changed. You are signed out everywhere else.',
-  'mail-on': 'You get mail about your servers from now on.',
-  'mail-off': 'You get no more mail about your servers.',
-  session: 'That session has ended.',
-  'two-factor-off': 'Your second factor is switched off.',
+const MESSAGES = {
+  name: 'Name updated.',
+  password: 'Password changed. Your other sessions are signed out.',
+  'mail-on': 'E-mail notifications are on.',
+  'mail-off': 'E-mail notifications are off.',
+  session: 'Session signed out.',
+  'two-factor-off': 'Two-factor authentication is off.',
 };
 
-/** `/account`: what a user decides about themselves. */
+/** `/account`: the user's own settings. */
 export function ownAccountPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
 
   const show = async (request: Parameters<typeof userOf>[0], typed = UNTOUCHED): Promise<Page> => {
     const { signedIn } = request;
     const view = signedIn && (await showUser(platform, signedIn.user._id));
-    if (!signedIn || !view) throw new PageError(404, 'There is no such account any more.');
+    if (!signedIn || !view) throw new PageError(404, 'This account no longer exists.');
     return accountPage({
       base,
       sendsMail: platform.config.SMTP_URL !== undefined,
       discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
-      sessions: await listSessions(platform, view.user._id, MOST_SESSIONS),
+      sessions: await listSessions(platform, view.user._id, MAX_SESSIONS),
       now: platform.clock.now(),
       typed,
     });
@@ -89,7 +89,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     const refused = refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, await show(request, refused), 400);
     const retryAt = await countProof(platform, _id);
-    if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
+    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
     try {
       const { headers } = await hashingFor(askerOf(request, user.email), () =>
         auth.api.changePassword({
@@ -102,7 +102,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.password_refused', userId: _id.toHexString(), code });
-      const errors = { ...typed.errors, current: 'That is not your present password.' };
+      const errors = { ...typed.errors, current: 'The current password is wrong.' };
       return sendPage(request, reply, await show(request, { ...typed, errors }), 400);
     }
     request.log.info({ event: 'account.password_changed', userId: _id.toHexString() });
@@ -119,19 +119,19 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
 
   app.post('/account/sessions/:sessionId/end', SIGNED_IN, async (request, reply) => {
     const { sessionId } = request.params as { sessionId: string };
-    if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, 'There is no such session.');
+    if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, 'This session does not exist.');
     await endSession(platform, userOf(request)._id, new ObjectId(sessionId));
     return reply.redirect(`${base}/account?done=session`, 303);
   });
 }
 
-/** So many sessions are shown; signing out everywhere ends the others too. */
-const MOST_SESSIONS = 50;
+/** The number of sessions shown; signing out everywhere ends the others too. */
+const MAX_SESSIONS = 50;
 
 type Account = {
   base: string;
   sendsMail: boolean;
-  /** Whether Discord is linked; null where the listing has no Discord. */
+  /** Whether Discord is linked; null if the listing does not offer Discord. */
   discord: boolean | null;
   hasPassword: boolean;
   signedIn: SignedIn;
@@ -145,21 +145,21 @@ function accountPage(account: Account): Page {
   const { user } = account.signedIn;
   return {
     title: 'Your account',
-    says: SAYS,
+    messages: MESSAGES,
     body: html`<h1>Your account</h1>
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
-        ${card({ title: 'You', body: namePart(account) })}
+        ${card({ title: 'Profile', body: namePart(account) })}
         ${card({ title: 'Password', body: passwordPart(account) })}
         ${card({
-          title: 'Second factor',
+          title: 'Two-factor authentication',
           body: html`${facts([
-            ['State', user.twoFactorEnabled ? badge('good', 'on') : badge('quiet', 'off')],
+            ['Status', user.twoFactorEnabled ? badge('good', 'on') : badge('quiet', 'off')],
           ])}
-            <p class="soft">A code from an app on your phone, besides the password: a stolen password alone opens nothing then.</p>
-            <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Change it' : 'Set it up'}</a></p>`,
+            <p class="soft">Sign in with a code from your phone in addition to your password. A stolen password alone is then not enough.</p>
+            <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Manage' : 'Set up'}</a></p>`,
         })}
-        ${sendsMail ? card({ title: 'Mail', body: mailPart(account) }) : ''}
+        ${sendsMail ? card({ title: 'Notifications', body: mailPart(account) }) : ''}
         ${
           discord === null
             ? ''
@@ -167,12 +167,12 @@ function accountPage(account: Account): Page {
                 title: 'Discord',
                 body: discord
                   ? html`<p>${badge('good', 'linked')} You can sign in with Discord.</p>`
-                  : html`<p>${badge('quiet', 'not linked')} Sign in with Discord once, with an account of the same e-mail address, and it is linked.</p>`,
+                  : html`<p>${badge('quiet', 'not linked')} To link it, sign in once with a Discord account that has the same e-mail address.</p>`,
               })
         }
       </div>
       ${card({
-        title: 'Where you are signed in',
+        title: 'Sessions',
         actions: button({ to: `${base}/account/sessions/end-all`, text: 'Sign out everywhere' }),
         body: sessionTable(account),
       })}`,
@@ -183,47 +183,47 @@ function namePart({ base, signedIn: { user }, typed: { values, errors } }: Accou
   return html`${facts([['E-mail address', user.email]])}
     <form method="post" action="${base}/account/name" class="stack">
       ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, error: errors.name, hint: 'Shown with your answers to reviews.' })}
-      <button type="submit" class="quiet">Save the name</button>
+      <button type="submit" class="quiet">Save name</button>
     </form>`;
 }
 
 function passwordPart({ base, hasPassword, sendsMail, typed: { errors } }: Account): Html {
   if (!hasPassword) {
     return sendsMail
-      ? html`<p>You have no password yet. <a href="${base}/forgot-password">Have a link sent</a> to set one.</p>`
+      ? html`<p>You have no password yet. <a href="${base}/forgot-password">Request a link</a> to set one.</p>`
       : html`<p>You have no password. Ask the operator of this listing for a link to set one.</p>`;
   }
   return html`<form method="post" action="${base}/account/password" class="stack">
-    ${textField({ name: 'current', label: 'Present password', type: 'password', autocomplete: 'current-password', required: true, error: errors.current })}
-    ${textField({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, error: errors.password, hint: `At least ${PASSWORD_LENGTH.min} characters. You are signed out everywhere else then.` })}
-    <button type="submit" class="quiet">Change the password</button>
+    ${textField({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password', required: true, error: errors.current })}
+    ${textField({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, error: errors.password, hint: `At least ${PASSWORD_LENGTH.min} characters. Your other sessions will be signed out.` })}
+    <button type="submit" class="quiet">Change password</button>
   </form>`;
 }
 
 function mailPart({ base, signedIn: { user } }: Account): Html {
   return html`<form method="post" action="${base}/account/mail" class="stack">
-    ${checkbox({ name: 'wantsMail', label: 'Mail me about my servers', checked: user.wantsMail ?? true, hint: 'When a vote listener is paused or cannot be reached for an hour, before votes are given up, and when it is back.' })}
+    ${checkbox({ name: 'wantsMail', label: 'E-mail me about my servers', checked: user.wantsMail ?? true, hint: 'When a vote listener is paused or unreachable for an hour, before its votes expire, and when it works again.' })}
     <button type="submit" class="quiet">Save</button>
   </form>`;
 }
 
 function sessionTable({ base, signedIn, sessions, now }: Account): Html {
   return dataTable({
-    caption: 'Where you are signed in',
+    caption: 'Sessions',
     rows: sessions,
     columns: [
       {
-        title: 'With',
+        title: 'Browser',
         heads: true,
         cell: ({ userAgent }) => agentName(userAgent ?? ''),
       },
-      { title: 'From', cell: ({ ipAddress }) => ipAddress || 'unknown' },
+      { title: 'IP address', cell: ({ ipAddress }) => ipAddress || 'unknown' },
       { title: 'Signed in', cell: ({ createdAt }) => timeAgo(createdAt, now) },
       {
-        title: 'End it',
+        title: 'Action',
         cell: ({ _id, userAgent }) =>
           _id.equals(signedIn.session.id)
-            ? badge('good', 'this one')
+            ? badge('good', 'this session')
             : button({
                 to: `${base}/account/sessions/${_id.toHexString()}/end`,
                 text: 'Sign out',

@@ -1,4 +1,4 @@
-/** In the order in which they are looked for: most browsers also call themselves by the later names. */
+/** In order of precedence: most user agents also contain the later names. */
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -15,10 +15,10 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** What a browser calls itself, in words: `Firefox on Windows`; `Another program` for what is none we know. */
+/** A browser's name from its user agent: `Firefox on Windows`; `Unknown browser` for others. */
 export function agentName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
   if (browser && system) return `${browser} on ${system}`;
-  return browser ?? 'Another program';
+  return browser ?? 'Unknown browser';
 }

@@ -8,21 +8,21 @@ import { ANYONE } from '../page-route.ts';
 import type { AccountSources } from './account-sources.ts';
 import { giveCookies } from './library.ts';
 
-/** What came back from Discord that is no sign-in, by the library's code; see `?error=` of the sign-in page. */
+/** Messages for failed sign-ins with Discord, by the library's code (`?error=` of the sign-in page). */
 export const DISCORD_ERRORS = new Map([
-  ['access_denied', 'You did not let Discord tell us who you are.'],
+  ['access_denied', 'You cancelled the sign-in with Discord.'],
   ['email_not_found', 'Your Discord account has no e-mail address.'],
-  ['email_not_verified', 'Confirm your e-mail address at Discord first.'],
-  ['PASSWORD_NEEDED', 'This account is better protected than by Discord alone. Sign in with its password.'],
-  ['SUSPENDED', 'This account is suspended. Ask the operator of this listing.'],
+  ['email_not_verified', 'Verify your e-mail address with Discord first.'],
+  ['PASSWORD_NEEDED', 'This account requires its password. Sign in with your password.'],
+  ['SUSPENDED', 'This account is suspended. Contact the operator of this listing.'],
 ]);
 
-/** What is said of a sign-in that came back with another code. */
-export const DISCORD_ERROR = 'Signing in with Discord did not work. Try again, or use your password.';
+/** The message for all other codes. */
+export const DISCORD_ERROR = 'Sign-in with Discord failed. Try again, or use your password.';
 
 /**
- * Signing in with Discord, where the operator has set it up. Of the library's own addresses only the one to which
- * Discord sends users back can be reached.
+ * Sign-in with Discord, if the operator has configured it. Of the library's own routes, only the OAuth callback is
+ * exposed.
  */
 export function discordPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
@@ -41,7 +41,7 @@ export function discordPages(app: FastifyInstance, { platform, auth }: AccountSo
       headers: signInHeaders(request),
       returnHeaders: true,
     });
-    if (!response.url) throw new Error('the sign-in library gave no address of Discord');
+    if (!response.url) throw new Error('the sign-in library returned no Discord URL');
     giveCookies(reply, headers);
     return reply.redirect(response.url, 303);
   });
@@ -56,11 +56,11 @@ export function discordPages(app: FastifyInstance, { platform, auth }: AccountSo
   });
 }
 
-/** The button on the pages to sign in and up. */
+/** The button on the sign-in and sign-up pages. */
 export function discordButton(base: string, clientId: string | undefined, next: string): Content {
   if (clientId === undefined) return '';
   return html`<form method="post" action="${base}/sign-in/discord" class="stack">
     <input type="hidden" name="next" value="${next}" />
-    <button type="submit" class="quiet">Go on with Discord</button>
+    <button type="submit" class="quiet">Continue with Discord</button>
   </form>`;
 }

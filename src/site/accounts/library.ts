@@ -5,15 +5,15 @@ import type { Asker } from '../../accounts/password-slots.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { siteOf } from '../../platform/limits/network-of.ts';
 
-/** Hands the library's cookies on to the browser. */
+/** Passes the library's cookies on to the browser. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) reply.header('set-cookie', cookie);
 }
 
 /**
- * The code of what the library refuses.
+ * The code of a 4xx error of the sign-in library.
  *
- * @throws `error` itself when it is no refusal of the library's
+ * @throws `error` itself if it is another error
  */
 export function refusalCode(error: unknown): string {
   if (!(error instanceof APIError)) throw error;
@@ -21,27 +21,26 @@ export function refusalCode(error: unknown): string {
   return error.body?.code ?? error.status.toString();
 }
 
-/** Said where no more links are sent for a while: those that were sent still work. */
+/** Shown when the limit of links is reached. */
 export const TOO_MANY_LINKS =
-  'Too many links were asked for. Look into your mailbox: those that were sent still work. Else wait a while.';
+  'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.';
 
-/** Longer than writing a mail takes, short for a user. */
+/** Longer than queueing a mail takes, and short for a user. */
 const EVEN_MS = SECOND / 2;
 
 /**
- * Does `work` in a time that does not tell what was done: an answer that comes sooner where an address is
- * unknown would say so.
+ * Runs `work` for at least a fixed time, so that the response time does not reveal whether an address is known.
  */
 export async function evenly<T>(work: () => Promise<T>): Promise<T> {
-  const [done] = await Promise.all([work(), pause(EVEN_MS)]);
-  return done;
+  const [result] = await Promise.all([work(), pause(EVEN_MS)]);
+  return result;
 }
 
 /**
- * For whom a password is hashed.
+ * The client that a password is hashed for.
  *
- * @param knownAs - the e-mail address of the account that the known device, or the session on a page of its own account,
- *   belongs to. A session says nothing of other accounts.
+ * @param knownAs - the e-mail address of the account that the known device belongs to, or of the session on the user's
+ *   own account pages. A session does not count for other accounts.
  */
 export function askerOf(request: FastifyRequest, knownAs: string | null = null): Asker {
   return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };

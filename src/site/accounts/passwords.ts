@@ -17,15 +17,19 @@ import { askerOf, evenly, refusalCode, TOO_MANY_LINKS } from './library.ts';
 import { newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 
 const forgotForm = z.object({
-  email: z.string().trim().max(254, 'must be shorter').pipe(z.email('must be an e-mail address')),
+  email: z
+    .string()
+    .trim()
+    .max(254, 'must have at most 254 characters')
+    .pipe(z.email('must be an e-mail address')),
 });
 
-/** Longer than any that we make. */
-const LONGEST_TOKEN = 200;
+/** Longer than any token that we make. */
+const MAX_TOKEN_LENGTH = 200;
 
-const setForm = z.object({ token: z.string().max(LONGEST_TOKEN), password: newPassword });
+const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH), password: newPassword });
 
-/** `/forgot-password` sends a link, `/set-password` is where it leads. */
+/** `/forgot-password` sends a link to `/set-password`. */
 export function passwordPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
   const sendsMail = platform.config.SMTP_URL !== undefined;
@@ -46,8 +50,8 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
 
   app.get('/set-password', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };
-    if (typeof token !== 'string' || !(await whoseLink(token))) {
-      return sendPage(request, reply, uselessPage(base, sendsMail), 400);
+    if (typeof token !== 'string' || !(await userIdOfLink(token))) {
+      return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
     }
     return sendPage(request, reply, setPage(base, token, UNTOUCHED));
   });
@@ -55,7 +59,7 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
   app.post('/set-password', ANYONE, async (request, reply) => {
     const { data, typed } = readForm(setForm, request);
     if (!data) return sendPage(request, reply, setPage(base, typed.values.token ?? '', typed), 400);
-    const userId = await whoseLink(data.token);
+    const userId = await userIdOfLink(data.token);
     const user = userId ? await platform.users.findOne({ _id: new ObjectId(userId) }) : null;
     const refused = user && refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, setPage(base, data.token, refused), 400);
@@ -70,19 +74,19 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
       const code = refusalCode(error);
       request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
       if (code !== 'INVALID_TOKEN') {
-        const sentence = 'The password could not be set. Try another one.';
+        const sentence = 'Could not set this password. Choose another one.';
         return sendPage(request, reply, setPage(base, data.token, withError(typed, sentence)), 400);
       }
-      return sendPage(request, reply, uselessPage(base, sendsMail), 400);
+      return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
     }
     request.log.info({ event: 'account.password_set', address: request.ip });
     if (user) await noteAccountChange(platform, user, 'password');
     return reply.redirect(`${base}/sign-in?done=password-set`, 303);
   });
 
-  /** The id of the user whose password a link sets; null when it does not work. Asking does not use it up. */
-  async function whoseLink(token: string): Promise<string | null> {
-    if (token.length > LONGEST_TOKEN) return null;
+  /** The id of the user whose password a link sets; null if the link is invalid. Does not use the link up. */
+  async function userIdOfLink(token: string): Promise<string | null> {
+    if (token.length > MAX_TOKEN_LENGTH) return null;
     const { internalAdapter } = await auth.$context;
     const found = await internalAdapter.findVerificationValue(`reset-password:${token}`);
     return found && found.expiresAt > new Date() ? found.value : null;
@@ -91,49 +95,49 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
 
 function forgotPage(base: string, { values, errors }: Typed): Page {
   return {
-    title: 'Forgotten password',
+    title: 'Reset your password',
     width: 'narrow',
-    body: html`<h1>Forgotten password</h1>
-      <p>Tell us your e-mail address: we send you a link by which you set a new password.</p>
+    body: html`<h1>Reset your password</h1>
+      <p>Enter your e-mail address. We will send you a link to set a new password.</p>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/forgot-password" class="card stack">
         ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
-        <button type="submit">Send me a link</button>
+        <button type="submit">Send link</button>
       </form>
-      <p><a href="${base}/sign-in">Back to signing in</a></p>`,
+      <p><a href="${base}/sign-in">Back to sign-in</a></p>`,
   };
 }
 
-/** The same whether the address is known or not. */
+/** The same for known and unknown addresses. */
 function sentPage(email: string): Page {
   return {
-    title: 'Look into your mailbox',
+    title: 'Check your inbox',
     width: 'narrow',
-    body: html`<h1>Look into your mailbox</h1>
-      <p>If there is an account with the address ${email}, a link is on its way there. It works once, within an hour.</p>
-      <p class="soft">Nothing came? Look among the spam, and check the address above for a slip.</p>`,
+    body: html`<h1>Check your inbox</h1>
+      <p>If an account exists for ${email}, we have sent a link to it. The link works once and expires in one hour.</p>
+      <p class="soft">No mail? Check your spam folder and the address above.</p>`,
   };
 }
 
 function askOperatorPage(): Page {
   return {
-    title: 'Forgotten password',
+    title: 'Reset your password',
     width: 'narrow',
-    body: html`<h1>Forgotten password</h1>
-      <p>This listing sends no mail. Ask its operator for a link to set a new password: it takes them a minute.</p>`,
+    body: html`<h1>Reset your password</h1>
+      <p>This listing does not send e-mail. Ask its operator for a link to set a new password.</p>`,
   };
 }
 
-function uselessPage(base: string, sendsMail: boolean): Page {
+function invalidLinkPage(base: string, sendsMail: boolean): Page {
   return {
     title: 'This link does not work',
     width: 'narrow',
     body: html`<h1>This link does not work</h1>
-      <p>It was used already, it is over an hour old, a newer password was set since, or a part of it is missing.</p>
+      <p>It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.</p>
       ${
         sendsMail
-          ? html`<p><a class="button" href="${base}/forgot-password">Ask for a new one</a></p>`
-          : html`<p>Ask whoever gave it to you for a new one.</p>`
+          ? html`<p><a class="button" href="${base}/forgot-password">Request a new link</a></p>`
+          : html`<p>Ask the person who gave it to you for a new link.</p>`
       }`,
   };
 }
@@ -148,8 +152,8 @@ function setPage(base: string, token: string, typed: Typed): Page {
       <form method="post" action="${base}/set-password" class="card stack">
         <input type="hidden" name="token" value="${token}" />
         ${newPasswordField(typed, 'New password')}
-        <button type="submit">Set the password</button>
-        <p class="soft small">You are signed out everywhere then, and sign in with the new password.</p>
+        <button type="submit">Set password</button>
+        <p class="soft small">All of your sessions will be signed out. Sign in with the new password.</p>
       </form>`,
   };
 }

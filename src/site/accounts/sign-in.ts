@@ -19,8 +19,8 @@ import { DISCORD_ERROR, DISCORD_ERRORS, discordButton } from './discord.ts';
 import { askerOf, giveCookies, refusalCode } from './library.ts';
 
 const signInForm = z.object({
-  email: z.string().trim().min(1, 'Enter your e-mail address.').max(254, 'That is too long for an address.'),
-  password: z.string().min(1, 'Enter your password.').max(256, 'That is too long for a password.'),
+  email: z.string().trim().min(1, 'Enter your e-mail address.').max(254, 'The address is too long.'),
+  password: z.string().min(1, 'Enter your password.').max(256, 'The password is too long.'),
   next: z.string().max(2_048).optional(),
 });
 
@@ -28,38 +28,38 @@ const codeForm = z.object({
   code: z
     .string()
     .transform(asGivenOut)
-    .pipe(z.string().min(1, 'Enter the code.').max(32, 'That is too long for a code.')),
+    .pipe(z.string().min(1, 'Enter the code.').max(32, 'The code is too long.')),
   next: z.string().max(2_048).optional(),
 });
 
-const SAYS = {
+const MESSAGES = {
   'signed-out': 'You are signed out.',
-  'signed-out-everywhere': 'You are signed out everywhere.',
-  'password-set': 'Your password is set. Sign in with it.',
-  'code-too-late': 'This sign-in has ended before its code came. Sign in again.',
-  verified: 'Your address is confirmed. Sign in.',
-  'not-sent': 'You are not signed in any more, so nothing was saved. Sign in and send it once more.',
+  'signed-out-everywhere': 'You are signed out of all sessions.',
+  'password-set': 'Password set. Sign in with your new password.',
+  'code-too-late': 'This sign-in has expired. Sign in again.',
+  verified: 'Your e-mail address is confirmed. Sign in to continue.',
+  'not-sent': 'Your session has ended, so nothing was saved. Sign in and try again.',
 };
 
-/** What the library refuses a sign-in with, in words; what is not here is a wrong address or password. */
+/** Messages by the library's code. All other codes mean a wrong address or password. */
 const REFUSALS: Record<string, string> = {
-  SUSPENDED: 'This account is suspended. Ask the operator of this listing.',
+  SUSPENDED: 'This account is suspended. Contact the operator of this listing.',
   EMAIL_NOT_VERIFIED:
-    'Your address is not confirmed yet. Open the link that we have sent you: there you choose your password.',
+    'Your e-mail address is not confirmed yet. Open the link that we sent you to choose your password.',
 };
 
 const CODE_REFUSALS: Record<string, string> = {
-  CODE_USED: 'That code was used already. Wait for the next one and enter it here.',
-  ACCOUNT_TEMPORARILY_LOCKED: 'There were too many wrong codes. Wait a quarter of an hour.',
-  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'There were too many wrong codes. Sign in again.',
+  CODE_USED: 'That code was already used. Wait for the next one.',
+  ACCOUNT_TEMPORARILY_LOCKED: 'Too many wrong codes. Try again in 15 minutes.',
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Too many wrong codes. Sign in again.',
 };
 
-/** `/sign-in`, with the second step for those who have a second factor, and `/sign-out`. */
+/** `/sign-in`, `/sign-in/code` for the second factor, and `/sign-out`. */
 export function signInPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
   const discord = (next: string) => discordButton(base, platform.config.DISCORD_CLIENT_ID, next);
-  const page = (next: string, typed: Typed) => signInPage({ base, next, otherWay: discord(next) }, typed);
+  const page = (next: string, typed: Typed) => signInPage({ base, next, discordForm: discord(next) }, typed);
 
   app.get('/sign-in', ANYONE, async (request, reply) => {
     const { next, error } = request.query as { next?: unknown; error?: unknown };
@@ -96,7 +96,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
       if (code === 'EMAIL_NOT_VERIFIED' && !(await countLink(platform, who))) {
         await offerAccount(platform, data.email);
       }
-      const sentence = REFUSALS[code] ?? 'There is no account with this address and password.';
+      const sentence = REFUSALS[code] ?? 'Wrong e-mail address or password.';
       return sendPage(request, reply, page(next, withError(typed, sentence)), 401);
     }
   });
@@ -112,14 +112,14 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     if (!data) return sendPage(request, reply, codePage(base, next, typed), 400);
     refuseTooMany(await countCode(platform, request.ip));
     try {
-      const asked = {
+      const verification = {
         body: { code: data.code },
         headers: await headersOfPending(request, auth),
         returnHeaders: true,
       } as const;
       const { headers, response } = APP_CODE.test(data.code)
-        ? await auth.api.verifyTOTP(asked)
-        : await auth.api.verifyBackupCode(asked);
+        ? await auth.api.verifyTOTP(verification)
+        : await auth.api.verifyBackupCode(verification);
       giveCookies(reply, headers);
       reply.header('set-cookie', devices.cookieFor(response.user.email));
       return reply.redirect(next, 303);
@@ -129,7 +129,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
       if (code === 'INVALID_TWO_FACTOR_COOKIE') {
         return reply.redirect(`${base}/sign-in?done=code-too-late&next=${encodeURIComponent(next)}`, 303);
       }
-      const sentence = CODE_REFUSALS[code] ?? 'That code is not right, or it is too old.';
+      const sentence = CODE_REFUSALS[code] ?? 'The code is wrong or has expired.';
       return sendPage(request, reply, codePage(base, next, withError(typed, sentence)), 401);
     }
   });
@@ -142,8 +142,8 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
 }
 
 /**
- * A request's headers with the sign-in that waits for its code, and without any session: within one, the sign-in
- * library checks codes without counting wrong ones, and uses none up.
+ * The request's headers with the cookie of the pending sign-in only. Within a session, the sign-in library neither
+ * counts wrong codes nor marks codes as used.
  */
 async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<Headers> {
   const headers = signInHeaders(request);
@@ -155,22 +155,22 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
 }
 
 function refuseTooMany(retryAt: Date | null): void {
-  if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
+  if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
 }
 
-/** What came back from Discord that is no sign-in. */
+/** The form with the error that Discord returned. */
 function fromDiscord(error: unknown): Typed {
   if (typeof error !== 'string') return UNTOUCHED;
   return withError(UNTOUCHED, DISCORD_ERRORS.get(error) ?? DISCORD_ERROR);
 }
 
-type SignIn = { base: string; next: string; otherWay: Content };
+type SignIn = { base: string; next: string; discordForm: Content };
 
-function signInPage({ base, next, otherWay }: SignIn, { values, errors }: Typed): Page {
+function signInPage({ base, next, discordForm }: SignIn, { values, errors }: Typed): Page {
   return {
     title: 'Sign in',
     width: 'narrow',
-    says: SAYS,
+    messages: MESSAGES,
     body: html`<h1>Sign in</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in" class="card stack">
@@ -180,21 +180,21 @@ function signInPage({ base, next, otherWay }: SignIn, { values, errors }: Typed)
         <button type="submit">Sign in</button>
         <p><a href="${base}/forgot-password">Forgot your password?</a></p>
       </form>
-      ${otherWay}
-      <p>New here? <a href="${base}/sign-up?next=${encodeURIComponent(next)}">Sign up</a> to list a server or to review one.</p>`,
+      ${discordForm}
+      <p>New here? <a href="${base}/sign-up?next=${encodeURIComponent(next)}">Sign up</a> to list or review a server.</p>`,
   };
 }
 
 function codePage(base: string, next: string, { errors }: Typed): Page {
   return {
-    title: 'Second factor',
+    title: 'Two-factor authentication',
     width: 'narrow',
-    body: html`<h1>Second factor</h1>
+    body: html`<h1>Two-factor authentication</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, error: errors.code, hint: 'Six digits from your authenticator app, or one of your backup codes.' })}
-        <button type="submit">Go on</button>
+        <button type="submit">Continue</button>
       </form>`,
   };
 }

@@ -19,37 +19,40 @@ import type { AccountSources } from './account-sources.ts';
 import { discordButton } from './discord.ts';
 import { askerOf, evenly, giveCookies, refusalCode, TOO_MANY_LINKS } from './library.ts';
 
-/** What a new password must be, in a form. */
+/** The rules for a new password. */
 export const newPassword = z
   .string()
-  .min(PASSWORD_LENGTH.min, `A password has at least ${PASSWORD_LENGTH.min} characters.`)
-  .max(PASSWORD_LENGTH.max, `A password has at most ${PASSWORD_LENGTH.max} characters.`)
+  .min(PASSWORD_LENGTH.min, `Use at least ${PASSWORD_LENGTH.min} characters.`)
+  .max(PASSWORD_LENGTH.max, `Use at most ${PASSWORD_LENGTH.max} characters.`)
   .refine((password) => !isCommonPassword(password), {
-    error: 'Many users use this password, so it is among the first that are tried. Choose another one.',
+    error: 'This password is too common. Choose another one.',
   });
 
-/** The form with what is wrong with a password that is the user's own address or name; null where it is not. */
+/** The form with an error if the password is the user's own address or name; otherwise null. */
 export function refuseOwn(
   typed: Typed,
   password: string,
   user: { email: string; name: string },
 ): Typed | null {
   if (!isOwnPassword(password, user)) return null;
-  const sentence =
-    'This is your own address or name, so it is among the first that are tried. Choose another one.';
+  const sentence = 'The password must not be your e-mail address or name. Choose another one.';
   return { ...typed, errors: { ...typed.errors, password: sentence } };
 }
 
 const addressForm = z.object({
-  email: z.string().trim().max(254, 'must be shorter').pipe(z.email('must be an e-mail address')),
+  email: z
+    .string()
+    .trim()
+    .max(254, 'must have at most 254 characters')
+    .pipe(z.email('must be an e-mail address')),
   next: z.string().max(2_048).optional(),
 });
 
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
 /**
- * `/sign-up`: makes a user of the role `owner`. With mail it asks for the address alone and sends a link, where the
- * name and the password are chosen (see verify-email.ts); without, it makes the account at once.
+ * `/sign-up`: creates a user with the role `owner`. If the listing sends mail, the form has only the address, and the
+ * user chooses name and password behind a link (see verify-email.ts). Otherwise it creates the account at once.
  */
 export function signUpPages(app: FastifyInstance, sources: AccountSources): void {
   const { base } = app.site;
@@ -57,7 +60,7 @@ export function signUpPages(app: FastifyInstance, sources: AccountSources): void
   const sendsMail = SMTP_URL !== undefined;
   const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
   const page = (next: string, typed: Typed) =>
-    signUpPage({ base, next, sendsMail, otherWay: discordButton(base, DISCORD_CLIENT_ID, next) }, typed);
+    signUpPage({ base, next, sendsMail, discordForm: discordButton(base, DISCORD_CLIENT_ID, next) }, typed);
 
   app.get('/sign-up', ANYONE, async (request, reply) => {
     const next = inside((request.query as { next?: unknown }).next);
@@ -66,14 +69,14 @@ export function signUpPages(app: FastifyInstance, sources: AccountSources): void
   });
 
   const form = { page, inside };
-  app.post('/sign-up', ANYONE, sendsMail ? offering(sources, form) : makingAccounts(sources, form));
+  app.post('/sign-up', ANYONE, sendsMail ? sendingLinks(sources, form) : creatingAccounts(sources, form));
 }
 
 type Form = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Sends a link to the address, and says the same of every address. */
-function offering({ platform }: AccountSources, { page, inside }: Form): Handler {
+/** Sends a link to the address. The answer is the same for every address. */
+function sendingLinks({ platform }: AccountSources, { page, inside }: Form): Handler {
   return async (request, reply) => {
     const { data, typed } = readForm(addressForm, request);
     if (!data) return sendPage(request, reply, page(inside(typed.values.next), typed), 400);
@@ -84,8 +87,8 @@ function offering({ platform }: AccountSources, { page, inside }: Form): Handler
   };
 }
 
-/** Makes an account under an address that nobody can confirm. */
-function makingAccounts({ platform, auth, devices }: AccountSources, { page, inside }: Form): Handler {
+/** Creates an account with an address that cannot be confirmed. */
+function creatingAccounts({ platform, auth, devices }: AccountSources, { page, inside }: Form): Handler {
   return async (request, reply) => {
     const { data, typed } = readForm(signUpForm, request);
     const next = inside(typed.values.next);
@@ -94,7 +97,7 @@ function makingAccounts({ platform, auth, devices }: AccountSources, { page, ins
     const refused = refuseOwn(typed, password, data);
     if (refused) return sendPage(request, reply, page(next, refused), 400);
     const retryAt = await countSignUp(platform, request.ip);
-    if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
+    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
     try {
       const { headers, response } = await hashingFor(askerOf(request), () =>
         auth.api.signUpEmail({
@@ -109,23 +112,23 @@ function makingAccounts({ platform, auth, devices }: AccountSources, { page, ins
       return reply.redirect(next, 303);
     } catch (error) {
       const sentence = TAKEN.has(refusalCode(error))
-        ? 'There is an account with this address already. Sign in, or set a new password.'
-        : 'The account could not be made. Check what you typed.';
+        ? 'An account with this e-mail address already exists. Sign in, or reset your password.'
+        : 'Could not create the account. Check your entries.';
       return sendPage(request, reply, page(next, withError(typed, sentence)), 409);
     }
   };
 }
 
-/** Two sign-ups at the same moment: the unique index refuses the later one. */
+/** The last code: of two simultaneous sign-ups, the unique index refuses the later one. */
 const TAKEN = new Set([
   'USER_ALREADY_EXISTS',
   'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL',
   'FAILED_TO_CREATE_USER',
 ]);
 
-type SignUp = { base: string; next: string; sendsMail: boolean; otherWay: Content };
+type SignUp = { base: string; next: string; sendsMail: boolean; discordForm: Content };
 
-function signUpPage({ base, next, sendsMail, otherWay }: SignUp, { values, errors }: Typed): Page {
+function signUpPage({ base, next, sendsMail, discordForm }: SignUp, { values, errors }: Typed): Page {
   return {
     title: 'Sign up',
     width: 'narrow',
@@ -134,16 +137,16 @@ function signUpPage({ base, next, sendsMail, otherWay }: SignUp, { values, error
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : nameField({ values, errors })}
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: sendsMail ? 'We send a link there, and you choose your password behind it.' : undefined })}
+        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: sendsMail ? 'We will send you a link to choose your password.' : undefined })}
         ${sendsMail ? '' : newPasswordField({ values, errors })}
         <button type="submit">Sign up</button>
       </form>
-      ${otherWay}
+      ${discordForm}
       <p>Have an account? <a href="${base}/sign-in?next=${encodeURIComponent(next)}">Sign in</a>.</p>`,
   };
 }
 
-/** A user's name, in a form. */
+/** The field for a user's name. */
 export function nameField({ values, errors }: Typed): Html {
   return textField({
     name: 'name',
@@ -157,7 +160,7 @@ export function nameField({ values, errors }: Typed): Html {
   });
 }
 
-/** A password that is chosen, in a form. */
+/** The field for a new password. */
 export function newPasswordField({ errors }: Typed, label = 'Password'): Html {
   return textField({
     name: 'password',
@@ -168,17 +171,17 @@ export function newPasswordField({ errors }: Typed, label = 'Password'): Html {
     minlength: PASSWORD_LENGTH.min,
     maxlength: PASSWORD_LENGTH.max,
     error: errors.password,
-    hint: `At least ${PASSWORD_LENGTH.min} characters; several words do well.`,
+    hint: `At least ${PASSWORD_LENGTH.min} characters. Several words work well.`,
   });
 }
 
-/** The same whether the address was known or not. */
+/** The same for known and unknown addresses. */
 function sentPage(email: string): Page {
   return {
-    title: 'Confirm your address',
+    title: 'Confirm your e-mail address',
     width: 'narrow',
-    body: html`<h1>Confirm your address</h1>
-      <p>We have sent a link to ${email}. Open it to choose your password; it works for a day.</p>
-      <p class="soft">Nothing came? Look among the spam, check the address above for a slip, or sign up once more.</p>`,
+    body: html`<h1>Confirm your e-mail address</h1>
+      <p>We have sent a link to ${email}. Open it to choose your password. It expires in one day.</p>
+      <p class="soft">No mail? Check your spam folder and the address above, or sign up again.</p>`,
   };
 }

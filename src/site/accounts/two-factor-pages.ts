@@ -5,48 +5,48 @@ import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { badge, card, confirmed, copyable, notice, textField } from '../parts.ts';
 
-export function offPage(path: string, { errors }: Typed, { isDemanded }: { isDemanded: boolean }): Page {
+export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
   return {
-    title: 'Second factor',
+    title: 'Two-factor authentication',
     width: 'narrow',
-    body: html`<h1>Second factor</h1>
-      ${isDemanded ? notice('attention', 'Operators of this listing need a second factor. Set it up to go on to the admin area.') : ''}
+    body: html`<h1>Two-factor authentication</h1>
+      ${isRequired ? notice('attention', 'Operators of this listing must use two-factor authentication. Set it up to open the admin area.') : ''}
       ${errors.form ? notice('bad', errors.form) : ''}
-      <p>You need an authenticator app on your phone, such as Aegis, Google Authenticator or a password manager. When you sign in, it gives you a code of six digits.</p>
+      <p>You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.</p>
       <form method="post" action="${path}/begin" class="card stack">
         ${passwordField(errors.password)}
-        <button type="submit">Set it up</button>
+        <button type="submit">Set up</button>
       </form>`,
   };
 }
 
-/** The forms of the page where it is on: what is wrong stands in the one that was sent. */
+/** The forms of the page when the second factor is on. Errors are shown in the form that was sent. */
 export type SentForm = 'backup-codes' | 'off';
 
 export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
-  const faultsIn = (form: SentForm) => (form === sent ? errors : {});
+  const errorsIn = (form: SentForm) => (form === sent ? errors : {});
   return {
-    title: 'Second factor',
+    title: 'Two-factor authentication',
     width: 'narrow',
-    body: html`<h1>Second factor ${badge('good', 'on')}</h1>
+    body: html`<h1>Two-factor authentication ${badge('good', 'on')}</h1>
       ${card({
         title: 'New backup codes',
-        body: html`<p>Each of them signs you in once when your phone is not at hand. New ones make the old ones useless.</p>
+        body: html`<p>Each backup code signs you in once if you do not have your phone. New codes replace the old ones.</p>
           <form method="post" action="${path}/backup-codes" class="stack">
-            ${proofFields('', faultsIn('backup-codes'))}
-            <button type="submit" class="quiet">Make new backup codes</button>
+            ${proofFields('', errorsIn('backup-codes'))}
+            <button type="submit" class="quiet">Generate new backup codes</button>
           </form>`,
       })}
       ${card({
-        title: 'Switch it off',
+        title: 'Turn off',
         body: confirmed({
-          text: 'Switch it off',
+          text: 'Turn off two-factor authentication',
           consequence:
-            'Your password alone opens your account then. To move to another phone, switch it off and set it up again.',
+            'You will sign in with your password only. To move to another phone, turn it off and set it up again.',
           isOpen: sent === 'off',
           form: html`<form method="post" action="${path}/off" class="stack">
-            ${proofFields('-off', faultsIn('off'))}
-            <button type="submit" class="danger">Switch the second factor off</button>
+            ${proofFields('-off', errorsIn('off'))}
+            <button type="submit" class="danger">Turn off</button>
           </form>`,
         }),
       })}
@@ -54,7 +54,7 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
   };
 }
 
-/** What is asked for where it is on. `suffix` tells the fields of two forms apart. */
+/** The fields that confirm a change. `suffix` makes the ids of the two forms distinct. */
 function proofFields(suffix: string, errors: Typed['errors']): Html {
   return html`${errors.form ? notice('bad', errors.form) : ''}
     ${passwordField(errors.password, `password${suffix}`)} ${proofCodeField(`code${suffix}`, errors.code)}`;
@@ -88,38 +88,38 @@ function proofCodeField(id: string, error?: string): Html {
 export function setUpPage(path: string, totpUri: string): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
   return {
-    title: 'Set up the second factor',
+    title: 'Set up two-factor authentication',
     width: 'narrow',
-    body: html`<h1>Set up the second factor</h1>
+    body: html`<h1>Set up two-factor authentication</h1>
       <section class="card stack">
-        <h2>1. Scan this with the app</h2>
+        <h2>1. Scan this code with your app</h2>
         <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(totpUri)}</div>
-        <p>Or type the secret into it:</p>
+        <p>Or enter this secret in the app:</p>
         ${copyable(inGroups(secret), 'Secret')}
       </section>
       <section class="card stack">
-        <h2>2. Enter the code that it shows</h2>
+        <h2>2. Enter the code from your app</h2>
         ${codePart(path, undefined)}
       </section>
-      <p class="soft">Both are shown only now. Nothing is switched on before the code was right.</p>`,
+      <p class="soft">The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.</p>`,
   };
 }
 
 export function codePage(path: string, { errors }: Typed): Page {
   return {
-    title: 'Set up the second factor',
+    title: 'Set up two-factor authentication',
     width: 'narrow',
-    body: html`<h1>Set up the second factor</h1>
+    body: html`<h1>Set up two-factor authentication</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <section class="card stack">${codePart(path, errors.code)}</section>
-      <p>Is the app not set up yet? <a href="${path}">Begin again</a>.</p>`,
+      <p>App not set up yet? <a href="${path}">Start over</a>.</p>`,
   };
 }
 
 function codePart(path: string, error: string | undefined): Html {
   return html`<form method="post" action="${path}/confirm" class="stack">
     ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, error, hint: 'Six digits.' })}
-    <button type="submit">Switch it on</button>
+    <button type="submit">Turn on</button>
   </form>`;
 }
 
@@ -128,21 +128,21 @@ export function backupCodesPage(codes: string[], onwards: string, { isNew = fals
     title: 'Backup codes',
     width: 'narrow',
     body: html`<h1>Backup codes</h1>
-      ${isNew ? notice('good', 'Your second factor is on.') : notice('good', 'The old backup codes work no more.')}
+      ${isNew ? notice('good', 'Two-factor authentication is on.') : notice('good', 'The old backup codes no longer work.')}
       <section class="card stack">
-        <p>Print these or put them into your password manager, not onto the same phone: each signs you in once when the app is not at hand. They are shown only now.</p>
+        <p>Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.</p>
         ${copyable(codes.join('\n'), 'Backup codes')}
-        <a class="button" href="${onwards}">I have kept them</a>
+        <a class="button" href="${onwards}">I have saved them</a>
       </section>`,
   };
 }
 
-/** Drawn by us, black on white in either colour scheme: readers of QR codes want it so. */
+/** Always black on white, which QR readers need. */
 function qrCode(text: string): Html {
   return raw(renderSVG(text, { border: 2 })) as Html;
 }
 
-/** A long secret in groups of four, as users read and type it; apps ignore the blanks. */
+/** A secret in groups of four for reading and typing; apps ignore the spaces. */
 function inGroups(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }

@@ -19,7 +19,7 @@ import { askerOf, giveCookies, refusalCode } from './library.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-pages.ts';
 
 const passwordForm = z.object({
-  password: z.string().min(1, 'Enter your password.').max(256, 'That is too long for a password.'),
+  password: z.string().min(1, 'Enter your password.').max(256, 'The password is too long.'),
   code: z
     .unknown()
     .optional()
@@ -30,20 +30,20 @@ const codeForm = z.object({
   code: z
     .string()
     .transform((value) => value.replace(/\s/g, ''))
-    .pipe(z.string().regex(/^\d{6}$/, 'A code has six digits.')),
+    .pipe(z.string().regex(/^\d{6}$/, 'Enter the six digits.')),
 });
 
-/** What is asked for where a second factor is on: a code of the app, or a backup code where the phone is lost. */
+/** Confirms a change when the second factor is on: the password and a code of the app, or a backup code. */
 const proofForm = passwordForm.extend({
   code: z
     .string()
     .transform(asGivenOut)
-    .pipe(z.string().min(1, 'Enter a code.').max(32, 'That is too long for a code.')),
+    .pipe(z.string().min(1, 'Enter a code.').max(32, 'The code is too long.')),
 });
 
 type Values = { password: string };
 
-/** `/account/two-factor`: an authenticator app and backup codes. Secrets are shown once, in answers to forms. */
+/** `/account/two-factor`: the authenticator app and backup codes. Secrets are shown once, in answers to forms. */
 export function twoFactorPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
   const path = `${base}/account/two-factor`;
@@ -51,14 +51,13 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   const start = (request: FastifyRequest, typed: Typed = UNTOUCHED, sent?: SentForm) =>
     userOf(request).twoFactorEnabled
       ? onPage(path, base, typed, sent)
-      : offPage(path, typed, { isDemanded: isDemanded(request) });
+      : offPage(path, typed, { isRequired: isRequired(request) });
 
-  const isDemanded = (request: FastifyRequest) => mustHaveSecondFactor(platform, userOf(request));
+  const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(platform, userOf(request));
 
   /**
-   * Does what needs the password, and a code where a second factor is on: whoever found out the password, or sits at an
-   * open session, must not put their own phone in the place of the user's. The form that was sent is shown again, with
-   * why, where it is not right.
+   * Runs `work` after checking the password, and a code if the second factor is on. Someone with a stolen password or an
+   * open session must not be able to register their own phone. Otherwise returns the form with its error.
    */
   async function withProof<T>(
     request: FastifyRequest,
@@ -69,7 +68,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     const { data, typed } = readForm(twoFactorEnabled ? proofForm : passwordForm, request);
     if (!data) return { refused: start(request, typed, sent) };
     const retryAt = await countProof(platform, _id);
-    if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
+    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
     try {
       const { password } = data;
       const done = await hashingFor(askerOf(request, email), async () => {
@@ -81,7 +80,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.two_factor_refused', address: request.ip, code });
-      const sentence = REFUSALS[code] ?? 'That is not your password.';
+      const sentence = REFUSALS[code] ?? 'The password is wrong.';
       return { refused: start(request, withError(typed, sentence), sent) };
     }
   }
@@ -98,12 +97,12 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   });
 
   app.post('/account/two-factor/confirm', SIGNED_IN, async (request, reply) => {
-    // Where it is on, backup codes are shown for password and code together (see `backup-codes`).
+    // If it is on, `backup-codes` shows new codes; it needs password and code.
     if (userOf(request).twoFactorEnabled) return reply.redirect(path, 303);
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
     const retryAt = await countProof(platform, userOf(request)._id);
-    if (retryAt) throw new PageError(429, 'Too many tries. Wait a few minutes.', retryAt);
+    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
     try {
       const { headers } = await auth.api.verifyTOTP({
         body: data,
@@ -121,7 +120,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
     await noteAccountChange(platform, user, 'two-factor-on');
     const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
-    const onwards = isDemanded(request) ? `${base}/operator` : `${base}/account`;
+    const onwards = isRequired(request) ? `${base}/operator` : `${base}/account`;
     return sendPage(request, reply, backupCodesPage(backupCodes, onwards, { isNew: true }));
   });
 
@@ -146,7 +145,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     return reply.redirect(`${base}/account?done=two-factor-off`, 303);
   });
 
-  /** Sessions that began with the password alone must not pass for ones with a second factor. */
+  /** Ends sessions that began with the password alone. */
   async function endOthers(request: FastifyRequest, given: Headers): Promise<void> {
     const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
     const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
@@ -154,31 +153,30 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   }
 
   async function begin(request: FastifyRequest, body: Values): Promise<{ totpURI: string }> {
-    const asked = { body: { ...body, method: 'totp' as const }, headers: signInHeaders(request) };
-    const begun = await auth.api.enableTwoFactor(asked).catch((error: unknown) => {
-      // The button was pressed twice: the second secret takes the first one's place.
-      if (isDuplicateKey(error)) return auth.api.enableTwoFactor(asked);
+    const wanted = { body: { ...body, method: 'totp' as const }, headers: signInHeaders(request) };
+    const begun = await auth.api.enableTwoFactor(wanted).catch((error: unknown) => {
+      // The form was sent twice: the second secret replaces the first one.
+      if (isDuplicateKey(error)) return auth.api.enableTwoFactor(wanted);
       throw error;
     });
-    if (begun.method !== 'totp') throw new Error('the sign-in library made no secret');
+    if (begun.method !== 'totp') throw new Error('the sign-in library returned no secret');
     return begun;
   }
 }
 
-/** Where somebody who is signed in gives a code. */
+/** The session in which a user enters a code. */
 function inSession(request: FastifyRequest) {
-  if (!request.signedIn) throw new Error('a stranger on a route that is not for anyone');
+  if (!request.signedIn) throw new Error('this route requires a signed-in user');
   const { user, session } = request.signedIn;
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
-const WRONG_CODE =
-  'That code is not right. Wait for the next one, and check that your phone’s clock is right.';
+const WRONG_CODE = 'The code is wrong. Wait for the next one, and check the clock of your phone.';
 
 const REFUSALS: Record<string, string> = {
-  TOTP_ALREADY_ENABLED: 'Your second factor is on already.',
-  INVALID_CODE: 'That code is not right. Wait for the next one, or enter a backup code.',
-  INVALID_BACKUP_CODE: 'That is not one of your backup codes, or it was used already.',
-  CODE_USED: 'That code was used already. Wait for the next one.',
-  CREDENTIAL_ACCOUNT_NOT_FOUND: 'Set a password first: the second factor stands beside it.',
+  TOTP_ALREADY_ENABLED: 'Two-factor authentication is already on.',
+  INVALID_CODE: 'The code is wrong. Wait for the next one, or enter a backup code.',
+  INVALID_BACKUP_CODE: 'The backup code is wrong or was already used.',
+  CODE_USED: 'That code was already used. Wait for the next one.',
+  CREDENTIAL_ACCOUNT_NOT_FOUND: 'Set a password first. Two-factor authentication needs one.',
 };

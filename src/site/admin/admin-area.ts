@@ -11,7 +11,7 @@ import { userPages } from './user.ts';
 import { usersPages } from './users.ts';
 import { votePages } from './vote-pages.ts';
 
-/** the admin area, under its own prefix. */
+/** The admin area, under its own prefix. */
 export async function adminArea(app: FastifyInstance, sources: AdminSources): Promise<void> {
   attentionPage(app, sources);
   reviewPages(app, sources);

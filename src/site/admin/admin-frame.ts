@@ -15,7 +15,7 @@ const PARTS = [
 
 type AdminPart = (typeof PARTS)[number][0];
 
-/** The path of the admin area, or of something on it. */
+/** The path of a page in the admin area. */
 export function adminPath(base: string, path = ''): string {
   return `${base}/operator${path}`;
 }
@@ -25,7 +25,7 @@ export function adminServerPath(base: string, server: { _id: { toHexString(): st
   return adminPath(base, `/servers/${server._id.toHexString()}${path}`);
 }
 
-/** What stands over each page of the admin area; `part` is the tab that the page belongs to. */
+/** The frame of each admin page: heading and tabs. `part` is the current tab. */
 export function adminFrame(frame: { base: string; part: AdminPart; head?: Content; body: Content }): Html {
   const { base, part, head, body } = frame;
   return html`${head ?? html`<h1>Admin area</h1>`}

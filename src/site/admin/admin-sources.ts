@@ -1,4 +1,4 @@
 import type { Platform } from '../../process/platform.ts';
 
-/** What the pages of this folder work with. */
+/** Dependencies of the pages in this folder. */
 export type AdminSources = { platform: Platform };

@@ -22,7 +22,7 @@ import type { AdminSources } from './admin-sources.ts';
 import { openVotes, queueTable } from './queue-figures.ts';
 import { minuteOf } from './utc-fields.ts';
 
-/** `/operator`: what needs attention first, then how much work waits. */
+/** `/operator`: what needs attention, then the amount of waiting work. */
 export function attentionPage(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
   const waitingWork = createWaitingWork(platform);
@@ -35,11 +35,11 @@ export function attentionPage(app: FastifyInstance, { platform }: AdminSources):
       body: adminFrame({
         base,
         part: '',
-        body: html`${work.redisUp ? '' : notice('attention', 'Redis does not answer. Votes are accepted and kept in MongoDB; they are forwarded when it is back.')}
-          ${work.mongodbUp ? '' : notice('bad', 'MongoDB is slow or does not answer: votes may be refused at the moment.')}
+        body: html`${work.redisUp ? '' : notice('attention', 'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.')}
+          ${work.mongodbUp ? '' : notice('bad', 'MongoDB is slow or does not answer. New votes may be refused.')}
           ${kinds.length > 0 ? kinds : notice('good', 'Nothing needs your attention.')}
-          ${card({ title: 'Votes on their way', body: openVotes(work) })}
-          ${card({ title: 'Queues', actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open the queues</a>`, body: queueTable(work) })}`,
+          ${card({ title: 'Undelivered votes', body: openVotes(work) })}
+          ${card({ title: 'Queues', actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`, body: queueTable(work) })}`,
       }),
     });
   });
@@ -47,7 +47,7 @@ export function attentionPage(app: FastifyInstance, { platform }: AdminSources):
 
 type View = { base: string; now: Date };
 
-/** One card for each kind of which there is something. */
+/** One card for each kind that has entries. */
 function attentionCards(view: View, attention: Attention, work: WaitingWork): Html[] {
   return [
     reviewCard(view, attention.reviews),
@@ -64,15 +64,15 @@ const upTo = (value: number) => (value >= COUNTED ? `${count(COUNTED)} or more` 
 
 function reviewCard({ base, now }: View, { waiting, since }: Attention['reviews']): Html | null {
   if (waiting === 0) return null;
-  const oldest = since ? html`, the oldest written ${timeAgo(since, now)}` : '';
+  const oldest = since ? html`, the oldest from ${timeAgo(since, now)}` : '';
   return card({
     title: 'Reviews',
-    actions: html`<a class="button" href="${adminPath(base, '/reviews')}">Read them</a>`,
-    body: html`<p>${waiting === 1 ? 'One review waits' : `${upTo(waiting)} reviews wait`}${oldest}.</p>`,
+    actions: html`<a class="button" href="${adminPath(base, '/reviews')}">Open reviews</a>`,
+    body: html`<p>${waiting === 1 ? '1 review is waiting' : `${upTo(waiting)} reviews are waiting`}${oldest}.</p>`,
   });
 }
 
-/** A card with a table whose rows are each about one server. */
+/** A card with a table of servers. */
 function serverCard<T extends { server: { name: string } }>(part: {
   title: string;
   about: Content;
@@ -91,7 +91,7 @@ function serverCard<T extends { server: { name: string } }>(part: {
     title,
     body: html`<p class="soft">${about}</p>
       ${dataTable({ caption: title, rows: kind.rows, columns: [server, ...columns], empty: '' })}
-      ${kind.more ? html`<p class="soft">There are more; these come first.</p>` : ''}`,
+      ${kind.more ? html`<p class="soft">More servers are affected. Only the first ones are shown.</p>` : ''}`,
   });
 }
 
@@ -105,15 +105,15 @@ function listenerCard(
     title,
     about:
       state === 'Paused'
-        ? 'A fault in their settings paused them. Their votes wait until the owner mends it and resumes.'
-        : 'They are tested by themselves; their votes wait and are sent when they answer.',
+        ? 'Paused because of a configuration error. Their votes wait until the owner fixes it and resumes the listener.'
+        : 'Tested automatically. Their votes wait and are sent when the listener answers.',
     kind,
     link: ({ server }) => adminServerPath(base, server),
     columns: [
       {
-        title: 'Why',
+        title: 'Reason',
         cell: ({ reason: { cause, words } }) =>
-          html`${cause}${words ? html` <span class="soft">It said: “<bdi>${words}</bdi>”</span>` : ''}`,
+          html`${cause}${words ? html` <span class="soft">Listener’s answer: “<bdi>${words}</bdi>”</span>` : ''}`,
       },
       { title: 'Since', cell: ({ reason }) => timeAgo(reason.since, now) },
       { title: 'Votes waiting', kind: 'number', cell: ({ waiting }) => upTo(waiting) },
@@ -125,11 +125,11 @@ function failedVotesCard({ base, now }: View, kind: Attention['failed']): Html |
   return serverCard({
     title: 'Failed votes',
     about:
-      'Given up or refused by their listener in the last 24 hours. They count; the owner can resend them.',
+      'Expired or refused by the listener in the last 24 hours. They still count, and the owner can resend them.',
     kind,
     link: ({ server }) => serverPath(base, server, '/votes'),
     columns: [
-      { title: 'Last one', cell: ({ newest }) => timeAgo(newest, now) },
+      { title: 'Latest', cell: ({ newest }) => timeAgo(newest, now) },
       { title: 'Votes', kind: 'number', cell: ({ votes }) => upTo(votes) },
     ],
   });
@@ -139,7 +139,7 @@ function unusualCard({ base }: View, kind: Attention['unusualVotes']): Html | nu
   return serverCard({
     title: 'Unusual votes',
     about:
-      'They took far more votes in 24 hours, over all of their tokens, than they have players. What a server reports itself is believed up to 50 players.',
+      'These servers received far more votes in 24 hours, over all of their tokens, than they have players. Reported players count up to 50.',
     kind,
     link: ({ server, at }) => {
       const since = minuteOf(after(at, -DAY));
@@ -155,14 +155,14 @@ function unusualCard({ base }: View, kind: Attention['unusualVotes']): Html | nu
 
 function differingCard({ base, now }: View, kind: Attention['playersDiffer']): Html | null {
   return serverCard({
-    title: 'Players reported and found',
-    about: 'The server reports far other players than it answers to our own probe.',
+    title: 'Player counts differ',
+    about: 'The number of players that the server reports differs widely from our own checks.',
     kind,
     link: ({ server }) => adminServerPath(base, server),
     columns: [
       { title: 'Compared', cell: ({ at }) => timeAgo(at, now) },
       { title: 'Reported', kind: 'number', cell: ({ reported }) => count(reported) },
-      { title: 'Found', kind: 'number', cell: ({ probed }) => count(probed) },
+      { title: 'Checked', kind: 'number', cell: ({ probed }) => count(probed) },
     ],
   });
 }
@@ -173,7 +173,7 @@ function failedJobsCard({ base }: View, { jobs }: WaitingWork): Html | null {
   const path = (queue: QueueName) => adminPath(base, `/queues/queue/${queue}?status=failed`);
   return card({
     title: 'Failed jobs',
-    body: html`<p class="soft">Faults of ours. What they were to do is done by a later job; the reason stands with each.</p>
+    body: html`<p class="soft">These are errors of ours. A later job does the work of a failed one; open a job to see its error.</p>
       <ul class="plain">
         ${rows.map(({ queue, count: failed }) => html`<li><a href="${path(queue)}">${QUEUES[queue].title}</a>: ${counted(failed, 'job')}</li>`)}
       </ul>`,

@@ -15,10 +15,10 @@ import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
 import { ACTIONS, auditSentence } from './audit-words.ts';
 
-/** So many entries stand on a page. */
+/** Entries per page. */
 const ROWS = 50;
 
-/** `/operator/audit`: who decided what and when, newest first. */
+/** `/operator/audit`: who did what and when, newest first. */
 export function auditPage(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
   app.get('/audit', OPERATOR, async (request, reply) => {
@@ -31,10 +31,8 @@ export function auditPage(app: FastifyInstance, { platform }: AdminSources): voi
       ? { rows: [], next: null }
       : await readAudit(platform, filter, { from, limit: ROWS });
     const servers = await serversOf(platform, rows);
-    const path = (place?: string) => adminPath(base, `/audit${queryText({ ...query, from: place })}`);
-    const empty = next
-      ? 'None among the entries looked at so far; go on with the older ones.'
-      : 'There is no such entry.';
+    const path = (start?: string) => adminPath(base, `/audit${queryText({ ...query, from: start })}`);
+    const empty = next ? 'No matching entries so far. Continue with older ones.' : 'No matching entries.';
     return sendPage(
       request,
       reply,
@@ -43,8 +41,8 @@ export function auditPage(app: FastifyInstance, { platform }: AdminSources): voi
         body: adminFrame({
           base,
           part: '/audit',
-          body: html`${filterForm(base, query, isUnknown ? 'There is no server with this id or slug.' : undefined)}
-            ${card({ title: 'Who did what', body: entryTable(base, rows, servers, empty) })}
+          body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}
+            ${card({ title: 'Entries', body: entryTable(base, rows, servers, empty) })}
             ${pager({ first: from ? path() : undefined, older: next ? path(next) : undefined })}`,
         }),
       },
@@ -64,16 +62,16 @@ async function serversOf({ servers }: AdminSources['platform'], rows: AuditEntry
 }
 
 function filterForm(base: string, query: Record<string, string>, error: string | undefined): Html {
-  const options: [string, string][] = [['', 'Anything'], ...ACTIONS];
-  // One that has no words here yet stays chosen.
+  const options: [string, string][] = [['', 'All actions'], ...ACTIONS];
+  // An unknown action stays selected.
   if (query.action && !options.some(([value]) => value === query.action))
     options.push([query.action, query.action]);
   return html`<form method="get" action="${adminPath(base, '/audit')}" class="filters" role="search">
-    ${textField({ name: 'by', label: 'Who', hint: 'An e-mail address, or cli.', value: query.by ?? '', maxlength: 254, spellcheck: false })}
-    ${select({ name: 'action', label: 'What', hint: 'Of what kind it is.', value: query.action, options })}
-    ${textField({ name: 'server', label: 'Server', hint: 'Its id or slug.', value: query.server ?? '', error, spellcheck: false })}
+    ${textField({ name: 'by', label: 'User', hint: 'E-mail address, or cli.', value: query.by ?? '', maxlength: 254, spellcheck: false })}
+    ${select({ name: 'action', label: 'Action', hint: 'Type of change.', value: query.action, options })}
+    ${textField({ name: 'server', label: 'Server', hint: 'Id or slug.', value: query.server ?? '', error, spellcheck: false })}
     <button type="submit">Show</button>
-    ${Object.keys(query).length > 0 ? html`<a class="button quiet" href="${adminPath(base, '/audit')}">Everything</a>` : ''}
+    ${Object.keys(query).length > 0 ? html`<a class="button quiet" href="${adminPath(base, '/audit')}">Clear filters</a>` : ''}
   </form>`;
 }
 
@@ -95,10 +93,10 @@ function entryTable(
     rows,
     empty,
     columns: [
-      { title: 'When', cell: ({ at }) => time(at) },
-      { title: 'Who', kind: 'address', cell: ({ by }) => html`<bdi>${by}</bdi>` },
+      { title: 'Time', cell: ({ at }) => time(at) },
+      { title: 'User', kind: 'address', cell: ({ by }) => html`<bdi>${by}</bdi>` },
       {
-        title: 'What',
+        title: 'Action',
         heads: true,
         cell: (entry) => html`<bdi>${auditSentence(entry)}</bdi>${details(entry)}`,
       },

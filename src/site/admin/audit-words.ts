@@ -2,21 +2,21 @@ import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 
 type Details = AuditEntry['details'];
 
-/** What each action is called, and what a sentence says more of it than that. */
+/** The title of each action, and the detail that a sentence adds. */
 const WORDS: Record<string, { title: string; more?: (details: Details) => string | undefined }> = {
   'server.add': { title: 'Listed a server', more: ({ slug }) => text(slug) },
-  'server.claim': { title: 'Took over a server' },
+  'server.claim': { title: 'Claimed a server' },
   'server.edit': {
     title: 'Changed a server',
     more: (details) => Object.keys(details).map(asWords).join(', '),
   },
-  'server.how-to-vote': { title: 'Wrote how to vote' },
+  'server.how-to-vote': { title: 'Edited the text on voting' },
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
-  'server.unhide': { title: 'Listed a hidden server again' },
-  'server.transfer': { title: 'Gave a server away', more: ({ to }) => `to ${text(to)}` },
+  'server.unhide': { title: 'Unhid a server' },
+  'server.transfer': { title: 'Transferred a server', more: ({ to }) => `to ${text(to)}` },
   'server.remove': { title: 'Removed a server', more: ({ slug }) => text(slug) },
-  'token.issue': { title: 'Made an API token', more: ({ name }) => text(name) },
+  'token.issue': { title: 'Created an API token', more: ({ name }) => text(name) },
   'token.rotate': { title: 'Rotated an API token', more: ({ name }) => text(name) },
   'token.revoke': { title: 'Revoked an API token', more: ({ name }) => text(name) },
   'listener.set': {
@@ -28,36 +28,36 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'listener.resume': { title: 'Resumed a listener' },
   'listener.remove': { title: 'Removed a listener' },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
-  'vote.include': { title: 'Undid an exclusion of votes', more: ({ reason }) => text(reason) },
-  'vote.forget': { title: 'Ended a player’s 24 hours', more: ({ username }) => text(username) },
+  'vote.include': { title: 'Undid a vote exclusion', more: ({ reason }) => text(reason) },
+  'vote.forget': { title: 'Reset a player’s cooldown', more: ({ username }) => text(username) },
   'vote.resend': { title: 'Resent a vote' },
   'vote.resend-range': { title: 'Resent votes', more: ({ votes }) => text(votes) },
   'review.approved': { title: 'Approved a review' },
   'review.rejected': { title: 'Rejected a review', more: ({ reason }) => text(reason) },
-  'review.pending': { title: 'Took back a decision on a review' },
+  'review.pending': { title: 'Undid a review decision' },
   'review.answer': { title: 'Answered a review' },
-  'person.give-link': { title: 'Made a one-time link', more: ({ email }) => text(email) },
+  'person.give-link': { title: 'Created a one-time link', more: ({ email }) => text(email) },
   'person.make-operator': { title: 'Made a user an operator', more: ({ email }) => text(email) },
-  'person.unmake-operator': { title: 'Took the operator’s role away', more: ({ email }) => text(email) },
+  'person.unmake-operator': { title: 'Removed the operator role', more: ({ email }) => text(email) },
   'person.suspend': { title: 'Suspended a user', more: ({ email, reason }) => text(email ?? reason) },
   'person.lift': { title: 'Lifted a suspension', more: ({ email }) => text(email) },
-  'person.reset-two-factor': { title: 'Reset a second factor', more: ({ email }) => text(email) },
-  'account.two-factor-on': { title: 'Switched their second factor on' },
-  'account.two-factor-off': { title: 'Switched their second factor off' },
-  'account.backup-codes': { title: 'Made new backup codes' },
+  'person.reset-two-factor': { title: 'Reset two-factor authentication', more: ({ email }) => text(email) },
+  'account.two-factor-on': { title: 'Turned on two-factor authentication' },
+  'account.two-factor-off': { title: 'Turned off two-factor authentication' },
+  'account.backup-codes': { title: 'Generated new backup codes' },
   'account.password': { title: 'Set a new password' },
   'queue.button': {
-    title: 'Pressed a button of the queues',
+    title: 'Used a queue button',
     more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),
   },
 };
 
-/** The known actions with their names, in the order of these. */
+/** The known actions with their titles, sorted by title. */
 export const ACTIONS: [action: string, title: string][] = Object.entries(WORDS)
   .map(([action, { title }]) => [action, title] as [string, string])
   .toSorted(([, one], [, other]) => one.localeCompare(other, 'en'));
 
-/** An entry of the audit log in a sentence: `Hid a server: bought votes`. An unknown action stands as it is. */
+/** An audit log entry as a sentence: `Hid a server: bought votes`. An unknown action is shown as its code. */
 export function auditSentence({ action, details }: Pick<AuditEntry, 'action' | 'details'>): string {
   const words = Object.hasOwn(WORDS, action) ? WORDS[action] : undefined;
   if (!words) return action;

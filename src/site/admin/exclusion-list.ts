@@ -14,36 +14,36 @@ type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** Votes marked so far, while it is under way. */
+  /** Votes processed so far, while it is in progress. */
   marked: number | undefined;
 };
 
-const isUnderWay = ({ state }: VoteExclusion) => state === 'excluding' || state === 'including';
+const isInProgress = ({ state }: VoteExclusion) => state === 'excluding' || state === 'including';
 
 /**
- * Exclusions with how they stand and a button to undo each. While one is under way the list asks for itself anew
- * every three seconds.
+ * Exclusions with their state and a button to undo each. While one is in progress, the list refreshes every three
+ * seconds.
  *
- * @param of - the one server whose exclusions these are; null where they are of several
+ * @param of - the server of all the exclusions; null if they belong to several servers
  */
 export async function exclusionList(
   platform: Platform,
   base: string,
   exclusions: VoteExclusion[],
   of: WithId<Server> | null,
-): Promise<{ html: Html; underWay: boolean }> {
+): Promise<{ html: Html; inProgress: boolean }> {
   const rows = await rowsOf(platform, exclusions);
-  const underWay = exclusions.some(isUnderWay);
+  const inProgress = exclusions.some(isInProgress);
   const now = platform.clock.now();
   const path = adminPath(base, `/votes/exclusions${queryText({ server: of?._id.toHexString() })}`);
   const table = dataTable<Row>({
     caption: 'Exclusions, newest first',
     rows,
-    empty: of ? 'No votes of this server were ever excluded.' : 'No votes were ever excluded.',
+    empty: of ? 'No votes of this server have been excluded.' : 'No votes have been excluded.',
     columns: [
       ...(of ? [] : [{ title: 'Server', cell: ({ server }: Row) => serverName(base, server) }]),
       { title: 'Votes cast', heads: true, cell: ({ exclusion, token }) => range(exclusion, token) },
-      { title: 'Why', cell: ({ exclusion }) => html`<bdi>${exclusion.reason}</bdi>` },
+      { title: 'Reason', cell: ({ exclusion }) => html`<bdi>${exclusion.reason}</bdi>` },
       {
         title: 'By',
         kind: 'address',
@@ -54,8 +54,8 @@ export async function exclusionList(
     ],
   });
   return {
-    underWay,
-    html: html`<div id="exclusion-list" aria-live="polite" ${underWay ? html`data-hx-get="${path}" data-hx-trigger="every 3s" data-hx-swap="outerMorph"` : ''}>${table}</div>`,
+    inProgress,
+    html: html`<div id="exclusion-list" aria-live="polite" ${inProgress ? html`data-hx-get="${path}" data-hx-trigger="every 3s" data-hx-swap="outerMorph"` : ''}>${table}</div>`,
   };
 }
 
@@ -77,13 +77,13 @@ async function rowsOf(platform: Platform, exclusions: VoteExclusion[]): Promise<
       exclusion,
       server: servers.find(({ _id }) => _id.equals(exclusion.serverId)),
       token: tokens.find(({ _id }) => exclusion.tokenId?.equals(_id))?.name,
-      marked: isUnderWay(exclusion) ? await countMarked(platform, exclusion) : undefined,
+      marked: isInProgress(exclusion) ? await countMarked(platform, exclusion) : undefined,
     })),
   );
 }
 
 function serverName(base: string, server: Row['server']): Content {
-  if (!server) return 'gone';
+  if (!server) return 'removed';
   return html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`;
 }
 
@@ -96,9 +96,9 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
   const votes = counted(exclusion.votes ?? 0, 'vote');
   switch (exclusion.state) {
     case 'excluding':
-      return html`${badge('attention', 'under way')} ${counted(marked, 'vote')} so far`;
+      return html`${badge('attention', 'in progress')} ${counted(marked, 'vote')} so far`;
     case 'including':
-      return html`${badge('attention', 'being undone')} ${counted(marked, 'vote')} left`;
+      return html`${badge('attention', 'undoing')} ${counted(marked, 'vote')} left`;
     case 'excluded':
       return html`${badge('good', 'excluded')} ${votes}`;
     case 'included': {
@@ -114,10 +114,10 @@ function undo(base: string, { _id, undone, votes }: VoteExclusion, ofOneServer: 
   return confirmed({
     text: 'Undo…',
     of: `the exclusion ${id}`,
-    consequence: `${votes === null || votes === undefined ? 'Its votes' : `Its ${counted(votes, 'vote')}`} count again, but for those that another exclusion covers.`,
+    consequence: `${votes === null || votes === undefined ? 'Its votes' : `Its ${counted(votes, 'vote')}`} will count again, except those covered by another exclusion.`,
     form: button({
       to: adminPath(base, `/votes/exclusions/${id}/undo`),
-      text: 'Undo it',
+      text: 'Undo the exclusion',
       hidden: ofOneServer ? { list: 'server' } : {},
     }),
   });

@@ -37,7 +37,7 @@ import type { AdminSources } from './admin-sources.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { utcMoment } from './utc-fields.ts';
 
-/** Exclusions of all servers are shown so far back. */
+/** The number of exclusions shown for all servers. */
 const EXCLUSIONS = 20;
 
 const id = z.string().refine(isId, { error: 'must be an id' });
@@ -64,22 +64,22 @@ type Range = {
   until: Date;
 };
 
-/** `/operator/votes/exclude` and what becomes of it: what will be touched is shown first, then decided. */
+/** `/operator/votes/exclude`: shows the affected votes first, then excludes them; and undoing an exclusion. */
 export function exclusionPages(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
 
   app.get('/votes/exclude', OPERATOR, async (request, reply) => {
     const parsed = rangeForm.safeParse(queryOf(request));
-    if (!parsed.success) throw new PageError(400, 'Say of which server, and from when on.');
+    if (!parsed.success) throw new PageError(400, 'Enter a server and a start time.');
     const { server, token = '', since, until = platform.clock.now() } = parsed.data;
     const range = await rangeOf(platform, server, token, since, until);
-    const touched = await countRange(platform, requestOf(range));
-    return sendPage(request, reply, exclusionPage(base, range, touched, new ObjectId(), UNTOUCHED));
+    const affected = await countRange(platform, requestOf(range));
+    return sendPage(request, reply, exclusionPage(base, range, affected, new ObjectId(), UNTOUCHED));
   });
 
   app.post('/votes/exclude', OPERATOR, async (request, reply) => {
     const { data } = readForm(exclusionForm, request);
-    if (!data) throw new PageError(400, 'The form is not complete.');
+    if (!data) throw new PageError(400, 'The form is incomplete.');
     const exclusionId = new ObjectId(data.id);
     const range = await rangeOf(
       platform,
@@ -93,16 +93,16 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
       await requestExclusion(platform, exclusionId, { ...requestOf(range), reason: data.reason }, by);
     } catch (error) {
       const typed = errorsOfExclusion(error, typedValues(request));
-      const touched = await countRange(platform, requestOf(range));
-      return sendPage(request, reply, exclusionPage(base, range, touched, exclusionId, typed), 400);
+      const affected = await countRange(platform, requestOf(range));
+      return sendPage(request, reply, exclusionPage(base, range, affected, exclusionId, typed), 400);
     }
     const shown = queryText({ server: range.server._id.toHexString(), done: 'excluding' });
     return reply.redirect(`${adminPath(base, `/votes${shown}`)}#exclusions`, 303);
   });
 
   app.get('/votes/exclusions', OPERATOR, async (request, reply) => {
-    const { server: asked = '' } = queryOf(request);
-    const server = asked ? await findServer(platform, asked, { removed: true }) : null;
+    const { server: named = '' } = queryOf(request);
+    const server = named ? await findServer(platform, named, { removed: true }) : null;
     const exclusions = server
       ? await listExclusions(platform, server._id)
       : await newestExclusions(platform, { limit: EXCLUSIONS });
@@ -111,7 +111,7 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
 
   app.post('/votes/exclusions/:exclusionId/undo', OPERATOR, async (request, reply) => {
     const exclusion = await requestInclusion(platform, exclusionIdOf(request), userOf(request).email);
-    if (!exclusion) throw new PageError(404, 'There is no such exclusion.');
+    if (!exclusion) throw new PageError(404, 'This exclusion does not exist.');
     const server = typedValues(request).list === 'server' ? exclusion.serverId.toHexString() : undefined;
     return reply.redirect(
       `${adminPath(base, `/votes${queryText({ server, done: 'including' })}`)}#exclusions`,
@@ -122,7 +122,7 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
 
 function exclusionIdOf(request: FastifyRequest): ObjectId {
   const { exclusionId } = request.params as { exclusionId: string };
-  if (!isId(exclusionId)) throw new PageError(404, 'There is no such exclusion.');
+  if (!isId(exclusionId)) throw new PageError(404, 'This exclusion does not exist.');
   return new ObjectId(exclusionId);
 }
 
@@ -134,13 +134,13 @@ async function rangeOf(
   until: Date,
 ): Promise<Range> {
   const server = await findServer(platform, serverText, { removed: true });
-  if (!server) throw new PageError(404, 'There is no such server.');
-  if (since >= until) throw new PageError(400, 'The range is empty: its end must be after its beginning.');
+  if (!server) throw new PageError(404, 'This server does not exist.');
+  if (since >= until) throw new PageError(400, 'The end must be after the start.');
   if (tokenText === '') return { server, token: null, since, until };
   const token = isId(tokenText)
     ? await platform.apiTokens.findOne({ _id: new ObjectId(tokenText), serverId: server._id })
     : null;
-  if (!token) throw new PageError(404, 'The server never had this token.');
+  if (!token) throw new PageError(404, 'The server has no such token.');
   return { server, token, since, until };
 }
 
@@ -148,7 +148,7 @@ function requestOf({ server, token, since, until }: Range): Omit<ExclusionReques
   return { serverId: server._id, tokenId: token?._id ?? null, since, until };
 }
 
-/** @throws what is no error of the form */
+/** @throws `error` itself if the form did not cause it */
 function errorsOfExclusion(error: unknown, values: Record<string, string>): Typed {
   if (error instanceof ExclusionError) return withError({ values, errors: {} }, error.message);
   if (error instanceof InvalidDocumentError) return errorsOf(error, values);
@@ -158,7 +158,7 @@ function errorsOfExclusion(error: unknown, values: Record<string, string>): Type
 function exclusionPage(
   base: string,
   range: Range,
-  touched: RangeCount,
+  affected: RangeCount,
   exclusionId: ObjectId,
   { values, errors }: Typed,
 ): Page {
@@ -181,13 +181,13 @@ function exclusionPage(
         ${card({
           title: html`Votes of <bdi>${server.name}</bdi>`,
           body: html`${facts([
-            ['Cast from', time(since)],
+            ['From', time(since)],
             ['To', html`${time(until)}, not included`],
-            ['With the token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
-            ['Votes', touchedText(touched)],
+            ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
+            ['Votes', affectedText(affected)],
           ])}
-          <p>They leave every count and the ranking. Their players still wait out their 24 hours, and they are delivered as before. It takes up to a minute, and can be undone.</p>
-          ${touched.votes === 0 ? html`<p><a class="button quiet" href="${back}">Back</a></p>` : exclusionFormOf(base, hidden, touched, { values, errors }, back)}`,
+          <p>These votes will be removed from all counts and the ranking. They are still delivered, and their players’ 24-hour cooldown stays. This takes up to a minute and can be undone.</p>
+          ${affected.votes === 0 ? html`<p><a class="button quiet" href="${back}">Back</a></p>` : exclusionFormOf(base, hidden, affected, { values, errors }, back)}`,
         })}`,
     }),
   };
@@ -196,22 +196,22 @@ function exclusionPage(
 function exclusionFormOf(
   base: string,
   hidden: Record<string, string>,
-  touched: RangeCount,
+  affected: RangeCount,
   { values, errors }: Typed,
   back: string,
 ): Html {
   return html`<form method="post" action="${adminPath(base, '/votes/exclude')}" class="stack">
     ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${textArea({ name: 'reason', label: 'Why', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', error: errors.reason })}
+    ${textArea({ name: 'reason', label: 'Reason', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', error: errors.reason })}
     <div class="actions">
-      <button class="danger" type="submit">Exclude ${touched.more ? 'them' : counted(touched.votes, 'vote')}</button>
-      <a class="button quiet" href="${back}">Leave it</a>
+      <button class="danger" type="submit">Exclude ${affected.more ? 'them' : counted(affected.votes, 'vote')}</button>
+      <a class="button quiet" href="${back}">Cancel</a>
     </div>
   </form>`;
 }
 
-function touchedText({ votes, excluded, more }: RangeCount): string {
+function affectedText({ votes, excluded, more }: RangeCount): string {
   const many = more ? `${count(votes)} or more` : count(votes);
   if (votes === 0) return 'none';
-  return excluded === 0 ? many : `${many}; ${count(excluded)} of them are in no count already`;
+  return excluded === 0 ? many : `${many}; ${count(excluded)} of them are already excluded`;
 }

@@ -17,13 +17,13 @@ import { count, duration, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
 
-/** What stands behind the `?` of a listener's page; what cannot be read counts as absent. */
+/** The query of a listener's page. Invalid values count as absent. */
 const listenerPageQuery = z.object({
   state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
   from: votesFrom,
 });
 
-/** `/operator/listeners/:listenerId`: where the queues' jobs lead to. */
+/** `/operator/listeners/:listenerId`: the page that the queues' jobs link to. */
 export function listenerPages(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {
@@ -35,7 +35,7 @@ export function listenerPages(app: FastifyInstance, { platform }: AdminSources):
     if (!overview) {
       throw new PageError(
         404,
-        'There is no such listener: it was removed, or set anew under another id. Its votes are kept.',
+        'This listener does not exist. It was removed or replaced. Its votes are kept.',
       );
     }
     const now = platform.clock.now();
@@ -43,7 +43,7 @@ export function listenerPages(app: FastifyInstance, { platform }: AdminSources):
   });
 }
 
-/** How a listener fares and the newest of its votes. */
+/** A listener's state and its newest votes. */
 function listenerPage(page: {
   base: string;
   overview: ListenerOverview;
@@ -53,7 +53,7 @@ function listenerPage(page: {
 }): Page {
   const { base, overview, now } = page;
   const { server, next } = overview;
-  const older = next ? address(page, { state: page.state, from: next }) : undefined;
+  const older = next ? pathOf(page, { state: page.state, from: next }) : undefined;
   return {
     title: `Listener of ${server.name}`,
     body: adminFrame({
@@ -67,13 +67,13 @@ function listenerPage(page: {
           </p>
         </div>
       </div>`,
-      body: html`${card({ title: 'Standing', actions: standingBadge(overview), body: status(overview, now) })}
+      body: html`${card({ title: 'Status', actions: stateBadge(overview), body: status(overview, now) })}
       ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
     }),
   };
 }
 
-function standingBadge({ listener: { state } }: ListenerOverview): Html {
+function stateBadge({ listener: { state } }: ListenerOverview): Html {
   return badge(LISTENER_TONES[state], state);
 }
 
@@ -82,16 +82,16 @@ function status(
   now: Date,
 ): Content {
   const { host, port, protocol, breaker, lastDelivery, state } = listener;
-  const unsaid = lastDelivery?.confirmed === false ? ', not confirmed' : '';
+  const unconfirmedText = lastDelivery?.confirmed === false ? ', not confirmed' : '';
   const failing =
     breaker.failures > 0
-      ? html`<p>It failed ${breaker.failures === 1 ? 'once' : `${count(breaker.failures)} times in a row`} (${breaker.code?.replaceAll('-', ' ')}).</p>`
+      ? html`<p>${breaker.failures === 1 ? 'The last attempt' : `The last ${count(breaker.failures)} attempts`} failed (${breaker.code?.replaceAll('-', ' ')}).</p>`
       : '';
   return [
     reason
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
-          html`<p>${reason.cause}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
+          html`<p>${reason.cause}${reason.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
             <p>${reason.mend}</p>`,
         )
       : failing,
@@ -100,16 +100,22 @@ function status(
       ['Protocol', protocol],
       ['Address', host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
       ['Votes waiting', countedVotes(waiting)],
-      ['Unconfirmed', unconfirmed > 0 ? `${countedVotes(unconfirmed)}, given up without an answer` : null],
+      [
+        'Unconfirmed',
+        unconfirmed > 0 ? `${countedVotes(unconfirmed)}, no answer after the last attempt` : null,
+      ],
       ['Sent, not confirmed', sentNotConfirmed > 0 ? countedVotes(sentNotConfirmed) : null],
       [
-        'The oldest of them',
+        'Oldest waiting vote',
         oldestWaiting
           ? html`${duration(now.getTime() - oldestWaiting.getTime())} old (${time(oldestWaiting)})`
           : 'none',
       ],
       ['Next test', state === 'unreachable' && breaker.nextTestAt ? time(breaker.nextTestAt) : null],
-      ['Last delivered', lastDelivery ? html`${time(lastDelivery.at)}${unsaid}` : 'none with these settings'],
+      [
+        'Last delivered',
+        lastDelivery ? html`${time(lastDelivery.at)}${unconfirmedText}` : 'none with these settings',
+      ],
     ]),
   ];
 }
@@ -120,7 +126,7 @@ function countedVotes(votes: number): string {
 
 type Shown = { base: string; listenerId: string; state: VoteSelection | undefined };
 
-function address(
+function pathOf(
   { base, listenerId }: Shown,
   query: { state?: VoteSelection | undefined; from?: VotesFrom },
 ): string {
@@ -137,7 +143,7 @@ function filters(shown: Shown): Html {
   const link = (state: VoteSelection | undefined) =>
     state === shown.state
       ? html`<strong aria-current="page">${state ?? 'all'}</strong>`
-      : html`<a href="${address(shown, { state })}">${state ?? 'all'}</a>`;
+      : html`<a href="${pathOf(shown, { state })}">${state ?? 'all'}</a>`;
   return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...VOTE_SELECTIONS].map(link)}</nav>`;
 }
 
@@ -153,9 +159,9 @@ function votesTable({ votes }: ListenerOverview): Html {
         cell: ({ state, confirmed }) => (confirmed === false ? 'sent, not confirmed' : state),
       },
       { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
-      { title: 'Newest end', cell: ({ code }) => code?.replaceAll('-', ' ') },
+      { title: 'Last outcome', cell: ({ code }) => code?.replaceAll('-', ' ') },
       { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
     ],
-    empty: 'There are none.',
+    empty: 'No votes.',
   });
 }

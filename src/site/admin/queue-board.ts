@@ -13,10 +13,10 @@ import { describeForwarding } from './queue-words.ts';
 
 type Sources = Pick<Platform, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
 
-/** A silent Redis is given up after this long. */
+/** How long to wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** Bull Board styles its elements one by one; nothing of a third party is ever asked for. */
+/** Bull Board uses inline styles. Third-party content is not allowed. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,15 +29,14 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Its page asks another company for two fonts: the line is taken out, the system's fonts do. */
+/** Bull Board loads two fonts from Google. We remove the link and use system fonts. */
 const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
 
 /**
- * Bull Board with every queue, under `app`'s own path. Whoever registers it keeps strangers out.
+ * Bull Board with every queue, under `app`'s path, for operators only.
  *
- * Its buttons hasten or hold work: the votes are in MongoDB, a job is only a wake-up call (design rule 3). The
- * two that write a payload, adding a job and changing one, are answered with 403: the relay wakes every
- * listener that has due votes, so a job made by hand could only do harm.
+ * Its buttons only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two buttons that write
+ * a payload, add and change a job, answer 403: the relay already triggers every listener that has due votes.
  */
 export async function queueBoard(
   app: FastifyInstance,
@@ -65,8 +64,7 @@ export async function queueBoard(
           WRITING_PAYLOADS.has(route)
             ? {
                 allow: false,
-                message:
-                  'Tallyport makes its jobs itself. To send a vote again, use the command: tallyport vote resend',
+                message: 'Tallyport creates its own jobs. To send a vote again, run: tallyport vote resend',
               }
             : undefined,
       },
@@ -78,15 +76,15 @@ export async function queueBoard(
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
   });
   app.addHook('preHandler', async (request, reply) => {
-    // The route's pattern: an address may spell the same path in many ways, such as %61pi.
+    // The route's pattern: the same path can be spelled in many ways, such as %61pi.
     if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
-    // A command to a Redis that is away waits for it, and a button would be pressed long after the press.
-    const away = await unavailableQueues(sources, TIMEOUT_MS);
-    if (away.length === 0) return auditPress(sources, app.prefix, request);
+    // A command to an unavailable Redis would wait and run much later.
+    const unavailable = await unavailableQueues(sources, TIMEOUT_MS);
+    if (unavailable.length === 0) return auditButton(sources, app.prefix, request);
     return reply
       .code(503)
       .header('retry-after', 5)
-      .send({ error: `${describeUnavailable(away)}.` });
+      .send({ error: `${describeUnavailable(unavailable)}.` });
   });
   app.addHook('onSend', async (_request, reply, payload) =>
     typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
@@ -106,8 +104,8 @@ export async function queueBoard(
   await app.register(board.registerPlugin());
 }
 
-/** Notes a button before it does anything: `retry/:queueStatus` of a queue, and of which job. */
-async function auditPress(sources: Sources, prefix: string, request: FastifyRequest): Promise<void> {
+/** Records a button in the audit log before it runs: `retry/:queueStatus`, with the queue and the job. */
+async function auditButton(sources: Sources, prefix: string, request: FastifyRequest): Promise<void> {
   if (request.method === 'GET') return;
   const route = (request.routeOptions.url ?? '').slice(prefix.length);
   if (WRITING_PAYLOADS.has(route)) return;
@@ -146,7 +144,7 @@ function boardQueue({ queues, clock }: Sources, name: QueueName, adminPath: stri
   return adapter;
 }
 
-/** The page of the listener that a job is for. A job that was not made by us leads nowhere in particular. */
+/** The admin page of a job's listener; the admin area for a job with an unknown payload. */
 function listenerLink(data: unknown, adminPath: string): { displayText: string; href: string } {
   const payload = QUEUES['forward-votes'].payload.safeParse(data);
   if (!payload.success) return { displayText: 'Admin area', href: adminPath };

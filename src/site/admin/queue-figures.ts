@@ -5,19 +5,19 @@ import type { Html } from '../html.ts';
 import { dataTable, facts } from '../parts.ts';
 import { count } from '../words.ts';
 
-/** Where the votes are that have not arrived yet. */
+/** The undelivered votes by the state of their listener. */
 export function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
-  if (active === undefined) return html`<p class="soft">Cannot be counted at the moment.</p>`;
+  if (active === undefined) return html`<p class="soft">Not available at the moment.</p>`;
   return facts([
-    ['To listeners that answer', count(active)],
-    ['Held for listeners that cannot be reached', count(unreachable ?? 0)],
-    ['Held for paused listeners', count(paused ?? 0)],
+    ['For active listeners', count(active)],
+    ['For unreachable listeners', count(unreachable ?? 0)],
+    ['For paused listeners', count(paused ?? 0)],
   ]);
 }
 
-/** How many jobs each queue has. */
+/** The number of jobs in each queue. */
 export function queueTable({ jobs }: WaitingWork): Html {
-  if (jobs.length === 0) return html`<p class="soft">Cannot be counted at the moment.</p>`;
+  if (jobs.length === 0) return html`<p class="soft">Not available at the moment.</p>`;
   const jobsIn = (queue: string, state: string) =>
     count(jobs.find((job) => job.queue === queue && job.state === state)?.count ?? 0);
   return dataTable<QueueName>({

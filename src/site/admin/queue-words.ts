@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { DAY } from '../../platform/clock.ts';
 
-/** What a worker writes as the progress of a forward-votes job, for users. `since` is an ISO 8601 time. */
+/** The progress of a forward-votes job as its worker writes it. `since` is an ISO 8601 time. */
 const progressSchema = z.object({
   server: z.string(),
-  /** Absent while its worker is busy with it. */
+  /** Absent while a worker processes the job. */
   waiting: z.number().optional(),
   reason: z.string().optional(),
   since: z.union([z.string(), z.number()]).optional(),
@@ -15,8 +15,8 @@ const timeOfDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2
 const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /**
- * What a forward-votes job says in Bull Board: `alpha: 1,204 votes waiting, connection refused since 14:02 UTC`;
- * `Forward votes: alpha` of a listener that answers; `title` where its worker has said nothing yet.
+ * The name of a forward-votes job in Bull Board: `alpha: 1,204 votes waiting, connection refused since 14:02 UTC`;
+ * `Forward votes: alpha` for a listener that answers; `title` before its worker has written progress.
  */
 export function describeForwarding(progress: unknown, title: string, now: Date): string {
   const parsed = progressSchema.safeParse(progress);

@@ -19,7 +19,7 @@ import { timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
 
-/** So many reviews stand on a page. */
+/** Reviews per page. */
 const ROWS = 20;
 
 const TABS: Record<ReviewState, string> = { pending: 'Waiting', approved: 'Approved', rejected: 'Rejected' };
@@ -31,13 +31,13 @@ const decisionForm = z.object({
   reason: z.string().optional(),
 });
 
-/** `/operator/reviews`: those that wait, the oldest first; and what was decided, to look back on and to undo. */
+/** `/operator/reviews`: waiting reviews, oldest first, and decided ones with a way to undo the decision. */
 export function reviewPages(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
 
   app.get('/reviews', OPERATOR, async (request, reply) => {
-    const { state: asked, from, done, review } = queryOf(request);
-    const state = REVIEW_STATES.find((one) => one === asked) ?? 'pending';
+    const { state: wanted, from, done, review } = queryOf(request);
+    const state = REVIEW_STATES.find((one) => one === wanted) ?? 'pending';
     const { rows, next } = await listReviewsInState(platform, state, { from, limit: ROWS });
     const servers = await serversOf(platform, rows);
     const decided = done && review && isId(review) ? await decidedReview(platform, review) : null;
@@ -61,7 +61,7 @@ export function reviewPages(app: FastifyInstance, { platform }: AdminSources): v
   app.post('/reviews/:reviewId', OPERATOR, (request, reply) => decide(platform, base, request, reply));
 }
 
-/** Stores what was decided of one review and shows the list that it was decided from, the next one first. */
+/** Stores the decision on a review and returns to the list that it came from. */
 async function decide(
   platform: AdminSources['platform'],
   base: string,
@@ -69,12 +69,12 @@ async function decide(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { reviewId } = request.params as { reviewId: string };
-  const missing = new PageError(404, 'There is no such review.');
+  const missing = new PageError(404, 'This review does not exist.');
   if (!isId(reviewId)) throw missing;
   const { data } = readForm(decisionForm, request);
-  if (!data) throw new PageError(400, 'The form is not complete.');
+  if (!data) throw new PageError(400, 'The form is incomplete.');
   const { state, seenAs, revision, reason } = data;
-  if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Say why the review is rejected.');
+  if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Enter a reason for the rejection.');
   const by = userOf(request).email;
   const given = state === 'rejected' && reason ? { reason } : {};
   const review = await moderateReview(platform, new ObjectId(reviewId), state, by, {
@@ -92,9 +92,9 @@ async function decide(
 }
 
 const EMPTY: Record<ReviewState, string> = {
-  pending: 'No review waits.',
-  approved: 'No review is approved yet.',
-  rejected: 'No review was rejected.',
+  pending: 'No reviews are waiting.',
+  approved: 'No approved reviews yet.',
+  rejected: 'No rejected reviews.',
 };
 
 type View = { base: string; now: Date; servers: Map<string, Server> };
@@ -125,19 +125,19 @@ function stateTabs(base: string, state: ReviewState): Html {
 }
 
 const DECIDED: Record<ReviewState, string> = {
-  pending: 'waits again',
+  pending: 'is waiting again',
   approved: 'is approved',
   rejected: 'is rejected',
 };
 
-/** Why a decision was not taken: another operator's was, or the review is not the one that was seen. */
+/** Why a decision was not stored: another operator decided first, or the review was changed. */
 const MEANWHILE: Record<ReviewState, string> = {
-  pending: 'It was changed since you saw it. ',
-  approved: 'Somebody else was quicker. ',
-  rejected: 'Somebody else was quicker. ',
+  pending: 'The review has changed since you opened it. ',
+  approved: 'Another operator decided first. ',
+  rejected: 'Another operator decided first. ',
 };
 
-/** How the review stands that was just decided, whoever decided it, and the way back. */
+/** The current state of the review that was just decided, and a button to undo the decision. */
 function decisionNotice(base: string, review: WithId<Review>, meanwhile: boolean): Html {
   const { username, state, moderatedBy } = review;
   const by = moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : '';
@@ -166,21 +166,21 @@ function decision(
 
 const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
 
-/** One review and what can be decided of it. */
+/** One review with buttons for each decision. */
 function reviewCard(view: View, review: WithId<Review>, isFirst: boolean): Html {
   const { base, now, servers } = view;
   const { username, rating, content, createdAt, state, serverId } = review;
   const server = servers.get(serverId.toHexString());
   const about = server
     ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
-    : 'a server that is gone';
+    : 'a removed server';
   return html`<article class="card" ${isFirst ? html`id="next" tabindex="-1"` : ''}>
     <header class="card-head">
       <h2><bdi>${username}</bdi> on ${about}</h2>
       ${state === 'pending' ? '' : badge(TONES[state], TABS[state].toLowerCase())}
     </header>
     <p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${changedBy(base, review, now)}${decidedBy(review, now)}</p>
-    ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Stars only, no words.</p>`}
+    ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Rating only.</p>`}
     <div class="actions">
       ${state === 'approved' ? '' : decision(base, review, { state: 'approved', text: 'Approve', kind: state === 'pending' ? 'primary' : 'quiet' })}
       ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' })}
@@ -189,12 +189,12 @@ function reviewCard(view: View, review: WithId<Review>, isFirst: boolean): Html 
   </article>`;
 }
 
-/** Who wrote it, where that is known, and when they changed it. */
+/** Who wrote the review, if known, and when it was edited. */
 function changedBy(base: string, { personId: userId, editedAt }: Review, now: Date): Content {
   const writer = userId
-    ? html`, <a href="${adminPath(base, `/users/${userId.toHexString()}`)}">by somebody who is signed up</a>`
+    ? html`, <a href="${adminPath(base, `/users/${userId.toHexString()}`)}">by a registered user</a>`
     : '';
-  return html`${editedAt ? html`, changed ${timeAgo(editedAt, now)}` : ''}${writer}`;
+  return html`${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}${writer}`;
 }
 
 function decidedBy({ moderatedAt, moderatedBy, rejectedFor }: Review, now: Date): Content {
@@ -210,7 +210,7 @@ function rejection(base: string, { _id, state, username, revision = 0 }: WithId<
       <input type="hidden" name="state" value="rejected" />
       <input type="hidden" name="seenAs" value="${state}" />
       <input type="hidden" name="revision" value="${String(revision)}" />
-      ${textArea({ id: `reason-${id}`, name: 'reason', label: 'Why', hint: 'For the log; the player is not told.', rows: 2, maxlength: 500, required: true })}
+      ${textArea({ id: `reason-${id}`, name: 'reason', label: 'Reason', hint: 'For the audit log. The author does not see it.', rows: 2, maxlength: 500, required: true })}
       <button class="danger" type="submit">Reject</button>
     </form>
   </details>`;

@@ -3,7 +3,7 @@ import { statusBadge } from '../dashboard/server-frame.ts';
 import type { Html } from '../html.ts';
 import { badge } from '../parts.ts';
 
-/** How a server stands, in the words of the admin area. */
+/** A server's states as badges of the admin area. */
 export function stateBadges(server: Server, now: Date): Html[] {
   if (server.removedAt) return [badge('bad', 'removed')];
   return [

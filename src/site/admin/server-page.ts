@@ -22,18 +22,18 @@ import { count, decimal, time, timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import { stateBadges } from './server-badges.ts';
 
-const SAYS = {
-  hidden: 'It is hidden: it leaves the ranking within seconds.',
-  shown: 'It is listed again and gets its place with the next ranking.',
-  'premium-on': 'It is premium now.',
-  'premium-off': 'It is not premium any more.',
-  transferred: 'It has its new owner.',
-  removed: 'It is removed for ever.',
+const MESSAGES = {
+  hidden: 'Server hidden. It leaves the ranking within seconds.',
+  shown: 'Server listed again. It gets its rank with the next ranking.',
+  'premium-on': 'The server is premium now.',
+  'premium-off': 'The server is no longer premium.',
+  transferred: 'Server transferred to its new owner.',
+  removed: 'Server removed permanently.',
 };
 
 type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
-/** The admin area's page of one server, removed ones too: how it stands and what operators can do to it. */
+/** The admin page of a server, also of removed ones: its state and the operators' actions. */
 export async function serverPage(
   platform: Platform,
   base: string,
@@ -51,7 +51,7 @@ export async function serverPage(
   const view = { base, server, now, typed };
   return {
     title: server.name,
-    says: SAYS,
+    messages: MESSAGES,
     body: adminFrame({
       base,
       part: '/servers',
@@ -64,33 +64,33 @@ export async function serverPage(
       </div>`,
       body: html`${remarks(view)}
         <div class="columns">
-          ${card({ title: 'Facts', body: serverFacts(view, owner) })}
+          ${card({ title: 'Details', body: serverFacts(view, owner) })}
           ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
         </div>
-        ${card({ title: 'Look closer', body: links(view) })}
-        ${server.removedAt ? '' : card({ title: 'What you can do', body: actions(view) })}`,
+        ${card({ title: 'Related pages', body: links(view) })}
+        ${server.removedAt ? '' : card({ title: 'Actions', body: actions(view) })}`,
     }),
   };
 }
 
-/** What an operator should know before anything else. */
+/** Notices at the top of the page. */
 function remarks({ server, now }: View): Content {
   const { hiddenAt, hiddenReason, playersDiffer, unusualVotes } = server;
   return [
     hiddenAt &&
       notice(
         'attention',
-        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” Its owner sees this.`,
+        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” The owner sees this reason.`,
       ),
     unusualVotes &&
       notice(
         'attention',
-        `It took ${count(unusualVotes.votes)} votes in 24 hours; the most players in 7 days were ${count(unusualVotes.players)}, reports believed up to 50.`,
+        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours, with at most ${count(unusualVotes.players)} players in 7 days. Reported players count up to 50.`,
       ),
     playersDiffer &&
       notice(
         'attention',
-        html`${timeAgo(playersDiffer.at, now)} it had reported ${count(playersDiffer.reported)} players and answered our probe with ${count(playersDiffer.probed)}.`,
+        html`Player counts differ: the server reported ${count(playersDiffer.reported)} players, our check found ${count(playersDiffer.probed)} (${timeAgo(playersDiffer.at, now)}).`,
       ),
   ].filter(Boolean) as Content;
 }
@@ -98,22 +98,22 @@ function remarks({ server, now }: View): Content {
 function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const { current, daily, ranked } = server;
   const reported = playersSource(server) === 'reports' ? ' reported' : '';
-  // Listed today, it has no whole day yet, and zeros would be wrong of it.
+  // A server listed today has no full day yet; zeros would be wrong.
   const inDays = daily.peakPlayers
-    ? `; at most ${count(daily.peakPlayers)} and ${decimal(daily.averagePlayers)} on average in 7 days`
+    ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';
   const earlier = slugsOf(server).filter((slug) => slug !== server.slug);
   return facts([
     ['Owner', ownerText(base, server, owner)],
     ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
-    ['Game', gameName(server.game) || 'none: it is not probed'],
+    ['Game', gameName(server.game) || 'none (not probed)'],
     ['Slug', html`<span class="mono">${server.slug}</span>`],
     ['Earlier slugs', earlier.length > 0 && html`<span class="mono">${earlier.join(', ')}</span>`],
     ['Id', html`<span class="mono">${server._id.toHexString()}</span>`],
     ['Listed', time(server.listedAt)],
     ['Removed', server.removedAt ? time(server.removedAt) : null],
     ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
-    ['Votes in 30 days', ranked ? count(ranked.votesCount) : 'counted with the next ranking'],
+    ['Votes in 30 days', ranked ? count(ranked.votesCount) : 'not counted yet'],
     ['Players', `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}${inDays}`],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
   ]);
@@ -124,38 +124,38 @@ function ownerText(base: string, { ownerEmail }: Server, owner: User | null): Co
     const users = adminPath(base, `/users?search=${encodeURIComponent(owner.email)}`);
     return html`<bdi>${owner.name}</bdi>, <a href="${users}">${owner.email}</a>${owner.suspendedAt ? html` ${badge('bad', 'suspended')}` : ''}`;
   }
-  return ownerEmail ? `${ownerEmail}, who has not signed in yet` : 'nobody';
+  return ownerEmail ? `${ownerEmail} (no account yet)` : 'none';
 }
 
 const LISTENER_WORDS: Record<ListenerState, string> = {
-  active: 'takes votes',
-  unverified: 'has not repeated the challenge yet',
+  active: 'active',
+  unverified: 'unverified',
   paused: 'paused',
   unreachable: 'unreachable',
 };
 
 function listenerFacts(listener: Listener | null, waiting: number, now: Date): Html {
-  if (!listener) return html`<p class="soft">None is set: votes count and are not forwarded.</p>`;
+  if (!listener) return html`<p class="soft">No vote listener. Votes count and are not forwarded.</p>`;
   const state = listenerState(listener);
   const reason = listenerReason(listener);
   const { protocol, url, host, port } = listener;
   const last = lastDelivery(listener);
-  const unsaid = last?.confirmed === false ? ', not confirmed' : '';
+  const unconfirmedText = last?.confirmed === false ? ', not confirmed' : '';
   return facts([
     ['State', badge(LISTENER_TONES[state], LISTENER_WORDS[state])],
     ['Since', reason && timeAgo(reason.since, now)],
-    ['Why', reason?.cause],
-    ['It said', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
-    ['Found', reason?.detail],
-    ['What helps', reason?.mend],
+    ['Reason', reason?.cause],
+    ['Listener’s answer', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
+    ['Detail', reason?.detail],
+    ['How to fix it', reason?.mend],
     ['Protocol', protocolName(protocol)],
-    ['Where', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
+    ['Address', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
-    ['Last delivery', last ? html`${timeAgo(last.at, now)}${unsaid}` : 'none with these settings'],
+    ['Last delivery', last ? html`${timeAgo(last.at, now)}${unconfirmedText}` : 'none with these settings'],
   ]);
 }
 
-/** The admin area's lists of this server, and what its owner sees. */
+/** Links to the admin lists of this server and to its owner's pages. */
 function links({ base, server }: View): Html {
   const id = server._id.toHexString();
   const owners = server.removedAt
@@ -166,7 +166,7 @@ function links({ base, server }: View): Html {
       <a class="button quiet" href="${adminPath(base, `/audit?server=${id}`)}">Audit log</a>
       ${server.removedAt ? '' : html`<a class="button quiet" href="${base}${publicPath(server)}">Public page</a>`}
     </div>
-    ${owners.length > 0 ? html`<p>What its owner sees:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>`)}</ul>` : ''}`;
+    ${owners.length > 0 ? html`<p>Owner’s pages:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>`)}</ul>` : ''}`;
 }
 
 function actions(view: View): Html {
@@ -183,53 +183,53 @@ function premium({ base, server }: View): Html {
   });
 }
 
-/** A form that opens at a press, and by itself where it came back with a error. */
+/** A form that opens with a click, and by itself when it has an error. */
 function formPart(part: {
   text: string;
   error: string | undefined;
   consequence: Content;
   to: string;
   field: Html;
-  press: string;
+  submit: string;
   kind?: 'danger';
 }): Html {
-  const { text, error, consequence, to, field, press, kind } = part;
+  const { text, error, consequence, to, field, submit, kind } = part;
   return html`<details class="confirm" ${error ? 'open' : ''}>
     <summary class="button quiet">${text}</summary>
     <div class="confirm-body"><p>${consequence}</p><form method="post" action="${to}" class="stack">
       ${field}
-      <button ${kind ? html`class="${kind}"` : ''} type="submit">${press}</button>
+      <button ${kind ? html`class="${kind}"` : ''} type="submit">${submit}</button>
     </form></div>
   </details>`;
 }
 
 function hiding({ base, server, typed }: View): Html {
-  if (server.hiddenAt) return button({ to: adminServerPath(base, server, '/unhide'), text: 'List it again' });
+  if (server.hiddenAt) return button({ to: adminServerPath(base, server, '/unhide'), text: 'Unhide' });
   return formPart({
     text: 'Hide…',
     error: typed.errors.reason,
     consequence:
-      'It leaves the ranking and the public lists. Its API, votes and listener go on; its owner sees the reason.',
+      'The server is removed from the ranking and public lists. Its API, votes and listener keep working. The owner sees the reason.',
     to: adminServerPath(base, server, '/hide'),
     field: textArea({
       name: 'reason',
-      label: 'Why',
+      label: 'Reason',
       rows: 2,
       maxlength: 500,
       required: true,
       value: typed.values.reason ?? '',
       error: typed.errors.reason,
     }),
-    press: 'Hide it',
+    submit: 'Hide server',
   });
 }
 
 function transfer({ base, server, typed }: View): Html {
   return formPart({
-    text: 'Give to somebody else…',
+    text: 'Transfer…',
     error: typed.errors.email,
     consequence:
-      'The new owner sees and changes everything of it, the old one nothing any more. API tokens go on working: the new owner should rotate them.',
+      'The new owner gets full access, and the old owner loses it. API tokens keep working; the new owner should rotate them.',
     to: adminServerPath(base, server, '/transfer'),
     field: textField({
       name: 'email',
@@ -240,7 +240,7 @@ function transfer({ base, server, typed }: View): Html {
       value: typed.values.email ?? '',
       error: typed.errors.email,
     }),
-    press: 'Give it',
+    submit: 'Transfer server',
   });
 }
 
@@ -249,7 +249,7 @@ function removal({ base, server, typed }: View): Html {
     text: 'Remove…',
     error: typed.errors.slug,
     consequence:
-      'This cannot be undone. Its tokens are refused, its waiting votes fail, its id and slug are never used again.',
+      'This cannot be undone. Its tokens stop working, its waiting votes fail, and its id and slug are never used again.',
     to: adminServerPath(base, server, '/remove'),
     field: textField({
       name: 'slug',
@@ -260,7 +260,7 @@ function removal({ base, server, typed }: View): Html {
       value: typed.values.slug ?? '',
       error: typed.errors.slug,
     }),
-    press: 'Remove it for ever',
+    submit: 'Remove server permanently',
     kind: 'danger',
   });
 }

@@ -28,26 +28,26 @@ import type { AdminSources } from './admin-sources.ts';
 import { stateBadges } from './server-badges.ts';
 import { serverPage } from './server-page.ts';
 
-/** So many servers stand on a page. */
+/** Servers per page. */
 const ROWS = 50;
 
 const LISTS = Object.keys(SERVER_LISTS) as ServerList[];
 const TITLES: Record<ServerList, string> = { all: 'Newest', hidden: 'Hidden', removed: 'Removed' };
 const EMPTY: Record<ServerList, string> = {
-  all: 'No server is listed yet.',
-  hidden: 'No server is hidden.',
-  removed: 'No server was ever removed.',
+  all: 'No servers are listed yet.',
+  hidden: 'No hidden servers.',
+  removed: 'No removed servers.',
 };
 
-/** `/operator/servers`: finding servers, and what operators do to one. */
+/** `/operator/servers`: the list and search of servers, and the actions on one. */
 export function serverPages(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
   const show = (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) =>
     showServer(platform, request, reply, typed, status);
 
   app.get('/servers', OPERATOR, async (request, reply) => {
-    const { q, list: asked, from } = queryOf(request);
-    const list = LISTS.find((one) => one === asked) ?? 'all';
+    const { q, list: wanted, from } = queryOf(request);
+    const list = LISTS.find((one) => one === wanted) ?? 'all';
     const found = q
       ? { rows: await searchServers(platform, q, { limit: ROWS }), next: null }
       : await listServersByTime(platform, list, { from, limit: ROWS });
@@ -59,8 +59,8 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
         base,
         part: '/servers',
         body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
-          <section class="card">${serverTable(base, found.rows, platform.clock.now(), q ? `No server has a name, address or slug that begins with “${q}”, nor is it an id or an owner’s e-mail address.` : EMPTY[list])}</section>
-          ${found.rows.length === ROWS && q ? html`<p class="soft">The first ${ROWS} are shown; type more of the name.</p>` : ''}
+          <section class="card">${serverTable(base, found.rows, platform.clock.now(), q ? `No servers match “${q}”. Search by the beginning of a name, address or slug, by id, or by the owner’s e-mail address.` : EMPTY[list])}</section>
+          ${found.rows.length === ROWS && q ? html`<p class="soft">Showing the first ${ROWS} results. Enter more of the name to narrow them down.</p>` : ''}
           ${pager({ first: from ? path({}) : undefined, older: found.next ? path({ from: found.next }) : undefined })}`,
       }),
     });
@@ -81,7 +81,7 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
 
   app.post('/servers/:serverId/premium', OPERATOR, async (request, reply) => {
     const { data } = readForm(z.object({ premium: z.enum(['on', 'off']) }), request);
-    if (!data) throw new PageError(400, 'The form is not complete.');
+    if (!data) throw new PageError(400, 'The form is incomplete.');
     const isPremium = data.premium === 'on';
     return act(request, reply, `premium-${data.premium}`, (serverId, by) =>
       editServer(platform, serverId, { isPremium }, by),
@@ -96,23 +96,23 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   });
 
   app.post('/servers/:serverId/remove', OPERATOR, async (request, reply) => {
-    const server = await serverAsked(platform, request);
+    const server = await serverOfRequest(platform, request);
     const typed = typedValues(request);
     if (typed.slug?.trim() !== server.slug) {
-      const errors = { slug: `Type ${server.slug} to remove it.` };
+      const errors = { slug: `Type ${server.slug} to remove the server.` };
       return show(request, reply, { values: typed, errors }, 400);
     }
     return act(request, reply, 'removed', (serverId, by) => removeServer(platform, serverId, by));
   });
 
-  /** Does what the form asks for and shows the server after it; or the form again, with what is wrong. */
+  /** Runs the action of a form and shows the server, or the form again with its errors. */
   async function act(
     request: FastifyRequest,
     reply: FastifyReply,
     done: string,
     action: (serverId: ObjectId, by: string) => Promise<unknown>,
   ): Promise<FastifyReply> {
-    const server = await serverAsked(platform, request);
+    const server = await serverOfRequest(platform, request);
     try {
       const changed = await action(server._id, userOf(request).email);
       if (!changed) throw new PageError(409, 'This server was removed.');
@@ -124,20 +124,20 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   }
 }
 
-/** @throws errors that the form did not cause */
+/** @throws `error` itself if the form did not cause it */
 function errorsOfAction(error: unknown): Record<string, string> {
   if (error instanceof TransferError) return { email: error.message };
   if (error instanceof InvalidDocumentError) return error.errors;
   throw error;
 }
 
-async function serverAsked(
+async function serverOfRequest(
   { servers }: AdminSources['platform'],
   request: FastifyRequest,
 ): Promise<WithId<Server>> {
   const { serverId } = request.params as { serverId: string };
   const server = isId(serverId) ? await servers.findOne({ _id: new ObjectId(serverId) }) : null;
-  if (!server) throw new PageError(404, 'There is no such server.');
+  if (!server) throw new PageError(404, 'This server does not exist.');
   return server;
 }
 
@@ -149,13 +149,13 @@ async function showServer(
   status: number,
 ): Promise<FastifyReply> {
   const { base } = request.server.site;
-  const server = await serverAsked(platform, request);
+  const server = await serverOfRequest(platform, request);
   return sendPage(request, reply, await serverPage(platform, base, server, typed), status);
 }
 
 function searchForm(base: string, q: string | undefined): Html {
   return html`<form method="get" action="${adminPath(base, '/servers')}" class="filters" role="search">
-    ${textField({ name: 'q', label: 'Find a server', type: 'search', value: q ?? '', maxlength: 254, hint: 'The beginning of its name, address or slug; its id; its owner’s e-mail address.', spellcheck: false })}
+    ${textField({ name: 'q', label: 'Find a server', type: 'search', value: q ?? '', maxlength: 254, hint: 'Beginning of name, address or slug; id; or owner’s e-mail address.', spellcheck: false })}
     <button type="submit">Find</button>
     ${q ? html`<a class="button quiet" href="${adminPath(base, '/servers')}">All servers</a>` : ''}
   </form>`;

@@ -28,16 +28,16 @@ import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
 import { accountStatus } from './users.ts';
 
-const SAYS = {
-  suspended: 'This user is suspended and signed out everywhere.',
-  lifted: 'This user may sign in again.',
-  'two-factor': 'The second factor is gone, and this user is signed out everywhere.',
-  operator: 'This user is an operator now.',
-  owner: 'This user is no operator any more.',
-  'link-sent': 'A link to set a password is on its way by mail.',
+const MESSAGES = {
+  suspended: 'User suspended and signed out of all sessions.',
+  lifted: 'Suspension lifted. The user can sign in again.',
+  'two-factor': 'Two-factor authentication reset. The user is signed out of all sessions.',
+  operator: 'The user is an operator now.',
+  owner: 'The user is no longer an operator.',
+  'link-sent': 'We have e-mailed a link to set a password.',
 };
 
-/** `/operator/users/:userId`: one user, and what an operator decides about them. */
+/** `/operator/users/:userId`: one user and the operators' actions. */
 export function userPages(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
   const users = adminPath(base, '/users');
@@ -46,7 +46,7 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
   const find = async (request: FastifyRequest): Promise<UserView> => {
     const { userId } = request.params as { userId: string };
     const view = /^[0-9a-f]{24}$/.test(userId) && (await showUser(platform, new ObjectId(userId)));
-    if (!view) throw new PageError(404, 'There is no such user.');
+    if (!view) throw new PageError(404, 'This user does not exist.');
     return view;
   };
   const show = (request: FastifyRequest, view: UserView, typed = UNTOUCHED) =>
@@ -56,10 +56,10 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
     sendPage(request, reply, show(request, await find(request))),
   );
 
-  /** A button of the page: what it does, and what is said afterwards. */
+  /** Registers the route of a button. `done` is the code of its message. */
   const decision = (
     name: string,
-    done: keyof typeof SAYS,
+    done: keyof typeof MESSAGES,
     decide: (userId: ObjectId, who: Decider, values: Record<string, string>) => Promise<void>,
   ) =>
     app.post(`/users/:userId/${name}`, OPERATOR, async (request, reply) => {
@@ -109,7 +109,7 @@ function linkPage(users: string, user: WithId<User>, link: string): Page {
     title: 'One-time link',
     body: html`<h1>One-time link</h1>
       <section class="card stack">
-        <p>Give this to ${user.email} in a way that nobody else can read: whoever opens it sets the password of the account. It works once, within an hour, and is shown only now.</p>
+        <p>Send this link to ${user.email} over a private channel. Anyone who opens it can set the account’s password. It works once, expires in one hour, and is shown only once.</p>
         ${copyable(link, 'One-time link')}
         <a class="button quiet" href="${users}/${user._id.toHexString()}">Back to the user</a>
       </section>`,
@@ -130,7 +130,7 @@ function userPage(page: UserPage): Page {
   const { user } = view;
   return {
     title: user.email,
-    says: SAYS,
+    messages: MESSAGES,
     body: adminFrame({
       base: page.base,
       part: '/users',
@@ -143,7 +143,7 @@ function userPage(page: UserPage): Page {
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}
         ${card({ title: 'Password', body: linkPart(page) })}
-        ${page.isSelf ? card({ title: 'You', body: html`<p>This is you. Your password and second factor stand in <a href="${page.base}/account">your account</a>; the rest another operator has to do.</p>` }) : decisions(page)}
+        ${page.isSelf ? card({ title: 'You', body: html`<p>This is your account. Change your password and two-factor authentication in <a href="${page.base}/account">your account</a>. Only another operator can change your role or suspend you.</p>` }) : decisions(page)}
       </div>`,
     }),
   };
@@ -153,21 +153,18 @@ function userFacts({ view: { user, sessions, hasPassword, hasDiscord } }: UserPa
   const ways = [hasPassword && 'password', hasDiscord && 'Discord'].filter(Boolean).join(', ');
   return facts([
     ['Name', html`<bdi>${user.name}</bdi>`],
-    ['Address', user.emailVerified ? 'confirmed' : 'not confirmed'],
-    ['Signs in with', ways || 'nothing yet'],
-    ['Second factor', user.twoFactorEnabled ? 'on' : 'off'],
-    [
-      'Signed in',
-      sessions === 0 ? 'nowhere' : `in ${count(sessions)} ${sessions === 1 ? 'place' : 'places'}`,
-    ],
-    ['Since', time(user.createdAt)],
+    ['E-mail address', user.emailVerified ? 'confirmed' : 'not confirmed'],
+    ['Signs in with', ways || 'no method yet'],
+    ['Two-factor authentication', user.twoFactorEnabled ? 'on' : 'off'],
+    ['Active sessions', count(sessions)],
+    ['Created', time(user.createdAt)],
     ['Suspended', user.suspendedAt ? time(user.suspendedAt) : undefined],
     ['Reason', user.suspendedAt ? user.suspendedFor : undefined],
   ]);
 }
 
 function serverList({ base, view: { servers } }: UserPage): Content {
-  if (servers.length === 0) return html`<p class="soft">None.</p>`;
+  if (servers.length === 0) return html`<p class="soft">No servers.</p>`;
   return html`<ul class="plain">
     ${servers.map(
       ({ _id, name }) =>
@@ -180,10 +177,10 @@ function linkPart({ users, view: { user }, sendsMail }: UserPage): Html {
   const to = `${users}/${user._id.toHexString()}/link`;
   return html`<p>${
     sendsMail
-      ? 'A link by which this user sets a new password is sent to their address.'
-      : 'A link by which this user sets a new password is shown to you, once, to be handed on.'
+      ? 'E-mail this user a link to set a new password.'
+      : 'Create a link to set a new password. It is shown once; send it to the user yourself.'
   }</p>
-  ${button({ to, text: sendsMail ? 'Send a link to set a password' : 'Make a one-time link to set a password' })}`;
+  ${button({ to, text: sendsMail ? 'Send password link' : 'Create password link' })}`;
 }
 
 function decisions({ users, view: { user }, typed }: UserPage): Html {
@@ -191,37 +188,36 @@ function decisions({ users, view: { user }, typed }: UserPage): Html {
   return html`${card({
     title: 'Suspension',
     body: user.suspendedAt
-      ? button({ to: to('lift'), text: 'Lift the suspension' })
-      : html`<p>Ends every session at once. The servers stay listed, and their votes are delivered.</p>
+      ? button({ to: to('lift'), text: 'Lift suspension' })
+      : html`<p>Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.</p>
         <form method="post" action="${to('suspend')}" class="stack">
-          ${textArea({ name: 'reason', label: 'Reason', hint: 'For operators; it stands in the audit log.', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', error: typed.errors.reason })}
+          ${textArea({ name: 'reason', label: 'Reason', hint: 'For operators. Shown in the audit log.', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', error: typed.errors.reason })}
           <button type="submit" class="danger">Suspend</button>
         </form>`,
   })}
   ${card({
-    title: 'Second factor',
+    title: 'Two-factor authentication',
     body: user.twoFactorEnabled
       ? confirmed({
-          text: 'Reset the second factor',
+          text: 'Reset two-factor authentication',
           consequence:
-            'The account opens with its password alone until a new factor is set up. Be sure that it is the user who asks for it.',
-          form: button({ to: to('reset-two-factor'), text: 'Reset it', kind: 'danger' }),
+            'The user will sign in with the password only, until they set it up again. Make sure that the request comes from the user.',
+          form: button({ to: to('reset-two-factor'), text: 'Reset', kind: 'danger' }),
         })
-      : html`<p class="soft">It is off.</p>`,
+      : html`<p class="soft">Off.</p>`,
   })}
   ${card({
     title: 'Role',
     body:
       user.role === 'operator'
         ? confirmed({
-            text: 'Make an owner again',
-            consequence:
-              'The admin area is closed to this user with their next click. Their servers stay theirs.',
-            form: button({ to: to('unmake-operator'), text: 'Take the role away', kind: 'danger' }),
+            text: 'Remove operator role',
+            consequence: 'The user loses access to the admin area at once and keeps their servers.',
+            form: button({ to: to('unmake-operator'), text: 'Remove role', kind: 'danger' }),
           })
         : confirmed({
-            text: 'Make an operator',
-            consequence: 'An operator sees and decides everything here, about other operators too.',
+            text: 'Make operator',
+            consequence: 'Operators have full access to the admin area and can manage other operators.',
             form: button({ to: to('make-operator'), text: 'Make this user an operator', kind: 'danger' }),
           }),
   })}`;

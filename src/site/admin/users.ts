@@ -13,7 +13,7 @@ import type { AdminSources } from './admin-sources.ts';
 
 const PER_PAGE = 50;
 
-/** `/operator/users`: everybody, the newest first, or those whose address or name begins with what is typed. */
+/** `/operator/users`: all users, newest first, or those whose address or name begins with the search text. */
 export function usersPages(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
   const path = adminPath(base, '/users');
@@ -33,7 +33,7 @@ export function usersPages(app: FastifyInstance, { platform }: AdminSources): vo
 
 type Query = { search?: string; role?: 'operator' | undefined; after?: UserPosition | undefined };
 
-/** What is no search, role or position counts as not given. */
+/** Reads the query. Invalid values count as absent. */
 function readQuery({ search, role, after }: Record<string, unknown>): Query {
   const [, ms, id] = /^(\d{1,15})-([0-9a-f]{24})$/.exec(String(after)) ?? [];
   return {
@@ -70,8 +70,8 @@ function usersPage({ base, path, search, role, users, older, now }: UsersView): 
           label: 'Role',
           value: role ?? '',
           options: [
-            ['', 'everybody'],
-            ['operator', 'operators'],
+            ['', 'All'],
+            ['operator', 'Operators'],
           ],
         })}
         <button type="submit" class="quiet">Show</button>
@@ -88,27 +88,27 @@ function usersPage({ base, path, search, role, users, older, now }: UsersView): 
             },
             { title: 'Name', cell: ({ name }) => html`<bdi>${name}</bdi>` },
             { title: 'State', cell: accountStatus },
-            { title: 'Since', cell: ({ createdAt }) => timeAgo(createdAt, now) },
+            { title: 'Created', cell: ({ createdAt }) => timeAgo(createdAt, now) },
           ],
-          empty: search === '' ? 'There is nobody yet.' : 'Nobody’s address or name begins so.',
+          empty: search === '' ? 'No users yet.' : 'No users match.',
         })}
-        ${users.length === PER_PAGE && search !== '' ? html`<p class="soft">There may be more: type more letters.</p>` : ''}
+        ${users.length === PER_PAGE && search !== '' ? html`<p class="soft">There may be more results. Enter more letters to narrow them down.</p>` : ''}
       </section>
       ${pager({ older })}`,
     }),
   };
 }
 
-/** What matters of a user at a readArrived. */
+/** A user's states as badges. */
 export function accountStatus(user: User): Content {
-  return html`<span class="actions">${marks(user)}</span>`;
+  return html`<span class="actions">${badges(user)}</span>`;
 }
 
-function marks({ role, suspendedAt, emailVerified, twoFactorEnabled }: User): Html[] {
+function badges({ role, suspendedAt, emailVerified, twoFactorEnabled }: User): Html[] {
   return [
     ...(suspendedAt ? [badge('bad', 'suspended')] : []),
     ...(role === 'operator' ? [badge('attention', 'operator')] : []),
     ...(emailVerified ? [] : [badge('quiet', 'not confirmed')]),
-    ...(twoFactorEnabled ? [badge('good', 'second factor')] : []),
+    ...(twoFactorEnabled ? [badge('good', 'two-factor')] : []),
   ];
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** A moment as a `datetime-local` field has it, to the minute, in UTC: `2026-11-21T14:02`. */
+/** A UTC time for a `datetime-local` field, to the minute: `2026-11-21T14:02`. */
 export function minuteOf(at: Date): string {
   return at.toISOString().slice(0, 16);
 }
 
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/;
 
-/** The same read back; a day alone is its beginning. Browsers leave the zone out: it is always UTC here. */
+/** Reads the value of such a field as UTC. A day alone means its start. */
 export const utcMoment = z
   .string()
   .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(asUtc(text))), {

@@ -18,12 +18,12 @@ import type { AdminSources } from './admin-sources.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { utcMoment } from './utc-fields.ts';
 
-/** So many votes stand on a page, and so many exclusions below them. */
+/** Votes per page, and the number of exclusions below them. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
 
-/** What was typed into the search; `token` is one of the server's. */
-type Asked = {
+/** The entered search; `tokenId` is one of the server's tokens. */
+type VoteQuery = {
   server: WithId<Server> | null;
   player: string | undefined;
   tokenId: ObjectId | undefined;
@@ -33,15 +33,15 @@ type Asked = {
   tokens: { _id: ObjectId; name: string; prefix: string }[];
 };
 
-/** `/operator/votes`: votes of one server, and what was excluded. */
+/** `/operator/votes`: search for the votes of a server, and exclusions. */
 export function votePages(app: FastifyInstance, { platform }: AdminSources): void {
   const { base } = app.site;
   app.get('/votes', OPERATOR, async (request, reply) => {
     const query = queryOf(request);
-    const asked = await readSearch(platform, query);
-    const { server, typed } = asked;
-    const isFaulty = Object.keys(typed.errors).length > 0;
-    const found = server && !isFaulty ? await votesAsked(platform, server, asked, query.from) : null;
+    const search = await readSearch(platform, query);
+    const { server, typed } = search;
+    const isInvalid = Object.keys(typed.errors).length > 0;
+    const found = server && !isInvalid ? await findVotes(platform, server, search, query.from) : null;
     const exclusions = server
       ? await listExclusions(platform, server._id)
       : await newestExclusions(platform, { limit: EXCLUSIONS });
@@ -53,63 +53,66 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
       reply,
       {
         title: 'Votes',
-        live: list.underWay,
-        says: {
-          excluding: 'The exclusion is under way. It takes up to a minute.',
-          including: 'The exclusion is being undone. It takes up to a minute.',
+        live: list.inProgress,
+        messages: {
+          excluding: 'Excluding votes. This takes up to a minute.',
+          including: 'Undoing the exclusion. This takes up to a minute.',
         },
         body: adminFrame({
           base,
           part: '/votes',
-          body: html`${searchForm(base, asked)}
-            ${server && found ? voteCard(base, server, asked, found.votes, found.next !== null) : ''}
+          body: html`${searchForm(base, search)}
+            ${server && found ? voteCard(base, server, search, found.votes, found.next !== null) : ''}
             ${found ? pager({ first: query.from ? path() : undefined, older: found.next ? path(found.next) : undefined }) : ''}
-            ${card({ id: 'exclusions', title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Newest exclusions', body: list.html })}`,
+            ${card({ id: 'exclusions', title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions', body: list.html })}`,
         }),
       },
-      isFaulty ? 400 : 200,
+      isInvalid ? 400 : 200,
     );
   });
 }
 
-async function readSearch(platform: AdminSources['platform'], query: Record<string, string>): Promise<Asked> {
+async function readSearch(
+  platform: AdminSources['platform'],
+  query: Record<string, string>,
+): Promise<VoteQuery> {
   const errors: Record<string, string> = {};
   const server = query.server ? await findServer(platform, query.server, { removed: true }) : null;
-  if (query.server && !server) errors.server = 'There is no server with this id or slug.';
+  if (query.server && !server) errors.server = 'No server has this id or slug.';
   const moment = (name: 'since' | 'until') => {
     const text = query[name];
     if (!text) return undefined;
     const parsed = utcMoment.safeParse(text);
-    if (!parsed.success) errors[name] = 'This must be a time such as 2026-11-21T14:02.';
+    if (!parsed.success) errors[name] = 'Enter a time such as 2026-11-21T14:02.';
     return parsed.data;
   };
   const [since, until] = [moment('since'), moment('until')];
-  if (since && until && since >= until) errors.until = 'The end must be after the beginning.';
+  if (since && until && since >= until) errors.until = 'The end must be after the start.';
   const tokens = server ? await listTokens(platform, server._id) : [];
   const tokenId = tokens.find(({ _id }) => _id.toHexString() === query.token)?._id;
-  if (query.token && server && !tokenId) errors.token = 'The server never had this token.';
+  if (query.token && server && !tokenId) errors.token = 'The server has no such token.';
   return { server, player: query.player, tokenId, since, until, tokens, typed: { values: query, errors } };
 }
 
-function votesAsked(
+function findVotes(
   platform: AdminSources['platform'],
   { _id: serverId }: WithId<Server>,
-  { player, tokenId, since, until }: Asked,
+  { player, tokenId, since, until }: VoteQuery,
   from: string | undefined,
 ) {
   return searchVotes(platform, { serverId, player, tokenId, since, until }, { from, limit: ROWS });
 }
 
-function searchForm(base: string, { typed: { values, errors }, tokens }: Asked): Html {
+function searchForm(base: string, { typed: { values, errors }, tokens }: VoteQuery): Html {
   return html`<form method="get" action="${adminPath(base, '/votes')}" class="filters" role="search">
-    ${textField({ name: 'server', label: 'Server', hint: 'Its id or slug.', required: true, value: values.server ?? '', error: errors.server, spellcheck: false })}
-    ${textField({ name: 'player', label: 'Player', hint: 'The whole name, or a vote’s id.', value: values.player ?? '', maxlength: 60, spellcheck: false })}
+    ${textField({ name: 'server', label: 'Server', hint: 'Id or slug.', required: true, value: values.server ?? '', error: errors.server, spellcheck: false })}
+    ${textField({ name: 'player', label: 'Player', hint: 'Full name, or vote id.', value: values.player ?? '', maxlength: 60, spellcheck: false })}
     ${
       tokens.length > 0
         ? select({
             name: 'token',
             label: 'Token',
-            hint: 'Who cast it.',
+            hint: 'The API token that cast the vote.',
             value: values.token,
             error: errors.token,
             options: [
@@ -121,8 +124,8 @@ function searchForm(base: string, { typed: { values, errors }, tokens }: Asked):
           })
         : ''
     }
-    ${textField({ name: 'since', label: 'From', hint: 'In UTC.', type: 'datetime-local', step: 'any', value: values.since ?? '', error: errors.since })}
-    ${textField({ name: 'until', label: 'To', hint: 'In UTC, not included.', type: 'datetime-local', step: 'any', value: values.until ?? '', error: errors.until })}
+    ${textField({ name: 'since', label: 'From', hint: 'UTC.', type: 'datetime-local', step: 'any', value: values.since ?? '', error: errors.since })}
+    ${textField({ name: 'until', label: 'To', hint: 'UTC, not included.', type: 'datetime-local', step: 'any', value: values.until ?? '', error: errors.until })}
     <button type="submit">Search</button>
   </form>`;
 }
@@ -130,18 +133,16 @@ function searchForm(base: string, { typed: { values, errors }, tokens }: Asked):
 function voteCard(
   base: string,
   server: WithId<Server>,
-  asked: Asked,
+  search: VoteQuery,
   votes: FoundVote[],
-  goesOn: boolean,
+  hasMore: boolean,
 ): Html {
-  const names = new Map(asked.tokens.map(({ _id, name }) => [_id.toHexString(), name]));
-  const nothing = goesOn
-    ? 'None among the votes looked at so far; go on with the older ones.'
-    : 'No vote is as you asked.';
+  const names = new Map(search.tokens.map(({ _id, name }) => [_id.toHexString(), name]));
+  const nothing = hasMore ? 'No matching votes so far. Continue with older ones.' : 'No matching votes.';
   return card({
     title: html`Votes of <a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
-    actions: excludeLink(base, server, asked),
-    body: html`${canExclude(asked) ? '' : html`<p class="small soft">To exclude votes, search for those from a certain time on, of no one player.</p>`}
+    actions: excludeLink(base, server, search),
+    body: html`${canExclude(search) ? '' : html`<p class="small soft">To exclude votes, search with a start time and without a player.</p>`}
     ${dataTable<FoundVote>({
       caption: 'Votes, newest first',
       rows: votes,
@@ -165,7 +166,7 @@ const DELIVERY: Record<FoundVote['delivery']['state'], string> = {
   waiting: 'waiting',
   sending: 'being sent',
   delivered: 'delivered',
-  unconfirmed: 'unconfirmed, given up',
+  unconfirmed: 'unconfirmed',
   failed: 'failed',
 };
 
@@ -175,14 +176,14 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }
 
-/** An exclusion is of a range, not of a player: without a beginning there is nothing to exclude. */
-function canExclude({ since, player }: Asked): boolean {
+/** An exclusion covers a time range, not a player, so it needs a start time. */
+function canExclude({ since, player }: VoteQuery): boolean {
   return Boolean(since && !player);
 }
 
-function excludeLink(base: string, { _id }: WithId<Server>, asked: Asked): Content {
-  if (!canExclude(asked)) return '';
-  const { values } = asked.typed;
+function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): Content {
+  if (!canExclude(search)) return '';
+  const { values } = search.typed;
   const range = { server: _id.toHexString(), token: values.token, since: values.since, until: values.until };
   return html`<a class="button quiet" href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">Exclude these votes…</a>`;
 }

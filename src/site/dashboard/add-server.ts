@@ -12,7 +12,7 @@ import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving, idOf } from './drafts.ts';
 import { addressFields, gameFields, nameField, serverForm, valuesOf } from './server-fields.ts';
 
-/** `/dashboard/servers/new`: what an owner says of a new server, or corrects of a draft (`?draft=<id>`). */
+/** `/dashboard/servers/new`: the form for a new server, or for editing a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
   const { base } = app.site;
   const deps = { ...platform, ask };
@@ -23,7 +23,7 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
     if (draft === undefined) return sendPage(request, reply, page(UNTOUCHED));
     const draftId = idOf(draft);
     const found = draftId && (await findDraft(platform, userOf(request)._id, draftId));
-    if (!found) throw new PageError(404, 'You have no such draft.');
+    if (!found) throw new PageError(404, 'You have no draft with this id.');
     return sendPage(request, reply, page(valuesOf(found), draftId.toHexString()));
   });
 
@@ -33,17 +33,17 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
     const given = typed.values.draft;
     const draftId = given ? idOf(given) : undefined;
     const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
-    if (!data || draftId === null) return refuse(withError(typed, 'The form was not sent whole. Try again.'));
+    if (!data || draftId === null) return refuse(withError(typed, 'The form was incomplete. Try again.'));
     try {
       const draft = await saveDraft(deps, user._id, data, draftId);
-      if (!draft) throw new PageError(404, 'You have no such draft.');
-      // Its code may stand there already, where only something else was corrected.
+      if (!draft) throw new PageError(404, 'You have no draft with this id.');
+      // After a correction, the code may already be in place.
       const proved = proveDraft(deps, user, draft._id);
       const path = `${base}/dashboard/drafts/${draft._id.toHexString()}`;
       return await afterProving(reply, base, proved, path);
     } catch (error) {
       if (error instanceof TooManyDraftsError) {
-        const sentence = `You have ${MOST_DRAFTS} servers whose proof is missing. Prove or discard one of them first.`;
+        const sentence = `You have ${MOST_DRAFTS} unverified servers. Verify or discard one of them first.`;
         return refuse(withError(typed, sentence));
       }
       if (error instanceof PageError) throw error;
@@ -53,7 +53,7 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
 }
 
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
-  const title = draft ? 'Correct the server' : 'Add a server';
+  const title = draft ? 'Edit the server' : 'Add a server';
   return {
     title,
     width: 'narrow',
@@ -61,7 +61,7 @@ function newServerPage(base: string, typed: Typed, draft?: string): Page {
         <p class="small"><a href="${base}/dashboard">Your servers</a></p>
         <h1>${title}</h1>
       </div></div>
-      <p class="soft">We ask the server at once and show you what it says. It is listed after you have shown that it is yours: with a code in its message, or a record in your DNS.</p>
+      <p class="soft">We check the server right away and show you its answer. It is listed after you verify ownership with a code in its message (MOTD) or a DNS record.</p>
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <form method="post" action="${base}/dashboard/servers/new" class="card stack">
         ${draft ? html`<input type="hidden" name="draft" value="${draft}" />` : ''}

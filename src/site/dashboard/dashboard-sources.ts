@@ -1,9 +1,9 @@
 import type { Ask } from '../../probing/ask.ts';
 import type { Platform } from '../../process/platform.ts';
 
-/** What the pages of this folder work with. */
+/** Dependencies of the pages in this folder. */
 export type DashboardSources = {
   platform: Platform;
-  /** Asks a game server once. */
+  /** Probes a game server once. */
   ask: Ask;
 };

@@ -15,7 +15,7 @@ import { tokenPages } from './tokens.ts';
 import { votePage } from './vote-page.ts';
 import { votesPage } from './votes.ts';
 
-/** The owner's pages, under their own prefix. */
+/** The owners' pages, under their own prefix. */
 export async function dashboard(
   app: FastifyInstance,
   { platform }: Pick<DashboardSources, 'platform'>,

@@ -5,55 +5,55 @@ import type { Protocol } from '../../listeners/listener.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, facts, type Tone } from '../parts.ts';
 
-/** Each step: its name, and what it looks at, in the order in which they are made. */
-const STEPS: Record<DiagnosisStep, [name: string, what: string]> = {
-  'name-resolution': ['Look up the host', 'Has its name an address?'],
-  'address-policy': ['Check the address', 'Is it one on the public internet?'],
-  connecting: ['Connect', 'Does something listen on the port?'],
-  greeting: ['Greeting', 'Is it a vote listener that answers?'],
-  'protocol-version': ['Protocol version', 'Does it speak the version that is set?'],
-  'key-or-token': ['Key or token', 'Does it accept ours?'],
-  acknowledgement: ['Acknowledgement', 'Does it take the test vote?'],
+/** The steps in their order, each with its name and the question that it answers. */
+const STEPS: Record<DiagnosisStep, [name: string, question: string]> = {
+  'name-resolution': ['Look up the host', 'Does the host name resolve?'],
+  'address-policy': ['Check the address', 'Is the address on the public internet?'],
+  connecting: ['Connect', 'Does the port accept connections?'],
+  greeting: ['Greeting', 'Does a vote listener answer?'],
+  'protocol-version': ['Protocol version', 'Does it speak the configured version?'],
+  'key-or-token': ['Key or token', 'Does it accept the configured key or token?'],
+  acknowledgement: ['Acknowledgement', 'Does it accept the test vote?'],
 };
 
-/** An HTTP listener has no version and no token to agree on before the vote. */
-const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: string, what: string]>> = {
-  greeting: ['Encryption', 'With https://: is its certificate in order?'],
+/** The steps that differ for HTTP, which has no protocol version and no token. */
+const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: string, question: string]>> = {
+  greeting: ['Encryption', 'With https://: is the certificate valid?'],
   'key-or-token': ['Secret', 'Does it accept our signature?'],
-  acknowledgement: ['Answer', 'Does it take the test vote?'],
+  acknowledgement: ['Answer', 'Does it accept the test vote?'],
 };
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
-function stepWords(step: DiagnosisStep, protocol: Protocol): [name: string, what: string] {
+function stepWords(step: DiagnosisStep, protocol: Protocol): [name: string, question: string] {
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
-/** A step that has just begun. */
+/** A step that has just started. */
 export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
-  const [name, what] = stepWords(step, protocol);
-  return html`<li><strong>${name}</strong> <span class="soft">${what}</span></li>`;
+  const [name, question] = stepWords(step, protocol);
+  return html`<li><strong>${name}</strong> <span class="soft">${question}</span></li>`;
 }
 
-function said({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
+function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
   if (reply) return html`«<bdi>${reply}</bdi>»`;
-  if (isReplyHidden) return 'not shown, since it may not be yours: it has not acknowledged a vote yet';
-  return outcome === 'delivered' || !fault ? null : 'nothing';
+  if (isReplyHidden) return 'hidden: the listener has not acknowledged a vote yet, so it may not be yours';
+  return outcome === 'delivered' || !fault ? null : 'no answer';
 }
 
-/** What came of a test: each step with its verdict, then the cause and the mend. */
-export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
+/** The result of a test: each step with its result, then the cause and the fix. */
+export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html {
   const { outcome, fault, cause, mend, reply, detail } = diagnosis;
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
   const head = unconfirmed
-    ? 'The test vote was sent, and cannot be confirmed'
+    ? 'The test vote was sent, but not confirmed'
     : arrived
       ? 'The test vote arrived'
       : 'The test vote did not arrive';
   return html`<div class="verdict">
-    <ol class="steps">${judged(diagnosis, protocol)}</ol>
+    <ol class="steps">${stepResults(diagnosis, protocol)}</ol>
     <div class="notice ${tone}" role="status">
       <p><strong>${head}</strong></p>
       <p>${cause}</p>
@@ -62,36 +62,36 @@ export function verdict(diagnosis: Diagnosis, protocol: Protocol): Html {
     ${
       reply || fault
         ? facts([
-            ['The listener said', said(diagnosis)],
-            ['Found', detail],
-            ['Fault, for a search', fault ? html`<code>${fault}</code>` : null],
+            ['Listener’s answer', answerOf(diagnosis)],
+            ['Detail', detail],
+            ['Error code', fault ? html`<code>${fault}</code>` : null],
           ])
         : ''
     }
   </div>`;
 }
 
-function judged({ outcome, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
+function stepResults({ outcome, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
   const steps = ORDER.filter((step) => {
-    const asked = protocol !== 'http' || !['protocol-version', 'key-or-token'].includes(step);
-    return asked || step === stopped;
+    const applies = protocol !== 'http' || !['protocol-version', 'key-or-token'].includes(step);
+    return applies || step === stopped;
   });
-  const end = steps.indexOf(stopped);
+  const last = steps.indexOf(stopped);
   const unconfirmed = outcome === 'sent-not-confirmed';
   return steps.map((step, index) => {
-    const [name, what] = stepWords(step, protocol);
+    const [name, question] = stepWords(step, protocol);
     if (fault === null && outcome !== 'delivered' && !unconfirmed)
-      return judgement('quiet', name, what, 'not known');
-    if (fault !== null && index === end) return judgement('bad', name, what, 'here it fails');
-    if (fault !== null && index > end) return judgement('quiet', name, what, 'not known');
-    // After a bare close neither the key nor the vote itself is confirmed.
+      return stepResult('quiet', name, question, 'unknown');
+    if (fault !== null && index === last) return stepResult('bad', name, question, 'failed');
+    if (fault !== null && index > last) return stepResult('quiet', name, question, 'not reached');
+    // If the listener closes without an answer, neither the key nor the vote is confirmed.
     const silent = unconfirmed && (step === 'key-or-token' || step === 'acknowledgement');
     return silent
-      ? judgement('attention', name, what, 'cannot be confirmed')
-      : judgement('good', name, what, 'in order');
+      ? stepResult('attention', name, question, 'not confirmed')
+      : stepResult('good', name, question, 'passed');
   });
 }
 
-function judgement(tone: Tone, name: string, what: string, words: string): Html {
-  return html`<li class="${tone}"><strong>${name}</strong> ${badge(tone, words)} <span class="soft">${what}</span></li>`;
+function stepResult(tone: Tone, name: string, question: string, result: string): Html {
+  return html`<li class="${tone}"><strong>${name}</strong> ${badge(tone, result)} <span class="soft">${question}</span></li>`;
 }

@@ -12,31 +12,32 @@ import { button, confirmed } from '../parts.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { proofCards } from './proof.ts';
 
-/** The id that was given; null when it is none. */
+/** Parses an id; null if it is invalid. */
 export function idOf(text: unknown): ObjectId | null {
   return typeof text === 'string' && isId(text) ? new ObjectId(text) : null;
 }
 
-/** `/dashboard/drafts/<id>`: a server that is not listed before it is proved to be its owner's. */
+/** `/dashboard/drafts/<id>`: a server that is not listed until its ownership is verified. */
 export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
   const { base } = app.site;
   const pathOf = (draftId: ObjectId) => `${base}/dashboard/drafts/${draftId.toHexString()}`;
-  const wanted = (request: FastifyRequest): ObjectId => {
+  const draftIdOf = (request: FastifyRequest): ObjectId => {
     const draftId = idOf((request.params as { draftId?: string }).draftId);
     if (!draftId) throw noDraft();
     return draftId;
   };
 
   const isListed = async (request: FastifyRequest): Promise<boolean> => {
-    const own = { _id: wanted(request), ownerId: userOf(request)._id, removedAt: null };
+    const own = { _id: draftIdOf(request), ownerId: userOf(request)._id, removedAt: null };
     return (await platform.servers.findOne(own, { projection: { _id: 1 } })) !== null;
   };
 
   app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
-    const draft = await findDraft(platform, userOf(request)._id, wanted(request));
+    const draft = await findDraft(platform, userOf(request)._id, draftIdOf(request));
     if (!draft) {
-      // Gone back to after the proof, or open in a second tab: it is listed under the draft's id.
-      if (await isListed(request)) return reply.redirect(`${base}/dashboard/servers/${wanted(request)}`, 303);
+      // The server is listed by now, under the draft's id: the user went back or has a second tab.
+      if (await isListed(request))
+        return reply.redirect(`${base}/dashboard/servers/${draftIdOf(request)}`, 303);
       throw noDraft();
     }
     const path = pathOf(draft._id);
@@ -49,33 +50,33 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
           <h1><bdi>${draft.name}</bdi></h1>
         </div>
         <div class="actions">
-          <a class="button quiet" href="${correct}">Correct</a>
-          ${confirmed({ text: 'Discard', consequence: 'What you entered is forgotten, and its code works no more.', form: button({ to: `${path}/discard`, text: 'Discard it', kind: 'danger' }) })}
+          <a class="button quiet" href="${correct}">Edit</a>
+          ${confirmed({ text: 'Discard', consequence: 'Your entries are deleted, and the verification code becomes invalid.', form: button({ to: `${path}/discard`, text: 'Discard draft', kind: 'danger' }) })}
         </div></div>
         ${proofCards({ draft, now, action: `${path}/check`, correct })}`,
     });
   });
 
   app.post('/drafts/:draftId/check', SIGNED_IN, async (request, reply) => {
-    const draftId = wanted(request);
+    const draftId = draftIdOf(request);
     const proved = proveDraft({ ...platform, ask }, userOf(request), draftId);
     return afterProving(reply, base, proved, pathOf(draftId));
   });
 
   app.post('/drafts/:draftId/discard', SIGNED_IN, async (request, reply) => {
-    await discardDraft(platform, userOf(request)._id, wanted(request));
+    await discardDraft(platform, userOf(request)._id, draftIdOf(request));
     return reply.redirect(`${base}/dashboard?done=discarded`, 303);
   });
 }
 
 function noDraft(): PageError {
-  return new PageError(404, 'You have no such draft.');
+  return new PageError(404, 'You have no draft with this id.');
 }
 
 /**
- * Sends a user on after a check: to the server that is listed now, or back to `path`, where the check stands.
+ * Redirects after a check: to the listed server, or back to `path`, which shows the check.
  *
- * @param done - what the server's page says
+ * @param done - the code of the message on the server's page
  */
 export async function afterProving(
   reply: FastifyReply,
@@ -86,7 +87,7 @@ export async function afterProving(
 ): Promise<FastifyReply> {
   const proved = await proving.catch((error: unknown) => {
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
-    throw new PageError(503, 'Somebody else’s server is being listed at this moment. Check again.');
+    throw new PageError(503, 'Another server is being listed right now. Check again.');
   });
   switch (proved.kind) {
     case 'listed':
@@ -96,17 +97,17 @@ export async function afterProving(
     case 'taken':
       throw new PageError(
         409,
-        'This address and port are listed already and belong to somebody else. If the server is yours, ask the operator of this listing.',
+        'This address and port are already listed for another owner. If the server is yours, contact the operator of this listing.',
       );
     case 'too-many-servers':
       throw new PageError(
         409,
-        'You have as many servers as one account may have here. Remove one, or ask the operator of this listing for more.',
+        'Your account has reached its maximum number of servers. Remove one, or ask the operator of this listing for more.',
       );
     case 'refused':
       throw new PageError(
         429,
-        'You may check a server six times a minute, test votes and changed settings included. Wait a moment, then go back and try again.',
+        'You can check a server six times a minute, including test votes and changes to settings. Go back and try again later.',
         proved.nextAllowedAt,
       );
     case 'not-found':

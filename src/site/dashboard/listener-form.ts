@@ -8,15 +8,15 @@ import type { Content, Html } from '../html.ts';
 import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../parts.ts';
 import { counted } from '../words.ts';
 
-/** Each protocol in the words of somebody who has to choose one, the best first. */
-const PROTOCOL_WORDS: [Protocol, name: string, of: string][] = [
-  ['votifier-v2', 'Votifier v2', 'NuVotifier and most plugins of today. It says whether a vote arrived.'],
+/** The protocols to choose from, best first. */
+const PROTOCOL_WORDS: [Protocol, name: string, about: string][] = [
+  ['votifier-v2', 'Votifier v2', 'NuVotifier and most current plugins. Confirms each vote.'],
   [
     'votifier-v1',
     'Votifier v1',
-    'Older plugins, with a public key. Some of them answer and so confirm a vote; most close without an answer.',
+    'Older plugins, with a public key. Some confirm votes; most close without an answer.',
   ],
-  ['http', 'HTTP', 'For games without Votifier: signed requests to a website of yours.'],
+  ['http', 'HTTP', 'For games without Votifier: signed requests to your website.'],
 ];
 
 export function protocolName(protocol: Protocol): string {
@@ -24,64 +24,64 @@ export function protocolName(protocol: Protocol): string {
 }
 
 type Form = {
-  /** The page of the listener. */
+  /** The path of the listener's page. */
   path: string;
   protocol: Protocol;
-  /** As it is set now; null when none is. */
+  /** The current listener; null if there is none. */
   listener: ListenerView | null;
   typed: Typed;
   /** Unconfirmed votes of the server, of this listener or of one that was removed. */
   unconfirmed: number;
-  /** What we call ourselves unless the owner says otherwise. */
+  /** The default service name. */
   serviceName: string;
 };
 
-/** The choice of a protocol, and the fields that it needs and no other. */
+/** The choice of a protocol and the fields of the chosen one. */
 export function listenerForm(form: Form): Html {
   const { path, protocol, listener, typed } = form;
   return html`<nav class="choices" aria-label="Protocol">
       ${PROTOCOL_WORDS.map(
-        ([value, name, of]) =>
-          html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}><strong>${name}</strong><span class="small soft">${of}</span></a>`,
+        ([value, name, about]) =>
+          html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}><strong>${name}</strong><span class="small soft">${about}</span></a>`,
       )}
     </nav>
     <form method="post" action="${path}" class="stack">
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : votifierFields(form)}
-      ${sendingsField(form)} ${keepField(form)}
+      ${maxSendingsField(form)} ${keepField(form)}
       <div class="actions">
-        <button type="submit">${listener ? 'Save the settings' : 'Set the listener'}</button>
-        ${listener ? html`<a class="button quiet" href="${path}">Leave it as it is</a>` : ''}
+        <button type="submit">${listener ? 'Save settings' : 'Save vote listener'}</button>
+        ${listener ? html`<a class="button quiet" href="${path}">Cancel</a>` : ''}
       </div>
     </form>`;
 }
 
-/** A second sending without an answer to the first may reward a player twice; a vote that is sent once may get lost. */
-function sendingsField({ listener, typed: { values, errors } }: Form): Html {
+/** Sending again without an answer may reward a player twice; sending once may lose the vote. */
+function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
   return select({
     name: 'maxSendings',
     label: 'When no answer comes, send a vote',
-    hint: 'It may have arrived all the same: most plugins reward a player again for a second sending.',
+    hint: 'The vote may have arrived anyway. Most plugins then reward the player again.',
     value: values.maxSendings ?? String(listener?.maxSendings ?? MAX_SENDINGS),
     error: errors.maxSendings,
     options: [
-      ['1', 'once, and never again by itself'],
-      ['2', 'twice at most'],
-      ['3', 'three times at most'],
+      ['1', 'once'],
+      ['2', 'up to twice'],
+      ['3', 'up to three times'],
     ],
   });
 }
 
-/** Offered where there is something to send again. */
+/** Shown only if there are unconfirmed votes. */
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');
-  const when = listener ? 'With another token or key, those' : 'Those';
+  const when = listener ? 'If you change the token or key, votes' : 'Votes';
   return checkbox({
     name: 'keepUnconfirmed',
     label: 'Do not send unconfirmed votes again',
-    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed: given up without an answer. ${when} that ended without a word since the last delivery are sent again.`,
+    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed: the listener never answered. ${when} that were never answered since the last delivery are sent again.`,
     checked: values.keepUnconfirmed === 'yes',
   });
 }
@@ -93,7 +93,7 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
       name: 'url',
       label: 'URL',
       type: 'url',
-      hint: 'Each vote is posted there. It must be https:// or http://, and is not followed when it leads elsewhere.',
+      hint: 'We send each vote to this URL as a POST request. Use https:// or http://. Redirects are not followed.',
       required: true,
       maxlength: 2_048,
       autocomplete: 'off',
@@ -101,7 +101,7 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
       value: values.url ?? listener?.url ?? '',
       error: errors.url,
     }),
-    html`<p class="soft">${isSet ? 'The secret that votes are signed with stays as it is.' : 'A secret that votes are signed with is made and shown once.'}</p>`,
+    html`<p class="soft">${isSet ? 'The signing secret does not change.' : 'We create a signing secret and show it once.'}</p>`,
   ];
 }
 
@@ -126,7 +126,7 @@ function votifierFields(form: Form): Content {
       ${textField({
         name: 'port',
         label: 'Port',
-        hint: 'The vote plugin’s, not the game’s.',
+        hint: 'The port of the vote plugin, not of the game.',
         required: true,
         inputmode: 'numeric',
         maxlength: PORT_LENGTH,
@@ -139,7 +139,7 @@ function votifierFields(form: Form): Content {
     textField({
       name: 'serviceName',
       label: 'Service name',
-      hint: 'What your plugin knows this listing by. Change it only where the plugin or its rewards are set to another name.',
+      hint: 'The name of this listing in your plugin. Change it only if the plugin or its rewards use another name.',
       required: true,
       maxlength: 64,
       autocomplete: 'off',
@@ -149,26 +149,26 @@ function votifierFields(form: Form): Content {
   ];
 }
 
-/** A private key was pasted by mistake, and is not sent back to lie in a page. */
+/** The entered secret, except a private key that was pasted by mistake. */
 function typedSecret({ secret = '' }: Typed['values']): string {
   return holdsPrivateKey(secret) ? '' : secret;
 }
 
-/** A token or key is never shown again. What was typed a moment ago stands there until it is right. */
+/** The stored token or key is never shown. An entered value stays in the field until it is accepted. */
 function secretField({ protocol, typed: { values, errors } }: Form, isSet: boolean): Html {
-  const kept = isSet ? ' Leave it empty to keep the one that is set.' : '';
+  const keepHint = isSet ? ' Leave empty to keep the current one.' : '';
   const common = { name: 'secret', required: !isSet, value: typedSecret(values), error: errors.secret };
   return protocol === 'votifier-v1'
     ? textArea({
         ...common,
         label: 'Public key',
-        hint: html`The whole content of the plugin’s <code>rsa/public.key</code>.${kept}`,
+        hint: html`The full content of <code>rsa/public.key</code> in the plugin’s folder.${keepHint}`,
         rows: 5,
       })
     : textField({
         ...common,
         label: 'Token',
-        hint: html`From the plugin’s <code>config.yml</code>, under <code>tokens</code>.${kept}`,
+        hint: html`From the plugin’s <code>config.yml</code>, under <code>tokens</code>.${keepHint}`,
         autocomplete: 'off',
         spellcheck: false,
       });

@@ -6,17 +6,17 @@ import { button, confirmed, copyable, facts } from '../parts.ts';
 import { counted, timeAgo } from '../words.ts';
 import { protocolName } from './listener-form.ts';
 
-/** How a listener is set, and what can be done to that. No secret is among it. */
+/** A listener's settings without secrets, and actions on them. */
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {
   const { protocol, host, port, url, serviceName, updatedAt, waiting, revision } = listener;
   const sendings = counted(maxSendingsOf(listener), 'time');
-  const place = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   return html`${facts([
     ['Protocol', protocolName(protocol)],
-    [url ? 'URL' : 'Address', html`<span class="mono">${url ?? place}</span>`],
+    [url ? 'URL' : 'Address', html`<span class="mono">${url ?? address}</span>`],
     ['Service name', url ? null : serviceName],
-    [SECRET_NAMES[protocol], url ? 'set; it was shown once' : 'set'],
-    ['Without an answer', `a vote is sent ${sendings} at most`],
+    [SECRET_NAMES[protocol], 'set'],
+    ['Without an answer', `a vote is sent at most ${sendings}`],
     ['Changed', timeAgo(updatedAt, now)],
   ])}
   <div class="actions">
@@ -26,7 +26,7 @@ export function settingsCard(path: string, listener: ListenerView, now: Date): H
       text: 'Remove',
       of: 'the listener',
       consequence: removal(waiting),
-      form: button({ to: `${path}/remove`, text: 'Remove the listener', kind: 'danger' }),
+      form: button({ to: `${path}/remove`, text: 'Remove listener', kind: 'danger' }),
     })}
   </div>
   ${protocol === 'http' ? verifying() : ''}`;
@@ -35,34 +35,34 @@ export function settingsCard(path: string, listener: ListenerView, now: Date): H
 const SECRET_NAMES = { 'votifier-v2': 'Token', 'votifier-v1': 'Public key', http: 'Secret' } as const;
 
 function removal(waiting: number): string {
-  const those =
+  const queued =
     waiting === 0
-      ? 'No vote waits at the moment.'
-      : `${counted(waiting, 'vote')} ${waiting === 1 ? 'waits and is' : 'wait and are'} removed from the queue.`;
-  return `Votes go on being counted and are forwarded no more. ${those} All of them can be sent by hand later, up to 30 days after they were cast, once there is a listener again.`;
+      ? 'No votes are waiting.'
+      : `${counted(waiting, 'vote')} ${waiting === 1 ? 'is waiting and leaves' : 'are waiting and leave'} the queue.`;
+  return `Votes are still counted, but no longer forwarded. ${queued} After you set up a listener again, you can send votes for up to 30 days after they were cast.`;
 }
 
 function rotateButton(path: string, revision: number): Html {
   return confirmed({
     text: 'New secret',
     consequence:
-      'A new secret is made and shown once. For 24 hours votes are signed with both, so that you can change over without losing one. A secret that an earlier change left is dropped at once.',
+      'A new secret is created and shown once. For 24 hours, votes are signed with both the old and the new secret, so that you can switch without losing votes. Any older secret stops working at once.',
     form: button({
       to: `${path}/rotate`,
-      text: 'Make a new secret',
+      text: 'Create new secret',
       kind: 'primary',
       hidden: { revision: String(revision) },
     }),
   });
 }
 
-/** A secret right after it was made. */
+/** Shows a new secret once. */
 export function secretShownOnce(secret: string, previousValidUntil: Content): Html {
   return html`<section class="card">
-    <h2>The secret of your listener</h2>
-    <p>It is shown only now. Give it to the website that takes the votes: by it a vote is known to be ours.</p>
+    <h2>Your signing secret</h2>
+    <p>Copy it now: it is shown only once. Your website uses it to verify that votes come from this listing.</p>
     ${copyable(secret, 'the secret')}
-    ${previousValidUntil ? html`<p>Votes are signed with the old one too until ${previousValidUntil}.</p>` : ''}
+    ${previousValidUntil ? html`<p>Votes are also signed with the old secret until ${previousValidUntil}.</p>` : ''}
   </section>`;
 }
 
@@ -79,24 +79,24 @@ const MESSAGE = JSON.stringify({
 const VERIFYING = `import { Webhook } from 'standardwebhooks';
 
 const webhook = new Webhook(process.env.VOTE_SECRET);
-// In your route: the body as text, as it came, and the request's headers.
-const { type, data } = webhook.verify(body, headers); // throws unless it is ours
+// In your route: the raw body as text, and the request's headers.
+const { type, data } = webhook.verify(body, headers); // throws if the signature is invalid
 if (type === 'listener.challenge') return { challenge: data.challenge };
 if (await isNew(data.vote_id)) await reward(data.username);`;
 
 function verifying(): Html {
   return html`<details>
-    <summary>How to take votes and see that they are ours</summary>
+    <summary>How to receive and verify votes</summary>
     <div class="spaced">
       <p>Each vote is a <code>POST</code> with this JSON:</p>
-      ${copyable(MESSAGE, 'an example of a message')}
-      <p>It is signed after <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>, which has
+      ${copyable(MESSAGE, 'an example message')}
+      <p>It is signed according to <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>, which has
         libraries for a dozen languages. In JavaScript:</p>
       ${copyable(VERIFYING, 'the verification in JavaScript')}
-      <p>Before the first vote, and now and then, a message of the type <code>listener.challenge</code> comes: answer it
-        with its challenge, as above. It shows that your website wants votes; without it none is posted.</p>
-      <p>Answer with any 2xx. A vote whose answer was lost comes again under the same <code>webhook-id</code>, which is
-        the <code>vote_id</code>: keep the ids that you have rewarded.</p>
+      <p>Before the first vote, and from time to time, we send a <code>listener.challenge</code> message. Answer with its
+        challenge, as above, to show that your website accepts votes. Otherwise no votes are sent.</p>
+      <p>Answer with any 2xx status. If your answer gets lost, the vote is sent again with the same <code>webhook-id</code>,
+        which is the <code>vote_id</code>. Store the ids of rewarded votes to avoid duplicates.</p>
     </div>
   </details>`;
 }

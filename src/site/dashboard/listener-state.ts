@@ -16,47 +16,47 @@ export const LISTENER_TONES: Record<ListenerState, Tone> = {
   unreachable: 'bad',
 };
 
-/** How many votes wait; they are not counted further than some thousands. */
+/** The number of waiting votes, counted up to `COUNTED_AT_MOST`. */
 export function waitingWords(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ' or more' : ''}`;
 }
 
-/** The same listener in one line, for pages about something else. */
+/** A listener's state in one line, for other pages. */
 export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
   if (!listener)
-    return html`<p class="soft">There is no vote listener: votes are counted, and can be sent later.</p>`;
+    return html`<p class="soft">No vote listener. Votes are counted, and you can send them later.</p>`;
   const { state } = listener;
   return html`<p>${badge(LISTENER_TONES[state], state)} ${shortReason(listener, now)}
     ${lastVoteWords(listener, now)}
-    ${queuePaused ? HELD : ''}</p>`;
+    ${queuePaused ? QUEUE_PAUSED : ''}</p>`;
 }
 
-/** When the last vote with these settings arrived, or was sent without a word from the listener. */
+/** When the last vote with these settings was delivered, or sent without an answer. */
 export function lastVoteWords(listener: ListenerView, now: Date): Content {
   const last = lastDelivery(listener);
   if (!last) return '';
   const at = timeAgo(last.at, now);
   return last.confirmed === false
-    ? html`<span class="soft">The last vote was sent ${at}, not confirmed.</span>`
-    : html`<span class="soft">The last vote arrived ${at}.</span>`;
+    ? html`<span class="soft">Last vote sent ${at}, not confirmed.</span>`
+    : html`<span class="soft">Last vote delivered ${at}.</span>`;
 }
 
 function shortReason(listener: ListenerView, now: Date): Content {
   const { breaker, pause } = listener;
   const reason = listenerReason(listener);
   if (!reason) return '';
-  if (pause) return html`${reason.cause} Its votes wait until it is resumed.`;
-  return html`${reason.cause} ${breaker.nextTestAt ? `It is tested ${relative(breaker.nextTestAt, now)}.` : ''}`;
+  if (pause) return html`${reason.cause} Votes wait until you resume the listener.`;
+  return html`${reason.cause} ${breaker.nextTestAt ? `Next test ${relative(breaker.nextTestAt, now)}.` : ''}`;
 }
 
-const HELD = 'An operator of this listing holds the votes of every server at the moment.';
+const QUEUE_PAUSED = 'The operator of this listing has paused vote delivery for all servers.';
 
-/** How it stands, for a screen reader: without anything that changes by itself. */
-export function listenerSaid({ state, waiting }: Pick<ListenerView, 'state' | 'waiting'>): string {
-  return `The listener is ${state}. ${waiting === 0 ? 'No vote waits.' : 'Votes wait.'}`;
+/** The state for screen readers, without values that change all the time. */
+export function listenerAnnouncement({ state, waiting }: Pick<ListenerView, 'state' | 'waiting'>): string {
+  return `The listener is ${state}. ${waiting === 0 ? 'No votes are waiting.' : 'Votes are waiting.'}`;
 }
 
-/** How a listener stands, why, what to do, and the button that does it. */
+/** A listener's state, its reason, how to fix it, and the buttons. */
 export function listenerState(
   { listener, queuePaused }: { listener: ListenerView; queuePaused: boolean | null },
   path: string,
@@ -64,7 +64,7 @@ export function listenerState(
 ): Html {
   const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
   const last = lastDelivery(listener);
-  return html`${why(listener, now)} ${queuePaused ? notice('attention', HELD) : ''}
+  return html`${why(listener, now)} ${queuePaused ? notice('attention', QUEUE_PAUSED) : ''}
     ${facts([
       ['Votes waiting', waiting === 0 ? 'none' : waitingWords(waiting)],
       ['Unconfirmed', unconfirmed === 0 ? null : unconfirmedWords(unconfirmed, path)],
@@ -72,7 +72,7 @@ export function listenerState(
       [
         'Next test',
         state === 'unreachable' && breaker.nextTestAt
-          ? html`${timeAgo(breaker.nextTestAt, now)}, with one vote; the first that arrives releases the others`
+          ? html`${timeAgo(breaker.nextTestAt, now)}, with one vote. When it arrives, the others follow.`
           : null,
       ],
       [
@@ -86,22 +86,22 @@ export function listenerState(
 }
 
 const UNVERIFIED =
-  'The website has not shown yet that it wants votes. Send a test vote: a signed challenge comes first, and the website repeats it. Without a test the first vote brings the challenge.';
+  'Your website has not answered the challenge yet. Send a test vote to trigger it, or wait for the first vote.';
 
 const LIMITED =
-  'The listener has not acknowledged a vote yet, and until it does only so many connections a minute are opened to its address and for one account.';
+  'The number of connections per minute is limited until the listener acknowledges its first vote.';
 
-/** Votes that may have arrived, with the way to send them again. */
+/** The number of unconfirmed votes, with a link to send them again. */
 function unconfirmedWords(unconfirmed: number, path: string): Html {
-  const words = 'given up without an answer; they may have arrived.';
-  return html`${waitingWords(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">Send them again …</a>`;
+  const words = 'no answer after the last attempt. They may have arrived.';
+  return html`${waitingWords(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">Send again…</a>`;
 }
 
-/** Delivered votes that Votifier v1 did not confirm, with the way to those that did not arrive. */
+/** The number of votes that Votifier v1 did not confirm, with a link to send them again. */
 function sentWords(votes: number, path: string): Html {
   const words =
-    'Votifier v1 closed without an answer; they count as delivered. If they did not reach your game:';
-  return html`${waitingWords(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">Send them again …</a>`;
+    'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:';
+  return html`${waitingWords(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">Send again…</a>`;
 }
 
 function resendPath(path: string, state: VoteSelection): string {
@@ -112,16 +112,16 @@ function why(listener: ListenerView, now: Date): Content {
   const { state, breaker, limited } = listener;
   const reason = listenerReason(listener);
   if (reason) {
-    const what =
+    const title =
       state === 'unreachable'
         ? 'Unreachable'
         : reason.code
-          ? 'Paused because of a fault'
+          ? 'Paused because of an error'
           : 'Paused by its owner';
     return notice(
       state === 'paused' ? 'attention' : 'bad',
-      html`<p><strong>${what} since ${time(reason.since)}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
-        <p>${reason.code ? reason.cause : ''}${reason.words ? html` It said: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
+      html`<p><strong>${title} since ${time(reason.since)}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
+        <p>${reason.code ? reason.cause : ''}${reason.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
         <p>${reason.mend}</p>`,
     );
   }
@@ -130,12 +130,12 @@ function why(listener: ListenerView, now: Date): Content {
     return html`<p>The next votes are sent ${relative(limited.until, now)}. ${LIMITED}</p>`;
   }
   if (breaker.failures === 0 || !breaker.code) {
-    return html`<p>Votes are sent as they come in.</p>`;
+    return html`<p>Votes are sent as soon as they are cast.</p>`;
   }
   const times =
     breaker.failures === 1 ? 'The last attempt failed' : `The last ${breaker.failures} attempts failed`;
-  return html`<p>${times}: ${explain(breaker.code, listener.protocol).cause} It is tried again by itself; after three failures in a row
-    the listener counts as unreachable.</p>`;
+  return html`<p>${times}: ${explain(breaker.code, listener.protocol).cause} We retry automatically. After three failures in a row,
+    the listener is marked unreachable.</p>`;
 }
 
 function actions(state: ListenerState, path: string): Content {
@@ -145,7 +145,7 @@ function actions(state: ListenerState, path: string): Content {
     case 'unverified':
       return pause;
     case 'paused':
-      return button({ to: `${path}/resume`, text: 'Resume and send what waits', kind: 'primary' });
+      return button({ to: `${path}/resume`, text: 'Resume', kind: 'primary' });
     case 'unreachable':
       return [button({ to: `${path}/resume`, text: 'Test now', kind: 'primary' }), pause];
   }

@@ -6,24 +6,24 @@ import { remembered } from '../../platform/deadline.ts';
 import type { Platform } from '../../process/platform.ts';
 import { queuePaused } from '../../process/queue-pause.ts';
 
-/** Pages that refresh themselves ask Redis no more often than this whether the queue is paused. */
-const QUEUE_ASKED_MS = 2 * SECOND;
+/** How long the paused state of the queue is cached, for pages that refresh themselves. */
+const QUEUE_PAUSED_TTL_MS = 2 * SECOND;
 
-/** What a server's votes depend on. */
+/** What the delivery of a server's votes depends on. */
 export type ListenerStatus = {
-  /** null: the server has none. Waiting votes are counted up to `COUNTED_AT_MOST`. */
+  /** null if the server has none. Waiting votes are counted up to `COUNTED_AT_MOST`. */
   listener: ListenerView | null;
-  /** An operator holds the votes of every server; null: Redis does not say. */
+  /** Whether an operator has paused delivery for all servers; null if Redis does not answer. */
   queuePaused: boolean | null;
 };
 
-/** Reads how a server's listener stands, for pages that ask every few seconds. */
+/** Reads the state of a server's listener, for pages that refresh every few seconds. */
 export function listenerStatusReader(platform: Platform): (serverId: ObjectId) => Promise<ListenerStatus> {
-  const askWhetherPaused = remembered(QUEUE_ASKED_MS, () => queuePaused(platform));
+  const readQueuePaused = remembered(QUEUE_PAUSED_TTL_MS, () => queuePaused(platform));
   return async (serverId) => {
     const [listener, paused] = await Promise.all([
       showListener(platform, serverId, COUNTED_AT_MOST),
-      askWhetherPaused(),
+      readQueuePaused(),
     ]);
     return { listener, queuePaused: paused };
   };

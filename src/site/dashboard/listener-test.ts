@@ -16,33 +16,32 @@ import { OWNER } from '../page-route.ts';
 import { button, card, notice } from '../parts.ts';
 import { relative } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { beginning, verdict } from './diagnosis-words.ts';
+import { beginning, diagnosisResult } from './diagnosis-words.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-/** What a test vote is, and the button that sends one. */
+/** Explains the test vote, with a button to send one. */
 export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): Html {
   return card({
-    title: 'Test it',
-    body: html`<p>A marked vote of the player «${TEST_USERNAME}» is sent, and you see each step on its way. It counts nowhere and changes
-        nothing${state === 'active' ? '' : `, and is sent though the listener is ${state}`}.</p>
+    title: 'Test vote',
+    body: html`<p>Sends a marked vote of the player «${TEST_USERNAME}» and shows each step. It is not counted${state === 'active' ? '' : `. It is sent even though the listener is ${state}`}.</p>
       <div>${button({ to: `${path}/test`, text: 'Send test vote', kind: 'primary' })}</div>`,
   });
 }
 
 /**
- * `POST /dashboard/servers/<id>/listener/test`: finds out what is wrong with a listener. The answer is a page that
- * is written while the test runs, so it needs no script, and no other process need know of it.
+ * `POST /dashboard/servers/<id>/listener/test`: diagnoses a listener. The answer is a page that is streamed while the
+ * test runs, so it needs no script, and no other process needs its state.
  */
 export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   const deps = { ...platform, send: createSend(platform.config) };
-  const underWay = new Set<UnderWay>();
-  // A listener may take half a minute; a process that stops has less.
+  const runningTests = new Set<RunningTest>();
+  // A listener may take half a minute, which is longer than a shutdown.
   app.addHook('preClose', async () => {
-    for (const test of underWay) test.stop();
+    for (const test of runningTests) test.stop();
   });
 
-  // Whoever opens the result's address anew.
+  // A user may reload the result's address.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
     reply.redirect(serverPath(base, serverOf(request), '/listener'), 303),
   );
@@ -58,23 +57,24 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
         onStep,
       }).catch((error: unknown) => unreadable(error, request)),
     );
-    underWay.add(test);
-    void test.end.finally(() => underWay.delete(test));
-    const first = await Promise.race([test.begun, test.end]);
+    runningTests.add(test);
+    void test.result.finally(() => runningTests.delete(test));
+    const first = await Promise.race([test.begun, test.result]);
     if (first !== 'begun') return refuse(request, reply, refusalOf(first, platform.clock.now()));
 
     const { protocol = 'votifier-v2' } =
       (await platform.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
     async function* pieces(): AsyncGenerator<Html> {
-      yield html`<p class="soft under-way">The test runs. It takes up to a minute where nobody answers.</p>
+      yield html`<p class="soft under-way">Test in progress. It takes up to a minute if the listener does not answer.</p>
         <ol class="steps under-way" aria-live="polite">`;
       for await (const [step] of test.steps) yield beginning(step, protocol);
       yield html`</ol>`;
-      yield endOf(await test.end);
+      yield resultOf(await test.result);
     }
-    const endOf = (end: Ending): Html => {
-      if (typeof end !== 'string' && end.kind === 'diagnosed') return verdict(end.diagnosis, protocol);
-      return html`<div class="verdict">${notice('attention', refusalOf(end, platform.clock.now()).sentence)}</div>`;
+    const resultOf = (ending: Ending): Html => {
+      if (typeof ending !== 'string' && ending.kind === 'diagnosed')
+        return diagnosisResult(ending.diagnosis, protocol);
+      return html`<div class="verdict">${notice('attention', refusalOf(ending, platform.clock.now()).sentence)}</div>`;
     };
     const body = (content: Content) => page(request, card({ title: 'Test vote', body: content }));
     return streamPage(request, reply, { title: title(request), body }, pieces());
@@ -88,8 +88,8 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const body = html`${content}
       <div class="actions">
         ${button({ to: `${path}/test`, text: 'Send another test vote' })}
-        <a class="button quiet" href="${path}#settings">See the settings</a>
-        <a class="button quiet" href="${path}">Back to the vote listener</a>
+        <a class="button quiet" href="${path}#settings">Open settings</a>
+        <a class="button quiet" href="${path}">Back to vote listener</a>
       </div>`;
     return serverFrame({ base, server, now: platform.clock.now(), part: '/listener', body });
   };
@@ -104,78 +104,77 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
   };
 }
 
-/** A test on its way. */
-type UnderWay = {
-  /** Resolves with its first step; never where it is refused. */
+/** A running test. */
+type RunningTest = {
+  /** Resolves with its first step; never if the test is refused. */
   begun: Promise<'begun'>;
-  /** Its steps as they begin, until it ends. */
+  /** Its steps as they begin, until the test ends. */
   steps: AsyncIterable<[DiagnosisStep]>;
   /** Never rejects. */
-  end: Promise<Ending>;
-  /** Ends it for those who wait, whatever the listener does. */
+  result: Promise<Ending>;
+  /** Ends the test for the waiting page without waiting for the listener. */
   stop(): void;
 };
 
-function begin(diagnose: (onStep: OnStep) => Promise<Ending>): UnderWay {
-  const told = new EventEmitter<{ step: [DiagnosisStep]; end: [] }>();
-  const { promise: end, resolve } = Promise.withResolvers<Ending>();
+function begin(diagnose: (onStep: OnStep) => Promise<Ending>): RunningTest {
+  const events = new EventEmitter<{ step: [DiagnosisStep]; end: [] }>();
+  const { promise: result, resolve } = Promise.withResolvers<Ending>();
   const finish = (ending: Ending) => {
     resolve(ending);
-    told.emit('end');
+    events.emit('end');
   };
-  const steps = on(told, 'step', { close: ['end'] }) as AsyncIterable<[DiagnosisStep]>;
-  const begun = new Promise<'begun'>((resolve) => told.once('step', () => resolve('begun')));
-  void diagnose((step) => told.emit('step', step)).then(finish);
-  return { begun, steps, end, stop: () => finish('stopped') };
+  const steps = on(events, 'step', { close: ['end'] }) as AsyncIterable<[DiagnosisStep]>;
+  const begun = new Promise<'begun'>((resolve) => events.once('step', () => resolve('begun')));
+  void diagnose((step) => events.emit('step', step)).then(finish);
+  return { begun, steps, result, stop: () => finish('stopped') };
 }
 
 type Ending = OwnerDiagnosis | 'stopped' | 'unreadable' | 'failed';
 type Refusal = { status: number; sentence: string; retryAt?: Date };
 
-/** A page may be half written by then, so a fault becomes a sentence in it. */
+/** The page may be partly sent by then, so an error becomes a message in it. */
 function unreadable(error: unknown, request: FastifyRequest): 'unreadable' | 'failed' {
   request.log.error({ event: 'diagnosis.failed', error: String(error) });
   return error instanceof UnsealError ? 'unreadable' : 'failed';
 }
 
-/** Why there is no diagnosis, for users. */
-function refusalOf(end: Ending, now: Date): Refusal {
-  if (end === 'stopped') {
+/** Why there is no diagnosis, as a message for users. */
+function refusalOf(ending: Ending, now: Date): Refusal {
+  if (ending === 'stopped') {
     return {
       status: 503,
-      sentence: 'This listing is being restarted. Send the test vote again in a minute.',
+      sentence: 'This listing is restarting. Send the test vote again in a minute.',
     };
   }
-  if (end === 'unreadable') {
+  if (ending === 'unreadable') {
     return {
       status: 500,
-      sentence:
-        'The token, key or secret that is set cannot be read any more. Enter it again under «Change».',
+      sentence: 'The stored token, key or secret cannot be read. Enter it again under «Change».',
     };
   }
-  if (end === 'failed' || end.kind === 'diagnosed') {
+  if (ending === 'failed' || ending.kind === 'diagnosed') {
     return {
       status: 500,
-      sentence: 'Something went wrong on our side. It has been noted; try again in a minute.',
+      sentence: 'Something went wrong on our side. We have logged the error. Try again in a minute.',
     };
   }
-  switch (end.code) {
+  switch (ending.code) {
     case 'ownership-not-proven':
-      return { status: 403, sentence: 'Prove that the server is yours first: then you can send test votes.' };
+      return { status: 403, sentence: 'Verify that you own the server before you send test votes.' };
     case 'not-found':
     case 'no-listener':
-      return { status: 409, sentence: 'There is no vote listener any more. Set one first.' };
+      return { status: 409, sentence: 'This server no longer has a vote listener. Set one up first.' };
     case 'port-refused':
       return {
         status: 409,
         sentence:
-          'The listener is set to a port of mail or of remote shells, which is never a vote listener: nothing is sent there. Set the port of the vote plugin, usually 8192.',
+          'We do not connect to ports of mail servers or remote shells. Enter the port of the vote plugin, usually 8192.',
       };
     case 'too-many':
       return {
         status: 429,
-        sentence: `You can send ${CHECKS_A_MINUTE} test votes a minute. Send the next one ${relative(end.nextAllowedAt, now)}. Changes of the listener’s settings and resumes count as well.`,
-        retryAt: end.nextAllowedAt,
+        sentence: `You can send ${CHECKS_A_MINUTE} test votes a minute. Send the next one ${relative(ending.nextAllowedAt, now)}. Changing the listener’s settings and resuming it count too.`,
+        retryAt: ending.nextAllowedAt,
       };
   }
 }

@@ -28,28 +28,28 @@ import { timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
-import { LISTENER_TONES, listenerSaid, listenerState } from './listener-state.ts';
+import { LISTENER_TONES, listenerAnnouncement, listenerState } from './listener-state.ts';
 import { listenerStatusReader } from './listener-status.ts';
 import { testCard } from './listener-test.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-const SAYS = {
-  set: 'The listener is set, and what waits is sent. Send a test vote to see whether votes arrive.',
+const MESSAGES = {
+  set: 'Vote listener saved. Waiting votes are being sent. Send a test vote to check that votes arrive.',
   'set-and-resent':
-    'The listener is set. What waits is sent, and so are the unconfirmed votes that the earlier token or key had used up.',
+    'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.',
   'set-sent':
-    'The listener is set, and what waits is sent. If votes that are «sent, not confirmed» did not reach your game, send them again: the link is beside their number.',
-  paused: 'The listener is paused. Votes are counted, and wait until you resume it.',
-  resumed: 'The listener is tried at once, with the votes that wait.',
-  removed: 'The listener is removed. Votes are counted and no longer forwarded.',
+    'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link below.',
+  paused: 'Listener paused. Votes are counted and wait until you resume it.',
+  resumed: 'Listener resumed. Waiting votes are being sent.',
+  removed: 'Listener removed. Votes are counted, but no longer forwarded.',
 };
 
-/** Which protocol's fields the form shows. */
+/** The protocol whose fields the form shows. */
 const chosen = z.object({ protocol: z.enum(PROTOCOLS).optional().catch(undefined) });
 
-type Showing = { protocol?: Protocol; typed?: Typed; said?: Html; status?: number };
+type Showing = { protocol?: Protocol; typed?: Typed; message?: Html; status?: number };
 
-/** `/dashboard/servers/<id>/listener`: where a server's votes go, whether they arrive, and what stands in the way. */
+/** `/dashboard/servers/<id>/listener`: the vote listener's settings and state. */
 export function listenerPages(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   const statusOf = listenerStatusReader(platform);
@@ -57,7 +57,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    { protocol, typed = UNTOUCHED, said, status = 200 }: Showing = {},
+    { protocol, typed = UNTOUCHED, message, status = 200 }: Showing = {},
   ) => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/listener');
@@ -76,10 +76,10 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     const state = listener && {
       id: 'listener-state',
       href: path,
-      said: listenerSaid(listener),
+      announcement: listenerAnnouncement(listener),
       open: listener.waiting > 0,
       body: card({
-        title: 'How it stands',
+        title: 'Status',
         actions: badge(LISTENER_TONES[listener.state], listener.state),
         body: listenerState({ listener, queuePaused }, path, now),
       }),
@@ -87,18 +87,18 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     const settings = listener && !protocol ? settingsCard(path, listener, now) : form;
     const warning = listener && (await hostWarning(listener.host, platform.config));
     const body: Content = [
-      said,
+      message,
       warning ? notice('attention', warning) : '',
       state
         ? livePart(state)
-        : html`<p>Votes are counted from the first day on. Set a vote listener, and they reach your game as well.</p>`,
+        : html`<p>Votes are already counted. Set up a vote listener to forward them to your game.</p>`,
       listener ? testCard(path, listener) : '',
       card({ id: 'settings', title: listener ? 'Settings' : 'Set up the vote listener', body: settings }),
     ];
     const page = {
       title: `Vote listener · ${server.name}`,
       live: listener !== null,
-      says: SAYS,
+      messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/listener', body }),
     };
     return sendPage(request, reply, page, status);
@@ -106,7 +106,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
 
   const useCheck = checkTaker(platform);
 
-  const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof SAYS) =>
+  const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof MESSAGES) =>
     reply.redirect(`${serverPath(base, serverOf(request), '/listener')}?done=${done}`, 303);
 
   app.get('/servers/:serverId/listener', OWNER, (request, reply) => {
@@ -122,14 +122,14 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
       const typed = withError({ values, errors: {} }, refused);
       return show(request, reply, { protocol, typed, status: 429 });
     }
-    const placed = await place(request, protocol, values);
-    if ('typed' in placed) return show(request, reply, { protocol, typed: placed.typed, status: 400 });
-    if (placed.secret === null) return back(request, reply, await doneOf(placed));
-    return show(request, reply, { said: secretShownOnce(placed.secret, null) });
+    const stored = await store(request, protocol, values);
+    if ('typed' in stored) return show(request, reply, { protocol, typed: stored.typed, status: 400 });
+    if (stored.secret === null) return back(request, reply, await doneOf(stored));
+    return show(request, reply, { message: secretShownOnce(stored.secret, null) });
   });
 
-  /** Stores what was typed; a new HTTP listener's secret is to be shown once. */
-  const place = async (
+  /** Stores the entered settings. Returns the secret of a new HTTP listener, to show it once. */
+  const store = async (
     request: FastifyRequest,
     protocol: Protocol,
     values: Record<string, string>,
@@ -144,8 +144,8 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     try {
       if (protocol === 'http') {
         const before = await platform.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
-        const kept = before?.serviceName ?? platform.config.SERVICE_NAME;
-        const settings = { url, serviceName: kept, ...unanswered };
+        const sameName = before?.serviceName ?? platform.config.SERVICE_NAME;
+        const settings = { url, serviceName: sameName, ...unanswered };
         const set = await setHttpListener(platform, serverId, settings, by);
         return { ...set.listener, secret: set.secret };
       }
@@ -154,12 +154,12 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
       const settings = { protocol, host, port: number, secret: entered, serviceName, ...unanswered };
       return { ...(await setListener(platform, serverId, settings, by)), secret: null };
     } catch (error) {
-      return { typed: settingFaults(error, values) };
+      return { typed: settingErrors(error, values) };
     }
   };
 
-  /** What the page says of settings that were stored. */
-  const doneOf = async (set: ListenerSet): Promise<keyof typeof SAYS> => {
+  /** The code of the message after settings were stored. */
+  const doneOf = async (set: ListenerSet): Promise<keyof typeof MESSAGES> => {
     if (set.resent > 0) return 'set-and-resent';
     if (!set.isCredentialsChange) return 'set';
     return (await countSentNotConfirmed(platform, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
@@ -174,14 +174,14 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
   app.post('/servers/:serverId/listener/resume', OWNER, async (request, reply) => {
     const { email } = userOf(request);
     const refused = await useCheck(request, reply);
-    if (refused) return show(request, reply, { said: notice('attention', refused), status: 429 });
+    if (refused) return show(request, reply, { message: notice('attention', refused), status: 429 });
     if (!(await resumeListener(platform, serverOf(request)._id, email))) throw noListener();
     return back(request, reply, 'resumed');
   });
 
   app.post('/servers/:serverId/listener/remove', OWNER, async (request, reply) => {
     const { email } = userOf(request);
-    // Sent twice, it is gone all the same.
+    // If the form is sent twice, the second request removes nothing.
     await removeListener(platform, serverOf(request)._id, email);
     return back(request, reply, 'removed');
   });
@@ -191,14 +191,14 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
     const revision = Number(typedValues(request).revision ?? Number.NaN);
     const rotated = await rotateSecret(platform, serverId, userOf(request).email, revision);
     if (!rotated) {
-      const said = notice(
+      const message = notice(
         'attention',
-        'The listener was changed since this page was shown, so no secret was made. If you sent the form twice, the first one made it.',
+        'The listener has changed since you opened this page, so no secret was created. If you sent the form twice, the first request created it.',
       );
-      return show(request, reply, { said, status: 409 });
+      return show(request, reply, { message, status: 409 });
     }
     const { secret, previousValidUntil } = rotated;
-    return show(request, reply, { said: secretShownOnce(secret, timeText(previousValidUntil)) });
+    return show(request, reply, { message: secretShownOnce(secret, timeText(previousValidUntil)) });
   });
 }
 
@@ -206,16 +206,16 @@ function noListener(): PageError {
   return new PageError(404, 'This server has no vote listener.');
 }
 
-/** What is wrong with the settings, each fault beside its field. */
-function settingFaults(error: unknown, values: Record<string, string>): Typed {
+/** The form with the errors of the settings beside their fields. */
+function settingErrors(error: unknown, values: Record<string, string>): Typed {
   if (error instanceof CredentialError) return { values, errors: { secret: error.message } };
   if (error instanceof UnsealError) {
-    const kept = 'The one that is set cannot be read any more: enter it again.';
+    const unreadable = 'The stored value cannot be read. Enter it again.';
     return 'secret' in values
-      ? { values, errors: { secret: kept } }
+      ? { values, errors: { secret: unreadable } }
       : withError(
           { values, errors: {} },
-          'The secret that is set cannot be read any more: remove the listener and set it again.',
+          'The stored secret cannot be read. Remove the listener and set it up again.',
         );
   }
   return errorsOf(error, values);

@@ -19,12 +19,12 @@ import { LISTENER_TONES, lastVoteWords } from './listener-state.ts';
 import { gameName } from './server-fields.ts';
 import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
-const SAYS = {
-  listed: 'The server is listed. It stands in the last place of the ranking until its first votes.',
-  moved: 'The server has moved to its new address.',
+const MESSAGES = {
+  listed: 'Server listed. It has the last rank until its first votes.',
+  moved: 'The server has its new address.',
 };
 
-/** `/dashboard/servers/<id>`: how one server stands and what there is to do. */
+/** `/dashboard/servers/<id>`: a server's key figures and next steps. */
 export function overviewPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   app.get('/servers/:serverId', OWNER, async (request, reply) => {
@@ -38,7 +38,7 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
     ]);
     const done = { token: tokens.some((token) => isValid(token, now)), listener };
     const body = html`<section class="card">${serverFigures(info)}</section>
-      ${toDo(base, server, done)}
+      ${nextSteps(base, server, done)}
       <div class="columns">
         ${card({ title: 'Vote listener', actions: html`<a href="${serverPath(base, server, '/listener')}">Open</a>`, body: listenerLine(listener, now) })}
         ${card({ title: 'Reviews', actions: html`<a href="${serverPath(base, server, '/reviews')}">Open</a>`, body: reviewLine(reviews) })}
@@ -47,7 +47,7 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
       ${server.hiddenAt ? '' : shareCard(app.site, server)}`;
     return sendPage(request, reply, {
       title: server.name,
-      says: SAYS,
+      messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '', body }),
     });
   });
@@ -55,31 +55,31 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
 
 type Done = { token: boolean; listener: ListenerView | null };
 
-/** What is left to do before votes arrive; nothing is shown when all is done. */
-function toDo(base: string, server: WithId<Server>, { token, listener }: Done): Content {
+/** The remaining steps of the setup; nothing when all are done. */
+function nextSteps(base: string, server: WithId<Server>, { token, listener }: Done): Content {
   const steps: { done: boolean; part: string; text: string; why: string }[] = [
     {
       done: token,
       part: '/tokens',
-      text: 'Make an API token',
-      why: 'Your website or plugin casts votes with it.',
+      text: 'Create an API token',
+      why: 'Your website or plugin uses it to cast votes.',
     },
     {
       done: listener !== null,
       part: '/listener',
       text: 'Set up the vote listener',
-      why: 'Votes are forwarded to it, so that players get their rewards.',
+      why: 'We forward votes to it, so that players get their rewards.',
     },
     {
       done: Boolean(listener?.lastDeliveredAt),
       part: '/listener',
       text: 'Send a test vote',
-      why: 'It shows step by step whether votes arrive. Done with the first vote that has arrived.',
+      why: 'Shows step by step whether votes arrive. Done when the first vote is delivered.',
     },
   ];
   if (steps.every(({ done }) => done)) return '';
   return card({
-    title: 'What to do next',
+    title: 'Next steps',
     body: html`<ol class="checklist">
       ${steps.map(
         ({ done, part, text, why }) => html`<li class="${done ? 'done' : ''}">
@@ -92,15 +92,16 @@ function toDo(base: string, server: WithId<Server>, { token, listener }: Done): 
 }
 
 function listenerLine(listener: ListenerView | null, now: Date): Html {
-  if (!listener) return html`<p class="soft">None is set. Votes are counted, and can be sent later.</p>`;
+  if (!listener)
+    return html`<p class="soft">No vote listener. Votes are counted, and you can send them later.</p>`;
   const { state, waiting } = listener;
-  return html`<p>${badge(LISTENER_TONES[state], state)} ${waiting > 0 ? `${counted(waiting, 'vote')} ${waiting === 1 ? 'waits' : 'wait'}.` : 'No vote waits.'}
+  return html`<p>${badge(LISTENER_TONES[state], state)} ${waiting > 0 ? `${counted(waiting, 'vote')} waiting.` : 'No votes are waiting.'}
     ${lastVoteWords(listener, now)}</p>`;
 }
 
 function reviewLine({ reviewCount, averageRating }: { reviewCount: number; averageRating: number }): Html {
   return reviewCount === 0
-    ? html`<p class="soft">None is public yet.</p>`
+    ? html`<p class="soft">No public reviews yet.</p>`
     : html`<p>${counted(reviewCount, 'review')}, ${decimal(averageRating)} of 5 stars on average.</p>`;
 }
 
@@ -114,11 +115,11 @@ function about(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return html`${facts([
     ['Address', html`<span class="mono">${addressOf(server)}</span>`],
-    ['Game', gameName(game) || 'not probed: it lives by its reports'],
+    ['Game', gameName(game) || 'none (status from reports only)'],
     ['Version', current.version],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'not yet'],
     ['Listed', timeAgo(listedAt, now)],
-    ['Proved', proof ? html`${PROOFS[proof.method]}, ${timeAgo(proof.at, now)}` : undefined],
+    ['Ownership verified', proof ? html`${PROOFS[proof.method]}, ${timeAgo(proof.at, now)}` : undefined],
   ])}
-  <div><p class="soft small">Server id, for plugins and the API</p>${copyable(server._id.toHexString(), 'the server id')}</div>`;
+  <div><p class="soft small">Server id for plugins and the API</p>${copyable(server._id.toHexString(), 'the server id')}</div>`;
 }

@@ -11,32 +11,32 @@ import { count, counted, day, timeAgo } from '../words.ts';
 type Shown = {
   draft: ServerDraft;
   now: Date;
-  /** Where the check is asked for. */
+  /** The path that starts a check. */
   action: string;
-  /** Where the address can be corrected. */
+  /** The path where the address can be edited. */
   correct: string;
 };
 
-/** What the newest check saw, and how the server is shown to be its owner's. */
+/** The result of the latest check, and the ways to verify ownership. */
 export function proofCards({ draft, now, action, correct }: Shown): Html {
   const { check, game } = draft;
-  return html`${check ? card({ id: 'check', title: 'What we saw', actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: seen(draft, check, correct) }) : ''}
+  return html`${check ? card({ id: 'check', title: 'Check result', actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: checkResult(draft, check, correct) }) : ''}
     ${card({
-      title: 'Show that it is yours',
-      body: html`<p>${game && hasName(draft) ? 'Do one of these' : 'Do this'}, then let us check. It is needed once, and can be taken away again afterwards.</p>
-        ${game || hasName(draft) ? '' : notice('attention', 'An IP address without a game leaves nothing to show: enter a host name, or choose the game. Else ask the operator of this listing.')}
+      title: 'Verify ownership',
+      body: html`<p>${game && hasName(draft) ? 'Choose one of these ways' : 'Do this'}, then check. You only need to do this once and can remove the code afterwards.</p>
+        ${game || hasName(draft) ? '' : notice('attention', 'We cannot verify an IP address without a game. Enter a host name, choose a game, or contact the operator of this listing.')}
         ${game ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
         <div class="actions">${button({ to: action, text: 'Check now', kind: 'primary' })}</div>
-        <p class="soft small">What you entered is kept until ${day(after(draft.createdAt, DRAFT_TTL_MS))}.</p>`,
+        <p class="soft small">Your entries are kept until ${day(after(draft.createdAt, DRAFT_TTL_MS))}.</p>`,
     })}`;
 }
 
-function seen(draft: ServerDraft, check: DraftCheck, correct: string): Html {
+function checkResult(draft: ServerDraft, check: DraftCheck, correct: string): Html {
   return html`${reached(draft, check, correct)}
-    ${check.reached && check.motd ? html`<div><p class="soft small">Its message or name</p><pre class="block" dir="auto">${plainText(check.motd)}</pre></div>` : ''}
+    ${check.reached && check.motd ? html`<div><p class="soft small">Message (MOTD) or name</p><pre class="block" dir="auto">${plainText(check.motd)}</pre></div>` : ''}
     <ul class="plain">
-      ${check.reached ? html`<li>${messageSeen(draft, check)}</li>` : ''}
-      <li>${dnsSeen(draft, check)}</li>
+      ${check.reached ? html`<li>${messageResult(draft, check)}</li>` : ''}
+      <li>${dnsResult(draft, check)}</li>
     </ul>`;
 }
 
@@ -49,49 +49,49 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
         : counted(onlinePlayers, 'player');
     return notice(
       'good',
-      html`We reached it: ${players}, ${count(Math.round(latencyMs))} ms${version ? html` <span class="soft">(${version})</span>` : ''}`,
+      html`Server reached: ${players}, ${count(Math.round(latencyMs))} ms${version ? html` <span class="soft">(${version})</span>` : ''}`,
     );
   }
   if (!game) {
     return notice(
       'quiet',
-      'Without a game nobody knows how to ask this server: it will live by its own reports. Prove it by its DNS record.',
+      'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
     );
   }
   return notice(
     'bad',
-    html`<p>We did not reach ${address}:${String(port)}. ${check.words}</p>
-      <p>It must answer once before it is listed. <a href="${correct}">Correct what you entered</a>, or start the server and check again. If it keeps silent on purpose, leave the game empty.</p>`,
+    html`<p>We could not reach ${address}:${String(port)}. ${check.words}</p>
+      <p>The server must answer once before it is listed. <a href="${correct}">Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.</p>`,
   );
 }
 
-function messageSeen({ code }: ServerDraft, { motd, messageCounts }: DraftCheck): Content {
+function messageResult({ code }: ServerDraft, { motd, messageCounts }: DraftCheck): Content {
   const shows = plainText(motd).toLowerCase().includes(code);
   if (!messageCounts) {
-    return 'Its message does not count: it comes from a query port that anybody on the same machine could have opened. Use the DNS record.';
+    return 'We cannot accept its message: it comes from a query port that anyone on the same machine could have opened. Use the DNS record.';
   }
-  return shows ? 'The code stands in its message.' : 'The code does not stand in its message yet.';
+  return shows ? 'Code found in the message.' : 'Code not found in the message yet.';
 }
 
-function dnsSeen({ address }: ServerDraft, { dns }: DraftCheck): Content {
+function dnsResult({ address }: ServerDraft, { dns }: DraftCheck): Content {
   switch (dns) {
     case 'found':
-      return 'The DNS record is right.';
+      return 'DNS record found.';
     case 'wrong':
-      return html`The record <code>${recordName(address)}</code> holds another code.`;
+      return html`The DNS record <code>${recordName(address)}</code> has a different code.`;
     case 'none':
-      return html`There is no record <code>${recordName(address)}</code> yet. A new one may take some minutes to be seen.`;
+      return html`DNS record <code>${recordName(address)}</code> not found yet. A new record may take some minutes to appear.`;
     case 'no-answer':
-      return html`The name servers of <code>${address}</code> gave no answer about the record.`;
+      return html`The name servers of <code>${address}</code> did not answer.`;
     case 'no-name':
-      return 'An IP address has no DNS record: use the message.';
+      return 'An IP address has no DNS record. Use the message.';
   }
 }
 
 function messageWay({ code }: ServerDraft): Html {
   return html`<section class="way">
-    <h3>In its message</h3>
-    <p>Put this code anywhere into the server’s name or message (MOTD), and restart or reload the server.</p>
+    <h3>Message (MOTD)</h3>
+    <p>Add this code anywhere in the server’s name or message (MOTD), and restart or reload the server.</p>
     ${copyable(code, 'the code')}
   </section>`;
 }
@@ -103,8 +103,8 @@ function hasName({ address }: ServerDraft): boolean {
 
 function dnsWay({ address, code }: ServerDraft): Html {
   return html`<section class="way">
-    <h3>In your DNS</h3>
-    <p>Make a record of the type TXT with this name and this text.</p>
-    ${copyable(recordName(address), 'the record’s name')} ${copyable(recordText(code), 'the record’s text')}
+    <h3>DNS record</h3>
+    <p>Create a TXT record with this name and value.</p>
+    ${copyable(recordName(address), 'the record’s name')} ${copyable(recordText(code), 'the record’s value')}
   </section>`;
 }

@@ -18,16 +18,16 @@ import type { DashboardSources } from './dashboard-sources.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-const SAYS = {
-  answered: 'Your answer is public.',
-  'answer-removed': 'Your answer is gone.',
+const MESSAGES = {
+  answered: 'Answer published.',
+  'answer-removed': 'Answer removed.',
 };
 
-/** `/dashboard/servers/<id>/reviews`: the approved reviews, and the owner's answers to them. */
+/** `/dashboard/servers/<id>/reviews`: the approved reviews and the owner's answers. */
 export function reviewPages(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
 
-  const show = async (request: FastifyRequest, reply: FastifyReply, wrong?: WrongAnswer) => {
+  const show = async (request: FastifyRequest, reply: FastifyReply, wrong?: RejectedAnswer) => {
     const server = serverOf(request);
     const now = platform.clock.now();
     const page = pageOf(request);
@@ -38,7 +38,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
         title: 'Reviews',
         body:
           found.reviews.length === 0
-            ? html`<div class="empty">${page > 1 ? 'There are no reviews on this page.' : 'No review is public yet. New ones appear here once an operator has approved them.'}</div>`
+            ? html`<div class="empty">${page > 1 ? 'There are no reviews on this page.' : 'No public reviews yet. New reviews appear here after an operator approves them.'}</div>`
             : html`<ol class="reviews">${found.reviews.map((review) => answerable({ path, page, review, server, now, wrong }))}</ol>`,
       })}
       ${pager({
@@ -50,7 +50,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
       reply,
       {
         title: `Reviews · ${server.name}`,
-        says: SAYS,
+        messages: MESSAGES,
         body: serverFrame({ base, server, now, part: '/reviews', body }),
       },
       wrong ? 400 : 200,
@@ -83,7 +83,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
   });
 }
 
-type WrongAnswer = { reviewId: ObjectId; typed: Typed };
+type RejectedAnswer = { reviewId: ObjectId; typed: Typed };
 
 function back(base: string, server: WithId<Server>, reviewId: ObjectId, page: number, done: string): string {
   return `${serverPath(base, server, '/reviews')}?page=${page}&done=${done}#review-${reviewId.toHexString()}`;
@@ -94,7 +94,7 @@ function pageOf(request: FastifyRequest): number {
 }
 
 function noReview(): PageError {
-  return new PageError(404, 'This server has no such public review.');
+  return new PageError(404, 'This server has no public review with this id.');
 }
 
 function reviewIdOf(request: FastifyRequest): ObjectId {
@@ -109,7 +109,7 @@ type Item = {
   review: WithId<Review>;
   server: WithId<Server>;
   now: Date;
-  wrong: WrongAnswer | undefined;
+  wrong: RejectedAnswer | undefined;
 };
 
 function answerable({ path, page, review, server, now, wrong }: Item): Html {
@@ -135,24 +135,24 @@ function answerForms({
   wrong: Typed | undefined;
 }): Html {
   const { username, answer, _id } = review;
-  // Each field of a page has an id of its own.
+  // Each field of a page needs its own id.
   const field = textArea({
     name: 'answer',
     id: `answer-${_id.toHexString()}`,
     label: 'Your answer',
-    hint: `Public at once; up to ${count(LONGEST_ANSWER)} characters.`,
+    hint: `Published at once. Up to ${count(LONGEST_ANSWER)} characters.`,
     rows: 4,
     required: true,
     value: wrong?.values.answer ?? answer?.text ?? '',
     error: wrong?.errors.answer,
   });
   return html`<div class="actions">
-    <details ${wrong ? 'open' : ''}><summary class="button quiet">${answer ? 'Change your answer' : 'Answer'}<span class="for-readers"> to ${username}</span></summary>
+    <details ${wrong ? 'open' : ''}><summary class="button quiet">${answer ? 'Edit your answer' : 'Answer'}<span class="for-readers"> to ${username}</span></summary>
       <form method="post" action="${path}/answer?page=${String(page)}" class="stack answer-form">
         ${field}
-        <button type="submit">${answer ? 'Save the answer' : 'Publish the answer'}</button>
+        <button type="submit">${answer ? 'Save answer' : 'Publish answer'}</button>
       </form>
     </details>
-    ${answer ? confirmed({ text: 'Remove your answer', of: `to ${username}`, consequence: 'It is not public any more, and its text is not kept.', form: button({ to: `${path}/remove-answer?page=${page}`, text: 'Remove it', kind: 'danger' }) }) : ''}
+    ${answer ? confirmed({ text: 'Remove your answer', of: `to ${username}`, consequence: 'Your answer is deleted and no longer public.', form: button({ to: `${path}/remove-answer?page=${page}`, text: 'Remove answer', kind: 'danger' }) }) : ''}
   </div>`;
 }

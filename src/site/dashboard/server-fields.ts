@@ -5,11 +5,11 @@ import type { Typed } from '../form.ts';
 import type { Html } from '../html.ts';
 import { PORT_LENGTH, select, textField } from '../parts.ts';
 
-/** What was typed as a port; the feature says what is wrong with it. */
+/** A port as a number, NaN if empty; the feature validates it. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
 const textOrNull = z.string().transform((value) => (value.trim() === '' ? null : value));
 
-/** A form about a server, as the features take it; their rules are not repeated here. */
+/** A server form as the features expect it. They validate the values. */
 export const serverForm = z.object({
   name: z.string(),
   address: z.string(),
@@ -19,15 +19,15 @@ export const serverForm = z.object({
   countryCode: textOrNull,
 });
 
-/** Where a server is, as it stands in a form. */
+/** The address part of a server form. */
 export const addressForm = serverForm.pick({ address: true, port: true });
 
-/** What may be changed of a listed server at once. */
+/** The details of a listed server, which can change without verification. */
 export const detailsForm = serverForm.omit({ address: true, port: true });
 
 const REGIONS = regions();
 
-/** Every country of ISO 3166-1 that has a name, by name: made from Unicode's list, without its groups and exceptions. */
+/** The countries of ISO 3166-1 by name: Unicode's list without groups and exceptional codes. */
 function regions(): [string, string][] {
   const names = new Intl.DisplayNames('en-GB', { type: 'region', fallback: 'none' });
   const noCountry = new Set([
@@ -57,19 +57,19 @@ function regions(): [string, string][] {
 
 const COUNTRIES = new Map(REGIONS);
 
-/** A country as users call it; its code where Unicode's list has none. */
+/** A country's name; its code if Unicode's list has none. */
 export function countryName(code: string): string {
   return COUNTRIES.get(code) ?? code;
 }
 
 const GAME_NAMES = new Map(listGames().map(({ id, name }) => [id, name]));
 
-/** A server's game as users call it; empty for none, its id for one that left the list. */
+/** A game's name; empty for none, its id if the list no longer has it. */
 export function gameName(game: string | null | undefined): string {
   return game ? (GAME_NAMES.get(game) ?? game) : '';
 }
 
-/** The name under which a game is offered and found again. */
+/** The games to choose from: those that can be probed and found by their name. */
 const GAMES = listGames()
   .filter(({ notAsked }) => notAsked === null)
   .filter(({ id, name }) => gameOf(name).id === id);
@@ -78,7 +78,7 @@ export function nameField({ values, errors }: Typed): Html {
   return textField({
     name: 'name',
     label: 'Name',
-    hint: 'As players see it in the list.',
+    hint: 'Shown in the list of servers.',
     required: true,
     maxlength: 200,
     value: values.name ?? '',
@@ -89,20 +89,20 @@ export function nameField({ values, errors }: Typed): Html {
 export function addressFields({ values, errors }: Typed): Html {
   return html`<div class="row place">
     ${textField({ name: 'address', label: 'Address', hint: 'Host name or IP address', required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', error: errors.address })}
-    ${textField({ name: 'port', label: 'Port', hint: 'For players', required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', error: errors.port })}
+    ${textField({ name: 'port', label: 'Port', hint: 'The port for players', required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', error: errors.port })}
   </div>`;
 }
 
 export function gameFields({ values, errors }: Typed): Html {
-  return html`${textField({ name: 'game', label: 'Game', hint: 'Type to search. Leave it empty if the game is not in the list: the server then lives by its own reports.', list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', error: errors.game })}
+  return html`${textField({ name: 'game', label: 'Game', hint: 'Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.', list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', error: errors.game })}
     <datalist id="games">${GAMES.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
     <div class="row">
-      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if yours is unusual', inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', error: errors.queryPort })}
-      ${select({ name: 'countryCode', label: 'Country (optional)', hint: 'Where the machine stands', value: values.countryCode ?? '', error: errors.countryCode, options: [['', 'Not said'], ...REGIONS] })}
+      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if it is not the default', inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', error: errors.queryPort })}
+      ${select({ name: 'countryCode', label: 'Country (optional)', hint: 'Location of the server', value: values.countryCode ?? '', error: errors.countryCode, options: [['', 'Not specified'], ...REGIONS] })}
     </div>`;
 }
 
-/** What a form shows at first: the settings as they are. */
+/** The form with the current settings. */
 export function valuesOf(of: {
   name: string;
   address: string;

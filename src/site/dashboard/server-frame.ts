@@ -30,7 +30,7 @@ export function serverPath(base: string, server: Pick<Server, '_id'>, part = '')
   return `${base}/dashboard/servers/${server._id.toHexString()}${part}`;
 }
 
-/** What stands over each page of one server: its name, how it is, and the way to the other pages. */
+/** The frame of each page of a server: name, status and tabs. */
 export function serverFrame({ base, server, now, part, body }: Frame): Html {
   return html`<div class="page-head">
       <div>
@@ -44,18 +44,18 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
       PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? notice('attention', html`The operator has taken this server off the ranking and the public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and its votes go on.`) : ''}
+    ${server.hiddenAt ? notice('attention', html`The operator has hidden this server from the ranking and public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and votes keep working.`) : ''}
     ${body}`;
 }
 
-/** Where players connect: `play.example.org:25565`; an IPv6 address in brackets. */
+/** The address for players: `play.example.org:25565`; an IPv6 address in brackets. */
 export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
-/** Whether a server is there, in a word. */
+/** A server's status as a badge. */
 export function statusBadge(server: Pick<Server, 'probe' | 'lastReport'>, now: Date): Html {
   return badgeOf(statusAt(server, now));
 }

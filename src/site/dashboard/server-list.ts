@@ -13,12 +13,12 @@ import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { addressOf, serverPath, statusBadge } from './server-frame.ts';
 
-const SAYS = {
-  discarded: 'The draft is discarded.',
-  removed: 'The server is removed.',
+const MESSAGES = {
+  discarded: 'Draft discarded.',
+  removed: 'Server removed.',
 };
 
-/** `/dashboard`: the servers of whoever is signed in, and those that wait for a proof. */
+/** `/dashboard`: the user's servers and drafts. */
 export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   app.get('/', SIGNED_IN, async (request, reply) => {
@@ -29,7 +29,7 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
     ]);
     return sendPage(request, reply, {
       title: 'Your servers',
-      says: SAYS,
+      messages: MESSAGES,
       body: html`<div class="page-head">
           <h1>Your servers</h1>
           <a class="button" href="${base}/dashboard/servers/new">Add a server</a>
@@ -63,7 +63,7 @@ function serverTable(base: string, servers: WithId<Server>[], now: Date): Html {
         cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
       },
     ],
-    empty: 'You have no server here yet. Add one: it takes two minutes.',
+    empty: 'You have no servers yet. Add your first one in two minutes.',
   });
 }
 
@@ -72,7 +72,7 @@ function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
   return card({
     title: 'Not listed yet',
     body: dataTable({
-      caption: 'Servers that wait for a proof',
+      caption: 'Servers to verify',
       rows: drafts,
       columns: [
         {
@@ -89,9 +89,7 @@ function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
         {
           title: 'State',
           cell: ({ check }) =>
-            check?.reached
-              ? badge('attention', 'reached, proof missing')
-              : badge('attention', 'proof missing'),
+            check?.reached ? badge('attention', 'reached, not verified') : badge('attention', 'not verified'),
         },
       ],
       empty: '',

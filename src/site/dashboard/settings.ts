@@ -23,22 +23,22 @@ import { proofCards } from './proof.ts';
 import { addressFields, addressForm, detailsForm, gameFields, nameField, valuesOf } from './server-fields.ts';
 import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
-const SAYS = {
-  saved: 'Your changes are saved.',
-  'saved-text': 'Your text about voting is saved.',
-  'kept-place': 'The server stays where it is.',
+const MESSAGES = {
+  saved: 'Settings saved.',
+  'saved-text': 'Text saved.',
+  'kept-place': 'Move cancelled. The server keeps its address.',
 };
 
 type Showing = {
   details?: Typed;
   place?: Typed;
   howToVote?: Typed;
-  /** The text is shown as players will see it, and not stored yet. */
+  /** The text as players will see it; not saved yet. */
   preview?: string;
   status?: number;
 };
 
-/** `/dashboard/servers/<id>/settings`: what an owner changes of a server, where it is, and its end. */
+/** `/dashboard/servers/<id>/settings`: details, text on voting, address and removal of a server. */
 export function settingsPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
   const { base } = app.site;
   const useCheck = checkTaker(platform);
@@ -51,7 +51,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const paths = { form: pathOf(server), place: pathOf(server, '/place') };
     const body = html`${detailsCard(paths.form, server, showing.details)}
       ${howToVoteCard(pathOf(server, '/how-to-vote'), server, showing)}
-      ${placeCard(paths.place, server, move, showing.place)}
+      ${addressCard(paths.place, server, move, showing.place)}
       ${move ? proofCards({ draft: move, now, action: `${paths.place}/check`, correct: `${paths.form}#place` }) : ''}
       ${removeCard(pathOf(server, '/remove'), server)}`;
     return sendPage(
@@ -59,7 +59,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
       reply,
       {
         title: `Settings · ${server.name}`,
-        says: SAYS,
+        messages: MESSAGES,
         body: serverFrame({ base, server, now, part: '/settings', body }),
       },
       showing.status,
@@ -71,7 +71,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
   app.post('/servers/:serverId/settings', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data, typed } = readForm(detailsForm, request);
-    if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
+    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
     const refused = isAskedAnew(server, data) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { details: withError(typed, refused), status: 429 });
     try {
@@ -100,12 +100,12 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const server = serverOf(request);
     const user = userOf(request);
     const { data, typed } = readForm(addressForm, request);
-    if (!data) throw new PageError(400, 'The form was not sent whole. Load the page again.');
+    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
     const refused = isByOperator(platform, request) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { place: withError(typed, refused), status: 429 });
     try {
       if (isByOperator(platform, request)) {
-        // An operator's word is proof enough, as it is at the command line.
+        // Operators need no verification, as on the command line.
         await editServer(platform, server._id, data, user.email);
         return reply.redirect(`${pathOf(server)}?done=saved`, 303);
       }
@@ -142,7 +142,7 @@ function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(serv
     body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${nameField(typed)} ${gameFields(typed)}
-        <p class="hint">The server’s id stays the same. A new name gives its page a new address, to which the old one leads.</p>
+        <p class="hint">The server’s id stays the same. A new name changes the page’s address; the old address redirects.</p>
         <button type="submit">Save</button>
       </form>`,
   });
@@ -155,34 +155,34 @@ function howToVoteCard(path: string, server: WithId<Server>, { howToVote, previe
     id: 'how-to-vote',
     title: 'How to vote',
     body: html`<form method="post" action="${path}#how-to-vote" class="stack">
-        ${textArea({ name: 'howToVote', label: 'What players get for a vote, and how they vote', hint: `Up to ${LONGEST_HOW_TO_VOTE.toLocaleString('en-GB')} characters of plain text. Addresses that begin with https:// become links.`, rows: 6, value: values.howToVote ?? server.howToVote ?? '', error: errors.howToVote })}
+        ${textArea({ name: 'howToVote', label: 'Rewards and how to vote', hint: `Up to ${LONGEST_HOW_TO_VOTE.toLocaleString('en-GB')} characters of plain text. URLs that begin with https:// become links.`, rows: 6, value: values.howToVote ?? server.howToVote ?? '', error: errors.howToVote })}
         <div class="actions">
           <button type="submit">Save</button>
           <button type="submit" class="quiet" name="do" value="preview">Preview</button>
         </div>
       </form>
-      ${shown ? html`<section><h3>${preview === undefined ? 'As players see it' : 'Preview: not saved yet'}</h3>${writtenText(shown)}</section>` : ''}`,
+      ${shown ? html`<section><h3>${preview === undefined ? 'As players see it' : 'Preview (not saved)'}</h3>${writtenText(shown)}</section>` : ''}`,
   });
 }
 
-function placeCard(
+function addressCard(
   path: string,
   server: WithId<Server>,
   move: WithId<ServerDraft> | null,
   typed?: Typed,
 ): Html {
   const shown = typed ?? valuesOf(move ?? server);
-  const wish: Content = move
-    ? html`${notice('attention', html`The server moves to <span class="mono">${addressOf(move)}</span> once you have shown that it is yours. Until then it stays at <span class="mono">${addressOf(server)}</span>.`)}
-      ${button({ to: `${path}/discard`, text: 'Stay where it is' })}`
+  const pendingMove: Content = move
+    ? html`${notice('attention', html`The server will move to <span class="mono">${addressOf(move)}</span> after you verify ownership. Until then it stays at <span class="mono">${addressOf(server)}</span>.`)}
+      ${button({ to: `${path}/discard`, text: 'Cancel move' })}`
     : '';
   return card({
     id: 'place',
     title: 'Address',
-    body: html`${wish} ${shown.errors.form ? notice('bad', shown.errors.form) : ''}
+    body: html`${pendingMove} ${shown.errors.form ? notice('bad', shown.errors.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${addressFields(shown)}
-        <p class="hint">A new address is used after you have shown that it is yours, as when you added the server. Votes, tokens and the vote listener stay.</p>
+        <p class="hint">You need to verify ownership of the new address. Votes, tokens and the vote listener are kept.</p>
         <button type="submit" class="quiet">${move ? 'Change' : 'Move to this address'}</button>
       </form>`,
   });
@@ -190,11 +190,11 @@ function placeCard(
 
 function removeCard(path: string, { name }: WithId<Server>): Html {
   return card({
-    title: 'Remove the server',
+    title: 'Remove server',
     body: confirmed({
-      text: 'Remove it from the list',
-      consequence: html`<bdi>${name}</bdi> leaves the list for ever: its tokens are refused, votes that wait to be forwarded are given up, and its page is gone. Its id is never used again. Adding it anew begins from nothing.`,
-      form: button({ to: path, text: 'Remove it for ever', kind: 'danger' }),
+      text: 'Remove server',
+      consequence: html`<bdi>${name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.`,
+      form: button({ to: path, text: 'Remove permanently', kind: 'danger' }),
     }),
   });
 }

@@ -7,10 +7,10 @@ import { topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { csv } from '../csv.ts';
 
-/** How many players a file of the month's voters has at most. */
-const VOTERS_IN_FILE = 1_000;
+/** The maximum number of players in `voters.csv`. */
+const MAX_VOTERS = 1_000;
 
-/** The points of the last `days` days; the newest are of yesterday. */
+/** The points of the last `days` days; the newest is yesterday. */
 export function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
   return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
 }
@@ -24,7 +24,7 @@ export function withoutEmptyEnds(points: HistoryPoint[]): HistoryPoint[] {
 
 type Table = (platform: Platform, serverId: ObjectId, days: number) => Promise<string>;
 
-/** The days of a server's history, or of its reports, as a file: `values` gives the columns after the day. */
+/** A daily table of a server's history or reports. `values` gives the columns after the day. */
 function dailyTable(
   columns: string[],
   values: (point: HistoryPoint) => (number | null)[],
@@ -44,7 +44,7 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(100 * value) / 100;
 }
 
-/** What can be downloaded, by file name: one line a UTC day, or a player. Unknown is an empty cell. */
+/** The CSV downloads by file name, one line per UTC day or player. Unknown values are empty cells. */
 export const TABLES = {
   'votes.csv': async (platform, serverId, days) => {
     const votes = await votesByDay(platform, serverId, days);
@@ -74,7 +74,7 @@ export const TABLES = {
     );
   },
   'voters.csv': async (platform, serverId) => {
-    const voters = await topVoters(platform, serverId, VOTERS_IN_FILE);
+    const voters = await topVoters(platform, serverId, MAX_VOTERS);
     return csv(
       ['player', 'votes', 'last_voted_at'],
       voters.map(({ username, votes, lastVotedAt }) => [username, votes, lastVotedAt.toISOString()]),

@@ -17,11 +17,11 @@ import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { isTableName, since, TABLES, withoutEmptyEnds } from './statistics-tables.ts';
 
-/** How many days the charts of votes, players and latency may reach back. */
+/** The ranges of the charts in days. */
 const SPANS = [30, 90] as const;
 const TOP_VOTERS = 25;
 
-/** `/dashboard/servers/<id>/statistics`: charts, their numbers, and both as files. */
+/** `/dashboard/servers/<id>/statistics`: charts with their numbers as tables and CSV files. */
 export function statisticsPages(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
 
@@ -57,7 +57,7 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
   app.get('/servers/:serverId/statistics/:table', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { table = '' } = request.params as { table?: string };
-    if (!isTableName(table)) throw new PageError(404, 'There is no such table.');
+    if (!isTableName(table)) throw new PageError(404, 'This file does not exist.');
     const text = await TABLES[table](platform, server._id, spanOf(request.query));
     return reply
       .header('cache-control', 'no-store')
@@ -71,7 +71,7 @@ function spanOf(query: unknown): (typeof SPANS)[number] {
   return (query as { days?: unknown }).days === '90' ? 90 : 30;
 }
 
-/** A slug has nothing that a header or a file system minds. */
+/** A slug is safe in headers and file names. */
 function fileName({ slug }: WithId<Server>, table: string): string {
   return `${slug}-${table}`;
 }
@@ -88,13 +88,13 @@ function part(title: string, path: string, file: string, body: Html): Html {
   });
 }
 
-/** What the server says of itself, where our own checks are what counts. */
+/** The server's own reports, beside the charts of our checks. */
 function reportedPart(path: string, reported: History, now: Date, days: number): Html {
   return part(
-    'As the server reported',
+    'Reported by the server',
     path,
     `reported.csv?days=${days}`,
-    html`<p class="soft">These figures came through the API. The charts above, averages and uptime are of our own checks.</p>
+    html`<p class="soft">The server reported these values through the API. The charts above, averages and uptime come from our own checks.</p>
       ${playersChart(`Players in ${days} days, as reported`, reported, now)}
       ${latencyChart(`Latency in ${days} days, as reported`, reported, now)}`,
   );
@@ -109,6 +109,6 @@ function voterTable(voters: TopVoter[], now: Date): Html {
       { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
       { title: 'Last vote', cell: ({ lastVotedAt }) => timeAgo(lastVotedAt, now) },
     ],
-    empty: 'Nobody has voted this month.',
+    empty: 'No votes this month.',
   });
 }

@@ -21,7 +21,7 @@ import type { DashboardSources } from './dashboard-sources.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-/** How long a new token may last, in milliseconds. */
+/** The lifetimes of a new token, in milliseconds. */
 const LIFETIMES = { never: undefined, '30d': 30 * DAY, '90d': 90 * DAY, '1y': 365 * DAY } as const;
 const LIFETIME_WORDS: [keyof typeof LIFETIMES, string][] = [
   ['never', 'Never'],
@@ -30,19 +30,19 @@ const LIFETIME_WORDS: [keyof typeof LIFETIMES, string][] = [
   ['1y', 'In a year'],
 ];
 
-/** How long the old token goes on after it was replaced. */
+/** How long a rotated token stays valid, in milliseconds. */
 const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
 const OVERLAP_WORDS: [keyof typeof OVERLAPS, string][] = [
-  ['1h', 'one more hour'],
-  ['1d', 'one more day'],
-  ['7d', 'seven more days'],
-  ['0', 'no longer: it stops now'],
+  ['1h', 'for 1 hour'],
+  ['1d', 'for 1 day'],
+  ['7d', 'for 7 days'],
+  ['0', 'no longer'],
 ];
 
-/** Made with the form: sent twice, it makes one token. */
+/** Created with the form, so that a form sent twice creates one token. */
 const newId = z
   .string()
-  .refine(isId, 'The form was not sent whole. Load the page again.')
+  .refine(isId, 'The form was incomplete. Reload the page.')
   .transform((id) => new ObjectId(id));
 
 const issueForm = z.object({
@@ -55,31 +55,31 @@ const rotateForm = z.object({
   newId,
 });
 
-const SAYS = { revoked: 'The token is revoked. It is refused within 5 seconds.' };
+const MESSAGES = { revoked: 'Token revoked. It stops working within 5 seconds.' };
 
-/** `/dashboard/servers/<id>/tokens`: the API tokens of a server, and how they are used. */
+/** `/dashboard/servers/<id>/tokens`: a server's API tokens, and example calls. */
 export function tokenPages(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
 
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    { typed = UNTOUCHED, issued, said, status = 200 }: Showing = {},
+    { typed = UNTOUCHED, issued, message, status = 200 }: Showing = {},
   ) => {
     const server = serverOf(request);
     const now = platform.clock.now();
     const tokens = await listTokens(platform, server._id);
     const address = `${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
-    const body = html`${said ?? ''} ${issued ? shownOnce(issued) : ''}
+    const body = html`${message ?? ''} ${issued ? shownOnce(issued) : ''}
       ${card({ title: 'Tokens', body: tokenTable(base, server, tokens, now) })}
-      ${card({ title: 'Make a token', body: makeForm(base, server, typed) })}
-      ${card({ title: 'Calls, ready to use', body: curlCard(address, issued?.token) })}`;
+      ${card({ title: 'Create a token', body: createForm(base, server, typed) })}
+      ${card({ title: 'Example calls', body: curlCard(address, issued?.token) })}`;
     return sendPage(
       request,
       reply,
       {
         title: `API access · ${server.name}`,
-        says: SAYS,
+        messages: MESSAGES,
         body: serverFrame({ base, server, now, part: '/tokens', body }),
       },
       status,
@@ -91,7 +91,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
   app.post('/servers/:serverId/tokens', OWNER, async (request, reply) => {
     const { _id: serverId } = serverOf(request);
     const { data, typed } = readForm(issueForm, request);
-    if (!data) return show(request, reply, { typed, said: formFault(typed), status: 400 });
+    if (!data) return show(request, reply, { typed, message: formError(typed), status: 400 });
     const expiresInMs = LIFETIMES[data.lifetime];
     const wanted = {
       serverId,
@@ -103,7 +103,8 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       const issued = await issueTokenBy(platform, wanted, userOf(request).email);
       return await show(request, reply, { issued });
     } catch (error) {
-      if (error instanceof TokenMadeError) return show(request, reply, { said: madeAlready(), status: 409 });
+      if (error instanceof TokenMadeError)
+        return show(request, reply, { message: alreadyCreated(), status: 409 });
       return show(request, reply, { typed: errorsOf(error, typed.values), status: 400 });
     }
   });
@@ -112,20 +113,20 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     const { _id: serverId } = serverOf(request);
     const { data, typed } = readForm(rotateForm, request);
     if (!data)
-      return show(request, reply, { said: formFault(typed) ?? formFault(typed, 'overlap'), status: 400 });
+      return show(request, reply, { message: formError(typed) ?? formError(typed, 'overlap'), status: 400 });
     const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId };
     try {
       const by = userOf(request).email;
       const issued = await rotateTokenBy(platform, serverId, tokenIdOf(request), options, by);
       if (!issued)
         return show(request, reply, {
-          said: notice('bad', 'That token is not valid any more, so there is nothing to replace.'),
+          message: notice('bad', 'This token is no longer valid, so it cannot be replaced.'),
           status: 409,
         });
       return await show(request, reply, { issued });
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;
-      return show(request, reply, { said: madeAlready(), status: 409 });
+      return show(request, reply, { message: alreadyCreated(), status: 409 });
     }
   });
 
@@ -137,10 +138,10 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
   });
 }
 
-type Showing = { typed?: Typed; issued?: IssuedToken; said?: Html | undefined; status?: number };
+type Showing = { typed?: Typed; issued?: IssuedToken; message?: Html | undefined; status?: number };
 
 function noToken(): PageError {
-  return new PageError(404, 'This server has no such token.');
+  return new PageError(404, 'This server has no token with this id.');
 }
 
 function tokenIdOf(request: FastifyRequest): ObjectId {
@@ -149,40 +150,40 @@ function tokenIdOf(request: FastifyRequest): ObjectId {
   return tokenId;
 }
 
-/** A error of what has no field to stand beside. */
-function formFault({ errors }: Typed, field = 'newId'): Html | undefined {
+/** The error of a field that is not visible in the form. */
+function formError({ errors }: Typed, field = 'newId'): Html | undefined {
   const sentence = errors[field];
   return sentence ? notice('bad', sentence) : undefined;
 }
 
-function madeAlready(): Html {
+function alreadyCreated(): Html {
   return notice(
     'attention',
-    'This form was sent before, and the token was made and shown then. If you did not keep it, revoke it and make another one.',
+    'This form was already sent, and its token was created and shown then. If you did not save the token, revoke it and create another one.',
   );
 }
 
 function shownOnce({ token }: IssuedToken): Html {
   return html`<section class="card new-token">
     <h2>Your new token</h2>
-    <p>It is shown only now. Copy it and keep it safe: whoever has it can vote and report for this server.</p>
+    <p>Copy it now: it is shown only once. Anyone who has it can cast votes and send reports for this server.</p>
     ${copyable(token, 'the token')}
   </section>`;
 }
 
-function makeForm(base: string, server: WithId<Server>, { values, errors }: Typed): Html {
+function createForm(base: string, server: WithId<Server>, { values, errors }: Typed): Html {
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
     <div class="row">
-      ${textField({ name: 'name', label: 'Name', hint: 'What it is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
+      ${textField({ name: 'name', label: 'Name', hint: 'What the token is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
       ${select({ name: 'lifetime', label: 'Expires', hint: 'You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, error: errors.lifetime })}
     </div>
-    <button type="submit">Make a token</button>
+    <button type="submit">Create token</button>
   </form>`;
 }
 
 function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToken>[], now: Date): Html {
-  const [valid, over] = [
+  const [valid, invalid] = [
     tokens.filter((token) => isValid(token, now)),
     tokens.filter((token) => !isValid(token, now)),
   ];
@@ -193,7 +194,7 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
       cell: ({ name, prefix }: ApiToken): Content =>
         html`<span><bdi>${name}</bdi><br /><span class="mono soft">${prefix}…</span></span>`,
     },
-    { title: 'Made', cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
+    { title: 'Created', cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
     {
       title: 'Last used',
       cell: ({ lastUsedAt }: ApiToken): Content =>
@@ -206,16 +207,16 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
     cell: (token: WithId<ApiToken>): Content => tokenActions(base, server, token),
   };
   return html`${dataTable({
-    caption: 'Tokens that work',
+    caption: 'Valid tokens',
     rows: valid.toReversed(),
     columns: [...columns, actions],
-    empty: 'No token works for this server. Make one below: your plugin or website needs it.',
+    empty: 'No valid tokens. Create one below for your plugin or website.',
   })}
   ${
-    over.length === 0
+    invalid.length === 0
       ? ''
-      : html`<details><summary>Revoked and expired (${String(over.length)})</summary>
-    ${dataTable({ caption: 'Tokens that do not work any more', rows: over.toReversed(), columns, empty: '' })}</details>`
+      : html`<details><summary>Revoked and expired (${String(invalid.length)})</summary>
+    ${dataTable({ caption: 'Revoked and expired tokens', rows: invalid.toReversed(), columns, empty: '' })}</details>`
   }`;
 }
 
@@ -231,19 +232,19 @@ function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithI
   const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
   const rotate = html`<form method="post" action="${path}/rotate" class="stack">
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
-    <label>The old token works <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
-    <button type="submit">Replace it</button>
+    <label>Keep the old token valid <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
+    <button type="submit">Replace token</button>
   </form>`;
   return html`<div class="actions">
-    ${confirmed({ text: 'Replace', of: name, consequence: 'A new token of the same name and lifetime is made and shown once.', form: rotate })}
-    ${confirmed({ text: 'Revoke', of: name, consequence: 'Whoever uses this token is refused within 5 seconds. It cannot be brought back.', form: button({ to: `${path}/revoke`, text: 'Revoke it', kind: 'danger', of: name }) })}
+    ${confirmed({ text: 'Replace', of: name, consequence: 'A new token with the same name and lifetime is created and shown once.', form: rotate })}
+    ${confirmed({ text: 'Revoke', of: name, consequence: 'The token stops working within 5 seconds. This cannot be undone.', form: button({ to: `${path}/revoke`, text: 'Revoke token', kind: 'danger', of: name }) })}
   </div>`;
 }
 
 function curlCard(address: string, token: string | undefined): Html {
   const intro = token
-    ? 'With the token that was made just now:'
-    : html`Put your token in once, with <code>TOKEN=tp_…</code>, then:`;
+    ? 'With your new token:'
+    : html`Set your token once with <code>TOKEN=tp_…</code>, then:`;
   return html`<p>${intro}</p>
     ${curlLines(address, token ?? '$TOKEN').map(
       ({ title, line }) => html`<div><h3>${title}</h3>${copyable(line, `the call: ${title}`)}</div>`,

@@ -8,14 +8,14 @@ import type { Html } from '../html.ts';
 import { select, textField } from '../parts.ts';
 import { votesFrom } from '../votes-from.ts';
 
-/** A UTC day as date fields give it: `2026-11-21`. */
+/** A UTC day from a date field: `2026-11-21`. */
 const utcDay = z.iso
   .date()
   .refine((text) => text >= '2000' && text < '2200')
   .optional()
   .catch(undefined);
 
-/** What stands behind the `?` of the votes' page; what cannot be read counts as absent. */
+/** The query of the votes page. Invalid values count as absent. */
 export const voteQuery = z.object({
   state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
   player: usernameSchema.optional().catch(undefined),
@@ -26,7 +26,7 @@ export const voteQuery = z.object({
 
 export type VoteFilter = Omit<z.output<typeof voteQuery>, 'from'>;
 
-/** Which votes a filter means: both of its days count. */
+/** The votes that a filter selects, including both of its days. */
 export function wantedBy({ state, player, since, until }: VoteFilter): VotesWanted {
   return {
     state,
@@ -36,12 +36,12 @@ export function wantedBy({ state, player, since, until }: VoteFilter): VotesWant
   };
 }
 
-/** Whether it leaves anything out. */
+/** Whether any filter is set. */
 export function isFiltered({ state, player, since, until }: VoteFilter): boolean {
   return [state, player, since, until].some((value) => value !== undefined);
 }
 
-/** The filter as it stands in a link: `?state=failed&player=Steve`, or nothing. */
+/** The filter as a query string: `?state=failed&player=Steve`, or `''`. */
 export function filterText(
   { state, player, since, until }: VoteFilter,
   more: Record<string, string> = {},
@@ -53,18 +53,18 @@ export function filterText(
   return text ? `?${text}` : '';
 }
 
-/** Each state as an owner reads it. */
+/** The names of the states. */
 export const STATE_WORDS: Record<VoteSelection, string> = {
   none: 'not forwarded',
   waiting: 'waiting',
   sending: 'being sent',
   delivered: 'delivered',
-  unconfirmed: 'unconfirmed, given up',
+  unconfirmed: 'unconfirmed',
   failed: 'failed',
   'sent-not-confirmed': 'sent, not confirmed',
 };
 
-/** The form that narrows the list down; a link takes everything back. */
+/** The filter form, with a link that clears the filter. */
 export function filterForm(path: string, filter: VoteFilter): Html {
   const { state, player = '', since = '', until = '' } = filter;
   return html`<form method="get" action="${path}" class="filters" role="search" aria-label="Votes">

@@ -27,12 +27,12 @@ import { STATE_WORDS } from './vote-filter.ts';
 import { timelineList } from './vote-timeline.ts';
 import { stateBadge } from './vote-words.ts';
 
-const SAYS = {
-  resent: 'The vote is in the line again.',
-  'under-way': 'The vote is in the line already: it is not put there twice.',
+const MESSAGES = {
+  resent: 'Vote queued again.',
+  'under-way': 'The vote is already queued.',
 };
 
-/** `/dashboard/servers/<id>/votes/<vote>`: one vote's whole way, and the button that sends it again. */
+/** `/dashboard/servers/<id>/votes/<vote>`: a vote's timeline, with a button to send it again. */
 export function votePage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   const statusOf = listenerStatusReader(platform);
@@ -43,7 +43,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
     const vote = UUID.isValid(voteId)
       ? await platform.votes.findOne({ serverId, _id: new UUID(voteId) })
       : null;
-    if (!vote) throw new PageError(404, 'This server has no such vote.');
+    if (!vote) throw new PageError(404, 'This server has no vote with this id.');
     return vote;
   };
 
@@ -60,21 +60,21 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
       ${livePart({
         id: 'vote',
         href: path,
-        said: `The vote of ${vote.username}: ${STATE_WORDS[state]}.`,
+        announcement: `The vote of ${vote.username}: ${STATE_WORDS[state]}.`,
         open: state === 'waiting' || state === 'sending',
         body: [
           card({
             title: html`Vote of <bdi>${vote.username}</bdi>`,
             actions: stateBadge(vote),
-            body: [standingNotice(timeline, status, now), about(vote), resendAction(path, vote, status, now)],
+            body: [statusNotice(timeline, status, now), about(vote), resendAction(path, vote, status, now)],
           }),
-          card({ title: 'What happened', body: timelineList(timeline.events) }),
+          card({ title: 'Timeline', body: timelineList(timeline.events) }),
         ],
       })}`;
     return sendPage(request, reply, {
       title: `Vote of ${vote.username} · ${server.name}`,
       live: true,
-      says: SAYS,
+      messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/votes', body }),
     });
   });
@@ -87,26 +87,26 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
   });
 }
 
-/** @throws {PageError} where nothing was done */
-function doneBy(resent: Resent): keyof typeof SAYS {
+/** @throws {PageError} if the vote was not queued */
+function doneBy(resent: Resent): keyof typeof MESSAGES {
   switch (resent.kind) {
     case 'resent':
     case 'under-way':
       return resent.kind;
     case 'no-listener':
-      throw new PageError(409, 'This server has no vote listener: set one first.');
+      throw new PageError(409, 'This server has no vote listener. Set one up first.');
     case 'imported':
-      throw new PageError(409, 'The vote was imported, and imported votes are never forwarded.');
+      throw new PageError(409, 'Imported votes are never forwarded.');
     case 'too-old':
-      throw new PageError(409, 'Votes can be sent for 30 days after they were cast, and this one is older.');
+      throw new PageError(409, 'You can send votes for 30 days after they were cast. This vote is older.');
     case 'too-many':
       throw new PageError(
         429,
-        `A server’s delivered votes can be sent again ${DELIVERED_RESENDS.times} times an hour. Try again later.`,
+        `You can send ${DELIVERED_RESENDS.times} delivered votes again per hour. Try again later.`,
         resent.nextAllowedAt,
       );
     case 'not-found':
-      throw new PageError(404, 'This server has no such vote.');
+      throw new PageError(404, 'This server has no vote with this id.');
   }
 }
 
@@ -114,13 +114,13 @@ function about({ _id, votedAt, delivery, excludedAt }: Vote): Html {
   return facts([
     ['Cast', time(votedAt)],
     ['Attempts', delivery.attemptCount === 0 ? 'none yet' : String(delivery.attemptCount)],
-    ['Counts', excludedAt ? 'nowhere: an operator excluded it' : null],
+    ['Counted', excludedAt ? 'no: an operator excluded it' : null],
     ['Vote id', html`<code>${_id.toString()}</code>`],
   ]);
 }
 
-/** How a vote stands, in sentences. */
-function standingNotice(
+/** A vote's status in sentences. */
+function statusNotice(
   { status, mayHaveArrivedTwice }: VoteTimeline,
   { queuePaused, listener }: ListenerStatus,
   now: Date,
@@ -137,61 +137,60 @@ function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date
       return NONE[status.why];
     case 'waiting': {
       const { givenUpAt } = status;
-      const until = givenUpAt
-        ? ` It is given up ${relative(givenUpAt, now)}, on ${timeText(givenUpAt)}.`
-        : '';
-      return `${waits(status, queuePaused, now)}${until}`;
+      const until = givenUpAt ? ` It expires ${relative(givenUpAt, now)}, on ${timeText(givenUpAt)}.` : '';
+      return `${waitingText(status, queuePaused, now)}${until}`;
     }
     case 'sending':
-      return 'An attempt is under way.';
+      return 'An attempt is in progress.';
     case 'delivered': {
       const at = status.at ? ` on ${timeText(status.at)}` : '';
       if (status.confirmed === false) {
-        return `Sent${at}, and not confirmed: the listener closed without an answer, as most do in Votifier v1.`;
+        return `Sent${at}, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.`;
       }
-      return `Delivered${at}${status.confirmed ? ', and confirmed by the listener' : ''}.`;
+      return `Delivered${at}${status.confirmed ? ' and confirmed by the listener' : ''}.`;
     }
     case 'unconfirmed':
-      return `It was sent, and no answer came: it may have arrived. Only you send it again, until ${timeText(status.resendableUntil)}.`;
+      return `Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until ${timeText(status.resendableUntil)}.`;
     case 'failed':
       return `${FAILED[status.why]} You can send it again until ${timeText(status.resendableUntil)}.`;
   }
 }
 
 const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
-  imported: 'It was cast elsewhere and imported. Imported votes are never forwarded.',
-  'no-listener': 'When it was cast there was no vote listener. You can send it when there is one.',
+  imported: 'This vote was imported. Imported votes are never forwarded.',
+  'no-listener': 'There was no vote listener when this vote was cast. You can send it after you set one up.',
   'listener-removed':
-    'The vote listener was removed while it waited. You can send it when there is one again.',
+    'The vote listener was removed before this vote was delivered. You can send it after you set one up again.',
 };
 
 const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string> = {
-  refused: 'The listener refused it.',
-  expired: 'It could not be delivered in time.',
+  refused: 'The listener refused this vote.',
+  expired: 'It expired before it could be delivered.',
   'server-removed': 'The server was removed.',
 };
 
-function waits(
+function waitingText(
   { waitingFor, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
   queuePaused: boolean | null,
   now: Date,
 ): string {
   switch (waitingFor.kind) {
     case 'no-listener':
-      return 'The listener was removed: the vote is removed from the queue.';
+      return 'The listener was removed, so the vote leaves the queue.';
     case 'resume':
-      return 'It waits until the listener is resumed.';
+      return 'Waiting until you resume the listener.';
     case 'listener-test':
-      return `It waits for the listener, which cannot be reached and is tested ${relative(waitingFor.at, now)}.`;
+      return `Waiting for the listener, which is unreachable. Next test ${relative(waitingFor.at, now)}.`;
     case 'outgoing-limit':
-      return `It is sent ${relative(waitingFor.at, now)}. The listener has not acknowledged a vote yet, and until it does only so many connections a minute are opened to its address and for one account.`;
+      return `It will be sent ${relative(waitingFor.at, now)}. The number of connections per minute is limited until the listener acknowledges its first vote.`;
     case 'own-retry':
-      return `It waits for its next attempt, ${relative(waitingFor.at, now)}.`;
+      return `Waiting for its next attempt, ${relative(waitingFor.at, now)}.`;
     case 'turn': {
-      if (queuePaused) return 'It waits: an operator of this listing holds the votes of every server.';
-      if (ahead === 0) return 'It waits for its turn.';
+      if (queuePaused)
+        return 'Waiting: the operator of this listing has paused vote delivery for all servers.';
+      if (ahead === 0) return 'Next in the queue.';
       const votes = counted(ahead, 'vote');
-      return `It waits for its turn: ${ahead === MOST_AHEAD ? 'at least ' : ''}${votes} ${ahead === 1 ? 'stands' : 'stand'} before it in the line.`;
+      return `Waiting in the queue, with ${ahead === MOST_AHEAD ? 'at least ' : ''}${votes} before it.`;
     }
   }
 }
@@ -199,15 +198,15 @@ function waits(
 function resendAction(path: string, vote: Vote, { listener }: ListenerStatus, now: Date): Content {
   if (!listener || whyNotResend(vote, now)) return '';
   const isFirst = vote.delivery.state === 'none';
-  const press = button({
+  const sendButton = button({
     to: `${path}/resend`,
-    text: isFirst ? 'Send it' : 'Send it again',
+    text: isFirst ? 'Send vote' : 'Send again',
     kind: 'primary',
   });
-  if (!mayHaveArrived(vote)) return press;
+  if (!mayHaveArrived(vote)) return sendButton;
   const consequence =
     vote.delivery.state === 'delivered'
-      ? 'This vote was delivered. Sent again, it arrives twice.'
-      : 'This vote may have arrived. Sent again, it may arrive twice.';
-  return confirmed({ text: 'Send it again', consequence, form: press });
+      ? 'This vote was delivered. If you send it again, it arrives twice.'
+      : 'This vote may have arrived. If you send it again, it may arrive twice.';
+  return confirmed({ text: 'Send again', consequence, form: sendButton });
 }

@@ -7,7 +7,7 @@ import type { Content, Html } from '../html.ts';
 import { badge, type Tone } from '../parts.ts';
 import { count, counted, duration, exactTime } from '../words.ts';
 
-/** What happened to a vote, one after the other. */
+/** The events of a vote in order. */
 export function timelineList(events: TimelineEvent[]): Html {
   return html`<ol class="timeline">${events.map(item)}</ol>`;
 }
@@ -45,23 +45,23 @@ const CLASS_TONES: Record<string, Tone> = {
   none: 'quiet',
 };
 
-/** What an attempt reached, as the end of «It …». */
+/** How far an attempt got. */
 const REACHED: Record<Step, string> = {
-  none: 'It did not get to an address.',
-  resolved: 'It found the address, and no connection.',
-  connected: 'It connected.',
-  greeted: 'It connected and was greeted.',
-  written: 'It sent the vote.',
-  acknowledged: 'It sent the vote and was answered.',
+  none: 'The host name did not resolve.',
+  resolved: 'The address was found, but the connection failed.',
+  connected: 'Connected.',
+  greeted: 'Connected and received the greeting.',
+  written: 'Sent the vote.',
+  acknowledged: 'Sent the vote and received an answer.',
 };
 
 function attemptItem(attempt: AttemptEvent): Html {
   const { at, number, test, end, underWay, worker } = attempt;
-  const what = `${test ? 'Test of the listener' : 'Attempt'}${number === null ? ', not counted' : ` ${number}`}`;
+  const what = `${test ? 'Listener test' : 'Attempt'}${number === null ? ', not counted' : ` ${number}`}`;
   const cause = causeWords(attempt);
   const startedBy = cause ? `Started by ${cause}. ` : '';
   if (!end) {
-    const words = underWay ? 'under way' : 'its end is not known';
+    const words = underWay ? 'in progress' : 'outcome unknown';
     return entry(
       underWay ? 'quiet' : 'attention',
       at,
@@ -70,15 +70,15 @@ function attemptItem(attempt: AttemptEvent): Html {
     );
   }
   const tone = CLASS_TONES[end.class] ?? 'quiet';
-  const took = end.durationMs === null ? '' : ` It took ${duration(end.durationMs)}.`;
+  const took = end.durationMs === null ? '' : ` Duration: ${duration(end.durationMs)}.`;
   const head = html`<strong>${what}</strong> ${badge(tone, end.code.replaceAll('-', ' '))}`;
   return entry(
     tone,
     at,
     head,
     html`<p>${end.cause}</p>
-      ${end.words ? html`<p>The listener said «<bdi>${end.words}</bdi>»</p>` : ''}
-      ${end.detail ? html`<p>Found: ${end.detail}</p>` : ''}
+      ${end.words ? html`<p>Listener’s answer: «<bdi>${end.words}</bdi>»</p>` : ''}
+      ${end.detail ? html`<p>Detail: ${end.detail}</p>` : ''}
       ${end.class === 'delivered' ? '' : html`<p>${end.mend}</p>`}
       <p class="small soft">${startedBy}${end.reached ? REACHED[end.reached] : ''}${took} (${end.class})</p>`,
   );

@@ -17,7 +17,7 @@ const TONES: Record<DeliveryState, Tone> = {
   failed: 'bad',
 };
 
-/** A vote's state; one that nobody said to have arrived is not called delivered. */
+/** A vote's state as a badge. A vote without a confirmation is not called delivered. */
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
   const { state } = delivery;
   return isConfirmed(delivery) === false
@@ -25,7 +25,7 @@ export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
     : badge(TONES[state], STATE_WORDS[state]);
 }
 
-/** What a vote waits for, or how it ended, in a few words. `vote` has its newest attempt at least. */
+/** What a vote waits for, or its outcome, in a few words. `vote` must include its newest attempt. */
 export function inFewWords(
   vote: Vote,
   listener: Pick<Listener, 'pause' | 'breaker' | 'limited'> | null,
@@ -35,27 +35,27 @@ export function inFewWords(
   const newest = delivery.attempts.at(-1);
   switch (delivery.state) {
     case 'none':
-      return isImported(vote) ? 'imported: cast elsewhere' : 'there was no vote listener';
+      return isImported(vote) ? 'imported' : 'no vote listener at that time';
     case 'waiting':
       return waitsFor(vote, listener, now);
     case 'sending':
       return newest ? `attempt ${delivery.attemptCount}` : '';
     case 'delivered': {
       if (isConfirmed(delivery) === false) return 'the listener closed without an answer';
-      // How long the first one took is on the vote's own page.
-      if (newest?.wokenBy === 'resend') return 'confirmed, sent again by hand';
-      const tries = delivery.attemptCount > 1 ? ` at the ${ordinal(delivery.attemptCount)} attempt` : '';
+      // The vote's own page shows the duration of the first attempt.
+      if (newest?.wokenBy === 'resend') return 'confirmed after a manual resend';
+      const tries = delivery.attemptCount > 1 ? ` on the ${ordinal(delivery.attemptCount)} attempt` : '';
       const took = delivery.deliveredAt
         ? ` after ${duration(delivery.deliveredAt.getTime() - votedAt.getTime())}`
         : '';
       return `confirmed${took}${tries}`;
     }
     case 'unconfirmed':
-      return `sent ${counted(delivery.attemptCount, 'time')}, never answered: it may have arrived`;
+      return `sent ${counted(delivery.attemptCount, 'time')}, no answer; may have arrived`;
     case 'failed':
       return newest?.class === 'vote-only' && newest.code
         ? explain(newest.code, newest.protocol).cause
-        : 'it could not be delivered in time';
+        : 'expired before it could be delivered';
   }
 }
 
@@ -69,11 +69,11 @@ function waitsFor(
     case 'resume':
       return 'for the listener to be resumed';
     case 'listener-test':
-      return `for the listener, tested ${relative(waits.at, now)}`;
+      return `for the listener; next test ${relative(waits.at, now)}`;
     case 'outgoing-limit':
-      return `limited until its listener acknowledges; sent ${relative(waits.at, now)}`;
+      return `rate-limited; sent ${relative(waits.at, now)}`;
     case 'own-retry':
-      return `for its next attempt, ${relative(waits.at, now)}`;
+      return `for the next attempt, ${relative(waits.at, now)}`;
     case 'no-listener':
       return 'the listener was removed';
     default:

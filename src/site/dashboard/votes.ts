@@ -12,18 +12,18 @@ import { card, dataTable, figure, pager } from '../parts.ts';
 import { votesFromText } from '../votes-from.ts';
 import { timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { listenerLine, listenerSaid, waitingWords } from './listener-state.ts';
+import { listenerAnnouncement, listenerLine, waitingWords } from './listener-state.ts';
 import { type ListenerStatus, listenerStatusReader } from './listener-status.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 import { inFewWords, stateBadge } from './vote-words.ts';
 
-const SAYS = {
-  resent: 'The votes are in the line again.',
-  'nothing-to-resend': 'There was nothing to send: the votes are in the line already.',
+const MESSAGES = {
+  resent: 'Votes queued again.',
+  'nothing-to-resend': 'Nothing to send. The votes are already queued.',
 };
 
-/** `/dashboard/servers/<id>/votes`: every vote, newest first, and what became of it. */
+/** `/dashboard/servers/<id>/votes`: every vote with its state, newest first. */
 export function votesPage(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   const statusOf = listenerStatusReader(platform);
@@ -42,15 +42,15 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
     const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: votesFromText(from) } : {})}`,
-      said: listener ? listenerSaid(listener) : 'There is no vote listener.',
+      announcement: listener ? listenerAnnouncement(listener) : 'No vote listener.',
       open: (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen),
       body: [
         html`<section class="card">
             <div class="figures">${figure('Votes waiting', waitingWords(listener?.waiting ?? 0))}</div>
             ${listenerLine(status, now)}
-            <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? 'The vote listener' : 'Set up the vote listener'}</a></p>
+            <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? 'Open vote listener' : 'Set up the vote listener'}</a></p>
           </section>`,
-        // What is typed there is not overwritten.
+        // A refresh must not overwrite the user's input.
         html`<div hx-morph-skip>${card({ title: 'Votes', actions: resendLink(shown), body: filterForm(path, filter) })}</div>`,
         html`<section class="card">${table(shown)}</section>`,
       ],
@@ -58,7 +58,7 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
     return sendPage(request, reply, {
       title: `Votes · ${server.name}`,
       live: true,
-      says: SAYS,
+      messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/votes', body }),
     });
   });
@@ -75,11 +75,11 @@ type Shown = {
 
 const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
 
-/** Votes in the line are not sent again, so a filter for them has no such link. */
+/** Queued votes are not sent again, so a filter for them has no such link. */
 function resendLink({ path, filter, status }: Shown): Content {
   const { state } = filter;
   if (!status.listener || (state && !isResendable(state))) return '';
-  return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">Send again …</a>`;
+  return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">Send again…</a>`;
 }
 
 function table({ path, filter, from, page, status, now }: Shown): Html {
@@ -97,11 +97,11 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
       {
         title: 'State',
         cell: (vote) =>
-          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">counts nowhere</span>` : ''}</span>`,
+          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">not counted</span>` : ''}</span>`,
       },
       { title: 'Details', cell: (vote) => inFewWords(vote, status.listener, now) },
     ],
-    empty: emptyWords(filter, next !== null),
+    empty: emptyText(filter, next !== null),
   })}
   ${pager({
     first: from ? `${path}${filterText(filter)}` : undefined,
@@ -109,8 +109,8 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
   })}`;
 }
 
-function emptyWords(filter: VoteFilter, more: boolean): string {
-  if (more) return 'None of these votes of the player is among those you look for. There are older ones.';
-  if (isFiltered(filter)) return 'There is no such vote.';
-  return 'No vote was cast yet. Players’ votes come through the API: make a token under «API access».';
+function emptyText(filter: VoteFilter, more: boolean): string {
+  if (more) return 'No matching votes on this page. Continue with older ones.';
+  if (isFiltered(filter)) return 'No matching votes.';
+  return 'No votes yet. Votes come through the API: create a token under «API access».';
 }

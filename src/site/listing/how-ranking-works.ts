@@ -22,23 +22,23 @@ import { searchText } from './ranking-query.ts';
 
 const PATH = '/how-ranking-works';
 
-/** `/how-ranking-works`: the formula, and for any server the figures that gave its place. */
+/** `/how-ranking-works`: the formula, and the figures behind any server's rank. */
 export function howRankingWorks(app: FastifyInstance, { platform }: ListingSources): void {
   const { base, name } = app.site;
   app.get(PATH, PUBLIC, (request, reply) => {
-    const asked = searchText(queryOf(request).server ?? '');
-    const canonical = `${PATH}${queryText({ server: asked })}`;
+    const search = searchText(queryOf(request).server ?? '');
+    const canonical = `${PATH}${queryText({ server: search })}`;
     return sendPublicPage(request, reply, canonical, async () => {
-      const checked = asked ? await check(platform, request, asked) : null;
+      const checked = search ? await check(platform, request, search) : null;
       return {
         title: 'How the ranking works',
         listed: {
           canonical: PATH,
-          description: `How ${name} ranks game servers: votes of ${RANKING_DAYS} days, then uptime, then age. Check any server’s place yourself.`,
+          description: `How ${name} ranks game servers: votes of ${RANKING_DAYS} days, then uptime, then age. Check any server’s rank yourself.`,
         },
         body: html`<h1>How the ranking works</h1>
           ${formula(name)}
-          ${card({ title: 'Check a server’s place', id: 'check', body: html`${form(base, asked)} ${checked}` })}`,
+          ${card({ title: 'Check a server’s rank', id: 'check', body: html`${form(base, search)} ${checked}` })}`,
       };
     });
   });
@@ -48,61 +48,61 @@ function formula(name: string): Html {
   return html`<div class="columns">
     ${card({
       title: 'The formula',
-      body: html`<p>Every ten minutes all servers are put in this order. Each rule decides only between servers that the rules before it leave equal.</p>
+      body: html`<p>Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.</p>
         <ol class="checklist">
-          <li><strong>Votes</strong> <span class="soft">More votes stand first. Those of today and the ${RANKING_DAYS - 1} days before count, in UTC.</span></li>
-          <li><strong>Uptime</strong> <span class="soft">The share of the last 30 whole days in which our own checks reached the server. Who was never reached by a check stands last; what a server reports of itself does not count here.</span></li>
-          <li><strong>Age of the listing</strong> <span class="soft">Who was listed earlier stands first, and the lower id where even that is the same.</span></li>
+          <li><strong>Votes</strong> <span class="soft">More votes rank higher. Votes of today and the ${RANKING_DAYS - 1} days before count (UTC).</span></li>
+          <li><strong>Uptime</strong> <span class="soft">The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.</span></li>
+          <li><strong>Age of the listing</strong> <span class="soft">Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.</span></li>
         </ol>
-        <p>Nothing else counts. <strong>Premium</strong> is a mark beside the name: it moves no server by a single place.</p>`,
+        <p>Nothing else counts. <strong>Premium</strong> is only a label beside the name and does not change the rank.</p>`,
     })}
     ${card({
       title: 'What does not count',
       body: html`<ul class="checklist">
-          <li>A second vote of a player for the same server within 24 hours: it is refused. Names that look the same are the same player.</li>
-          <li>Votes that an operator of ${name} excluded, say for being bought or made by a program. Each exclusion is on record with its reason and can be undone.</li>
-          <li>Servers that an operator has hidden, or that were removed: they have no place.</li>
-          <li>Time in which we could not check, because our own network failed or no check was made: it is neither uptime nor downtime.</li>
+          <li>A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.</li>
+          <li>Votes that an operator of ${name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.</li>
+          <li>Hidden and removed servers. They have no rank.</li>
+          <li>Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.</li>
         </ul>
-        <p class="soft">Whether a vote reached the server’s plugin makes no difference: a vote counts when it is cast.</p>`,
+        <p class="soft">Delivery to the server’s plugin makes no difference: a vote counts when it is cast.</p>`,
     })}
   </div>`;
 }
 
-function form(base: string, asked: string): Html {
-  return html`<form method="get" action="${base}${PATH}#check" class="filters" role="search" aria-label="A server’s place">
-    ${textField({ name: 'server', label: 'Server', type: 'search', value: asked, maxlength: 100, hint: 'Its name, or the last part of its page’s address.', spellcheck: false })}
+function form(base: string, search: string): Html {
+  return html`<form method="get" action="${base}${PATH}#check" class="filters" role="search" aria-label="A server’s rank">
+    ${textField({ name: 'server', label: 'Server', type: 'search', value: search, maxlength: 100, hint: 'Name, or the last part of the page’s address.', spellcheck: false })}
     <button type="submit">Check</button>
   </form>`;
 }
 
-/** The figures of the server that was asked for, or the servers that may be meant. */
-async function check(platform: Platform, request: FastifyRequest, asked: string): Promise<Content> {
+/** The figures of the server that was searched for, or a list of similar names. */
+async function check(platform: Platform, request: FastifyRequest, search: string): Promise<Content> {
   const { base } = request.server.site;
-  const named = await findServer(platform, asked);
+  const named = await findServer(platform, search);
   if (named && !named.hiddenAt) return explained(base, await explainRank(platform, named));
-  const alike = await limitedSearch(platform, request, asked);
+  const alike = await limitedSearch(platform, request, search);
   if (alike.length === 0)
-    return html`<p role="status">No listed server has a name like “<bdi>${asked}</bdi>”.</p>`;
-  return html`<p role="status">Which one?</p>
+    return html`<p role="status">No listed server has a name like “<bdi>${search}</bdi>”.</p>`;
+  return html`<p role="status">Choose a server:</p>
     <ul class="plain">${alike.map(({ slug, name, place }) => html`<li><a href="${base}${PATH}${queryText({ server: slug })}#check"><bdi>${name}</bdi></a> <span class="soft">rank ${count(place)}</span></li>`)}</ul>`;
 }
 
 const WHY: Record<Decider, string> = {
   votes: 'votes',
-  uptime: 'uptime; the votes are the same',
-  listed: 'the age of the listing; votes and uptime are the same',
-  id: 'the lower id; all else is the same',
+  uptime: 'uptime (equal votes)',
+  listed: 'age of the listing (equal votes and uptime)',
+  id: 'lower id (all else equal)',
 };
 
 function explained(base: string, explanation: RankExplanation): Html {
   const { server, rankedAt, listed, days, above, below } = explanation;
   const now = days.reduce((sum, { votes }) => sum + votes, 0);
   const counts = server.votesCount ?? 0;
-  const since = now === counts ? '' : `By now they are ${count(now)}, which the next ranking counts.`;
+  const since = now === counts ? '' : `It has ${count(now)} now; the next ranking counts them.`;
   const rows = [above, { ...server, by: null }, below].filter((row) => row !== null);
-  return html`<p role="status"><strong><bdi>${server.name}</bdi></strong> has place <strong>${count(server.place)}</strong> of ${count(listed)}.
-      ${server.votesCount === null ? 'It was listed since the last ranking and gets its place with the next one.' : html`It had ${counted(counts, 'vote')}${rankedAt ? html` at ${time(rankedAt)}` : ''}. ${since}`}</p>
+  return html`<p role="status"><strong><bdi>${server.name}</bdi></strong> has rank <strong>${count(server.place)}</strong> of ${count(listed)}.
+      ${server.votesCount === null ? 'It was listed after the last ranking and gets its rank with the next one.' : html`It had ${counted(counts, 'vote')}${rankedAt ? html` at ${time(rankedAt)}` : ''}. ${since}`}</p>
     ${neighbours(base, server, rows)}
     ${votesByDay(days)}`;
 }
@@ -115,14 +115,14 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
     rows,
     empty: '',
     columns: [
-      { title: 'Place', kind: 'number', cell: ({ place }) => count(place) },
+      { title: 'Rank', kind: 'number', cell: ({ place }) => count(place) },
       {
         title: 'Server',
         heads: true,
         cell: ({ slug, name }) => html`<a href="${base}/servers/${slug}"><bdi>${name}</bdi></a>`,
       },
       {
-        title: `Votes of ${RANKING_DAYS} days`,
+        title: `Votes in ${RANKING_DAYS} days`,
         kind: 'number',
         cell: ({ votesCount }) => (votesCount === null ? '–' : count(votesCount)),
       },
@@ -145,12 +145,12 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
 
 function votesByDay(days: RankExplanation['days']): Html {
   const shown = (value: number) => count(Math.round(value));
-  return html`<h3>Its votes, day by day</h3>
+  return html`<h3>Votes per day</h3>
     ${barChart({
-      title: `Votes of the last ${days.length} days`,
+      title: `Votes in the last ${days.length} days`,
       points: days.map((one) => ({ label: shortDay(new Date(one.day)), value: one.votes })),
       shown,
-      empty: 'No vote was cast in these days.',
+      empty: 'No votes in this period.',
       numbers: dataTable({
         caption: 'Votes by UTC day',
         rows: days,

@@ -7,14 +7,13 @@ import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { searchNames } from '../../ranking/search-names.ts';
 import { PageError } from '../error-pages.ts';
 
-/** More than anybody types; a search costs far more than a page of the ranking. */
+/** Limit per network address. A search costs far more than a page of the ranking. */
 const SEARCHES = { times: 60, windowMs: MINUTE };
 
 /**
- * Searches for whoever asks, so often from one network address, on all web processes together. A search that was
- * made a moment ago is shown again without counting.
+ * Searches names with a limit for each network address, over all web processes. Cached results do not count.
  *
- * @throws {PageError} 429, with when the next one is answered
+ * @throws {PageError} 429, with the time of the next allowed search
  */
 export async function limitedSearch(
   platform: Platform,
@@ -23,6 +22,6 @@ export async function limitedSearch(
   filters: Filters = {},
 ): Promise<ListedRow[]> {
   const nextAt = await takeAll(platform, byNetwork('search:address', ip, SEARCHES));
-  if (nextAt) throw new PageError(429, 'Too many searches came from your network address.', nextAt);
+  if (nextAt) throw new PageError(429, 'Too many searches from your network address.', nextAt);
   return searchNames(platform, typed, filters);
 }

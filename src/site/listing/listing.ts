@@ -7,7 +7,7 @@ import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
 
-/** What everybody sees of the listing: the ranking, how it is made, and the way there for search engines. */
+/** The public pages: the ranking, its explanation, servers, and site maps for search engines. */
 export async function listing(app: FastifyInstance, sources: ListingSources): Promise<void> {
   await keepPublicPages(app);
   ranking(app, sources);

@@ -7,7 +7,7 @@ import { checkbox, select, textField } from '../parts.ts';
 import { count } from '../words.ts';
 import { type RankingQuery, rankingPath } from './ranking-query.ts';
 
-/** What a filter's value is called. */
+/** The display name of a filter's value. */
 const NAMES = {
   game: gameName,
   country: countryName,
@@ -19,7 +19,7 @@ type FilterName = keyof typeof NAMES;
 
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
-/** Search and filters in one form, which works without a script. */
+/** Search and filters in one form; needs no script. */
 export function filterForm(base: string, { q, filters }: RankingQuery, summary: Choices): Html {
   const { game, country, version, online } = filters;
   return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="Servers">
@@ -60,13 +60,13 @@ function versionOptions(choices: Choice[], chosen: string | undefined): [string,
   ];
 }
 
-/** What was chosen stays chosen, though it is not among the most frequent. */
+/** Adds the selected value if it is not among the most frequent ones. */
 function withChosen(choices: Choice[], chosen: string | undefined): Choice[] {
   const isThere = !chosen || choices.some(({ value }) => value === chosen);
   return isThere ? choices : [...choices, { value: chosen, servers: 0 }];
 }
 
-/** What the list is narrowed down to, each with a way to drop it. */
+/** The active filters, each with a link that removes it. */
 export function activeFilters(base: string, query: RankingQuery): Content {
   const { q, filters } = query;
   const without = (name: FilterName) =>
@@ -79,16 +79,16 @@ export function activeFilters(base: string, query: RankingQuery): Content {
     })),
   ];
   if (dropped.length === 0) return '';
-  return html`<ul class="active-filters" aria-label="The list is narrowed down to">
+  return html`<ul class="active-filters" aria-label="Active filters">
     ${dropped.map(
       ({ text, path }) =>
-        html`<li><a href="${base}${path}"><span class="for-readers">Drop the filter </span>${text}<span aria-hidden="true"> ✕</span></a></li>`,
+        html`<li><a href="${base}${path}"><span class="for-readers">Remove the filter </span>${text}<span aria-hidden="true"> ✕</span></a></li>`,
     )}
     ${dropped.length > 1 ? html`<li><a href="${base}/" class="all">All servers</a></li>` : ''}
   </ul>`;
 }
 
-/** What a list shows, as its heading says it: `Minecraft servers in Germany`. */
+/** The heading of a filtered list: `Minecraft servers in Germany`. */
 export function headingOf({ game, country, version, online }: Filters): string {
   const of = game ? `${gameName(game)} ` : '';
   const words = [

@@ -18,7 +18,7 @@ import { activeFilters, filterForm, headingOf } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';
 
-/** What there is to filter by changes with a ranking, every ten minutes. */
+/** How long the filter choices are cached. They change with each ranking, every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
 
 /** `/`: the ranking, filtered or searched. */
@@ -39,21 +39,21 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
   async function ranked(query: RankingQuery, summary: Choices): Promise<Page> {
     const { filters, page } = query;
     const found = await rankingPage(platform, filters, page);
-    if (!found) throw new PageError(404, 'The ranking has no such page.');
+    if (!found) throw new PageError(404, 'This page of the ranking does not exist.');
     const { rows, total, pages } = found;
     const heading = headingOf(filters);
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const of = page > 1 ? `, page ${count(page)}` : '';
-    const description = `${counted(total, 'server')}${narrowed ? '' : ` on ${name}`}, ranked by the votes of 30 days: players, status and votes of each.`;
+    const description = `${counted(total, 'server')}${narrowed ? '' : ` on ${name}`}, ranked by votes in 30 days, with players and status.`;
     const listed: Listed = { canonical: to(page), description, previous, next };
     return {
       title: `${heading}${of}`,
       ...(isWorthListing(query) ? { listed } : {}),
-      body: html`${head(heading, html`${existing(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
+      body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
-        ${rankingTable(base, heading, rows, narrowed ? nothingPasses(base, filters) : nothingListed(base))}
+        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base))}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}`,
     };
   }
@@ -73,7 +73,7 @@ function isNarrowed(filters: Filters): boolean {
   return Object.values(filters).some(Boolean);
 }
 
-/** Search engines are shown each server once: the ranking itself, and the lists of one game, country or version. */
+/** Pages for search engines: the ranking, and the lists of one game, country or version. */
 function isWorthListing({ filters: { game, country, version, online } }: RankingQuery): boolean {
   return !online && [game, country, version].filter(Boolean).length <= 1;
 }
@@ -82,47 +82,45 @@ function head(heading: string, detail: Content) {
   return html`<div class="page-head"><div><h1>${heading}</h1><p class="soft">${detail}</p></div></div>`;
 }
 
-/** How many servers the list has, and what it goes by. */
-function existing({ filters }: RankingQuery, total: number, { servers, online }: Choices): Content {
+/** The size of the list and its order. */
+function listSummary({ filters }: RankingQuery, total: number, { servers, online }: Choices): Content {
   if (isNarrowed(filters)) {
     const age = filters.online
-      ? ' Who is online was looked up at most ten minutes ago; the status is that of now.'
+      ? ' The filter «online» uses data up to ten minutes old; the status shown is current.'
       : '';
-    return `${counted(total, 'server')}, by the votes of 30 days.${age}`;
+    return `${counted(total, 'server')}, ranked by votes in 30 days.${age}`;
   }
   if (total === 0) return '';
-  // What is known of all of them may be a moment older than the list.
+  // The totals may be slightly older than the list.
   const among = servers > 0 ? `, ${count(online)} online` : '';
-  return `${counted(total, 'server')}${among}, by the votes of 30 days.`;
+  return `${counted(total, 'server')}${among}, ranked by votes in 30 days.`;
 }
 
 function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = html`“<bdi>${q}</bdi>”`;
   if (rows.length === 0) {
-    const among = isNarrowed(filters) ? ' and passes the filters' : '';
+    const among = isNarrowed(filters) ? ' and matches the filters' : '';
     return html`No server has a name like ${named}${among}.`;
   }
-  const many = rows.length === ROWS ? `The ${ROWS} likeliest servers` : counted(rows.length, 'server');
-  const narrowed = isNarrowed(filters)
-    ? ' The filters are held against the names that are most like it.'
-    : '';
-  return html`${many} with a name like ${named}, the likeliest first.${narrowed}`;
+  const many = rows.length === ROWS ? `The ${ROWS} best matches` : counted(rows.length, 'server');
+  const narrowed = isNarrowed(filters) ? ' Filters apply to the best matches only.' : '';
+  return html`${many} with a name like ${named}, best matches first.${narrowed}`;
 }
 
 function nothingFound(base: string, { q, filters }: RankingQuery): Content {
   const everywhere = `${base}${rankingPath({ q, filters: {}, page: 1 })}`;
-  return html`<p>Try a part of the name, such as its rarest word. One misspelling is forgiven.</p>
-    <p>${isNarrowed(filters) ? html`<a href="${everywhere}">Search in all servers</a> · ` : ''}<a href="${base}/">The whole ranking</a></p>`;
+  return html`<p>Try a part of the name, such as its rarest word. One typo is allowed.</p>
+    <p>${isNarrowed(filters) ? html`<a href="${everywhere}">Search all servers</a> · ` : ''}<a href="${base}/">Show the whole ranking</a></p>`;
 }
 
-function nothingPasses(base: string, { online }: Filters): Content {
-  return html`<p>No server passes all of these filters. Drop one of them, or see <a href="${base}/">all servers</a>.</p>
-    ${online ? html`<p class="small">Who is online is looked up every ten minutes.</p>` : ''}`;
+function noMatches(base: string, { online }: Filters): Content {
+  return html`<p>No server matches all of these filters. Remove a filter, or see <a href="${base}/">all servers</a>.</p>
+    ${online ? html`<p class="small">The filter «online» is updated every ten minutes.</p>` : ''}`;
 }
 
 function nothingListed(base: string): Content {
   return html`<div class="spaced">
-    <p>No server is listed yet. Adding one takes two minutes: say where it is, and prove that it is yours.</p>
+    <p>No servers are listed yet. Add one in two minutes: enter its address and verify that you own it.</p>
     <p><a class="button" href="${base}/dashboard/servers/new">Add the first server</a></p>
   </div>`;
 }

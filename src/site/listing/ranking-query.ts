@@ -2,45 +2,45 @@ import type { FastifyRequest } from 'fastify';
 import type { Filters } from '../../ranking/filters.ts';
 import { queryOf, queryText } from '../form.ts';
 
-/** What a page of the ranking is asked for. */
+/** The query of a ranking page. */
 export type RankingQuery = {
-  /** Part of a name; empty: the ranking itself. */
+  /** A search for a name; empty for the ranking itself. */
   q: string;
   filters: Filters;
   /** From 1. */
   page: number;
 };
 
-/** No listed name is longer. */
-const LONGEST = 100;
+/** Maximum length of a name. */
+const MAX_NAME_LENGTH = 100;
 
-/** Reads the query of an address. What cannot be meant, such as a country of five letters, is not asked for. */
+/** Reads a query. Invalid values, such as a country of five letters, are ignored. */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
   const { q = '', game, country, online, version, page } = queryOf(request);
-  const asked = (value: string | undefined, shape: RegExp) =>
+  const valid = (value: string | undefined, shape: RegExp) =>
     value && shape.test(value) ? value : undefined;
   return {
     q: searchText(q),
     filters: {
-      game: asked(game?.toLowerCase(), /^[a-z0-9]{1,50}$/),
-      country: asked(country?.toUpperCase(), /^[A-Z]{2}$/),
+      game: valid(game?.toLowerCase(), /^[a-z0-9]{1,50}$/),
+      country: valid(country?.toUpperCase(), /^[A-Z]{2}$/),
       online: online === 'yes' || undefined,
-      version: asked(version, /^\d{1,3}\.\d{1,3}$/),
+      version: valid(version, /^\d{1,3}\.\d{1,3}$/),
     },
-    page: Number(asked(page, /^[1-9]\d{0,6}$/) ?? 1),
+    page: Number(valid(page, /^[1-9]\d{0,6}$/) ?? 1),
   };
 }
 
-/** What was typed into a field to search for a name: a line of well-formed text, no longer than names are. */
+/** Cleans the text of a name search: one line of well-formed text, at most as long as a name. */
 export function searchText(typed: string): string {
   const line = typed
-    .slice(0, 2 * LONGEST)
+    .slice(0, 2 * MAX_NAME_LENGTH)
     .toWellFormed()
     .replace(/\p{Cc}/gu, ' ');
-  return Array.from(line).slice(0, LONGEST).join('').trim();
+  return Array.from(line).slice(0, MAX_NAME_LENGTH).join('').trim();
 }
 
-/** The one path of a page, with its query. */
+/** The canonical path of a page, with its query. */
 export function rankingPath({ q, filters, page }: RankingQuery): string {
   const { game, country, online, version } = filters;
   return `/${queryText({
@@ -53,7 +53,7 @@ export function rankingPath({ q, filters, page }: RankingQuery): string {
   })}`;
 }
 
-/** Whether the form was sent with fields left empty: their names only make its address longer. */
+/** Whether the query has empty fields, which the canonical path leaves out. */
 export function hasEmptyFields(request: FastifyRequest): boolean {
   return Object.values(request.query as Record<string, unknown>).includes('');
 }

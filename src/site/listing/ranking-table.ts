@@ -8,7 +8,7 @@ import { reportedMark } from '../server-figures.ts';
 import { count } from '../words.ts';
 import { sparkline } from './sparkline.ts';
 
-/** Servers as a page of the listing shows them. */
+/** The table of servers on a page of the listing. */
 export function rankingTable(base: string, caption: string, rows: ListedRow[], empty: Content): Html {
   return html`<section class="card ranking">${dataTable({
     caption,
@@ -29,18 +29,18 @@ export function rankingTable(base: string, caption: string, rows: ListedRow[], e
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
       { title: 'Players', kind: 'number', cell: players },
-      { title: 'In 7 days', cell: (row) => sparkline(row.players) },
+      { title: 'Last 7 days', cell: (row) => sparkline(row.players) },
       { title: 'Votes this month', kind: 'number', cell: (row) => count(row.monthlyVotes) },
     ],
   })}</section>`;
 }
 
-/** Says that a server is a premium one, and no more: it moves no place. */
+/** Marks a premium server. Premium does not change the rank. */
 export function premiumMark(): Html {
   return html`<span class="premium">Premium</span>`;
 }
 
-/** Game, country and version, as far as they are known. */
+/** Game, country and version, if known. */
 function about({ game, countryCode, version }: ListedRow): Content[] {
   const parts: Content[] = [
     game && html`<span>${gameName(game)}</span>`,

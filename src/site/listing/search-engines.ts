@@ -6,17 +6,17 @@ import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
 import type { ListingSources } from './listing-sources.ts';
 
-/** Search engines take 50,000 addresses a file; these are made in a moment each. */
-const IN_ONE_FILE = 10_000;
+/** Addresses per file. The protocol allows 50,000; smaller files are quick to make. */
+const ADDRESSES_PER_FILE = 10_000;
 
 const XML = 'application/xml; charset=utf-8';
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** What belongs to one user, or is a list of what stands elsewhere. */
-const NOT_FOR_THEM = ['/dashboard', '/operator', '/account', '/api/', '/*?q=', '/*&q='];
+/** Private pages, and search results. */
+const DISALLOWED = ['/dashboard', '/operator', '/account', '/api/', '/*?q=', '/*&q='];
 
-/** `/robots.txt` and the site map: an index, and files of its servers. */
+/** `/robots.txt` and the site map: an index and its files. */
 export function forSearchEngines(app: FastifyInstance, { platform }: ListingSources): void {
   const { base, url } = app.site;
 
@@ -26,7 +26,7 @@ export function forSearchEngines(app: FastifyInstance, { platform }: ListingSour
       make: async () =>
         [
           'User-agent: *',
-          ...NOT_FOR_THEM.map((path) => `Disallow: ${base}${path}`),
+          ...DISALLOWED.map((path) => `Disallow: ${base}${path}`),
           '',
           `Sitemap: ${url}/sitemap.xml`,
           '',
@@ -39,7 +39,10 @@ export function forSearchEngines(app: FastifyInstance, { platform }: ListingSour
       type: XML,
       make: async () => {
         const { servers } = await listingSummary(platform);
-        const files = Array.from({ length: Math.max(1, Math.ceil(servers / IN_ONE_FILE)) }, (_, i) => i + 1);
+        const files = Array.from(
+          { length: Math.max(1, Math.ceil(servers / ADDRESSES_PER_FILE)) },
+          (_, i) => i + 1,
+        );
         const entries = files.map(
           (file) => html`<sitemap><loc>${url}/sitemaps/${file}.xml</loc></sitemap>\n`,
         );
@@ -50,13 +53,16 @@ export function forSearchEngines(app: FastifyInstance, { platform }: ListingSour
 
   app.get('/sitemaps/:file', PUBLIC, async (request, reply) => {
     const [, number] = /^([1-9]\d{0,4})\.xml$/.exec((request.params as { file: string }).file) ?? [];
-    if (!number) throw new PageError(404, 'There is no such site map.');
+    if (!number) throw new PageError(404, 'This site map does not exist.');
     return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
       type: XML,
       make: async () => {
         const file = Number(number);
-        const slugs = await listedSlugs(platform, { skip: (file - 1) * IN_ONE_FILE, limit: IN_ONE_FILE });
-        if (slugs.length === 0 && file > 1) throw new PageError(404, 'There is no such site map.');
+        const slugs = await listedSlugs(platform, {
+          skip: (file - 1) * ADDRESSES_PER_FILE,
+          limit: ADDRESSES_PER_FILE,
+        });
+        if (slugs.length === 0 && file > 1) throw new PageError(404, 'This site map does not exist.');
         const fixed = file === 1 ? ['/', '/how-ranking-works', '/docs/'] : [];
         const paths = [...fixed, ...slugs.map((slug) => `/servers/${slug}`)];
         const entries = paths.map((path) => html`<url><loc>${url}${path}</loc></url>\n`);

@@ -6,42 +6,42 @@ import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { publicPath } from '../server-paths.ts';
 
-/** A renamed server may take an old name back, so browsers ask again after this time. */
+/** How long browsers may cache the redirect: a renamed server may take its old name back. */
 const REDIRECT_SECONDS = 60;
 
-/** The server was asked for by an earlier slug, by its id, or in capital letters. */
+/** The address used an earlier slug, the server's id, or capital letters. */
 class HasAnotherAddress extends Error {
   readonly slug: string;
 
   constructor(slug: string) {
-    super(`the server stands under ${slug}`);
+    super(`the server's slug is ${slug}`);
     this.name = 'HasAnotherAddress';
     this.slug = slug;
   }
 }
 
-/** Why there is no page; the same for a server that never was, was removed or is hidden. */
+/** The same answer for servers that never existed, were removed or are hidden. */
 function noServer(): PageError {
-  return new PageError(404, 'No server is listed under this address.');
+  return new PageError(404, 'No server is listed at this address.');
 }
 
-/** A slug or an id, as users may write it. */
-const NAMED = /^[a-z0-9-]+$/i;
+/** A slug or an id. */
+const SLUG_OR_ID = /^[a-z0-9-]+$/i;
 
 /**
- * What stands for the server in the address of a request. It stands in the paths of kept pages: a slash or a question
- * mark that was encoded would make it another page's.
+ * The slug or id in a request's address. It is part of the cache key of pages, so encoded slashes and question marks are
+ * refused.
  *
- * @throws {PageError} 404 for what can be no server's
+ * @throws {PageError} 404 if it cannot be a slug or an id
  */
 export function slugOfRequest(request: FastifyRequest): string {
   const { slug } = request.params as { slug: string };
-  if (!NAMED.test(slug)) throw noServer();
+  if (!SLUG_OR_ID.test(slug)) throw noServer();
   return slug;
 }
 
 /**
- * The listed server that an address names; a hidden one only where `maySee` says so.
+ * The listed server with this slug or id; a hidden one only if `maySee` allows it.
  *
  * @throws {PageError} 404 when there is none
  */
@@ -56,10 +56,10 @@ export async function serverNamed(
 }
 
 /**
- * The same, where the address has to be the server's present one; run inside of `followingRenames`.
+ * The same for the server's current slug only; call it inside `followingRenames`.
  *
  * @throws {PageError} 404 when there is none
- * @throws {HasAnotherAddress}
+ * @throws {HasAnotherAddress} for another address of the server
  */
 export async function listedServer(
   platform: Pick<Platform, 'servers'>,
@@ -71,7 +71,7 @@ export async function listedServer(
   return server;
 }
 
-/** Sends what `send` does, or on to the same thing under the server's present slug. */
+/** Runs `send`, or redirects to the same path under the server's current slug. */
 export async function followingRenames(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -83,10 +83,10 @@ export async function followingRenames(
     if (!(error instanceof HasAnotherAddress)) throw error;
     const { base } = request.server.site;
     const rest = request.url.slice(`${base}/servers/`.length).replace(/^[^/?]*/, '');
-    // It may carry a session, or lead to what others must not know of.
-    const isOnes = request.signedIn !== null || reply.hasHeader('set-cookie');
+    // The redirect may carry a session, or reveal a hidden server.
+    const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
     return reply
-      .header('cache-control', isOnes ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`)
+      .header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`)
       .redirect(`${base}${publicPath(error)}${rest}`, 301);
   }
 }

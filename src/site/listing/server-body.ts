@@ -17,9 +17,9 @@ import { ownReviewCard, type Reader } from './own-review-card.ts';
 import { serverHead } from './server-head.ts';
 import { pathOf, RANGES, type Seen, type Wanted } from './server-view.ts';
 
-const SAYS = {
-  'review-saved': 'Your review is kept. It is public once an operator has approved it.',
-  'review-deleted': 'Your review is deleted.',
+const MESSAGES = {
+  'review-saved': 'Review saved. It becomes public after an operator approves it.',
+  'review-deleted': 'Review deleted.',
 };
 
 type View = { server: WithId<Server>; seen: Seen; wanted: Wanted; reader: Reader | null };
@@ -31,19 +31,19 @@ type View = { server: WithId<Server>; seen: Seen; wanted: Wanted; reader: Reader
 export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
   const { base } = site;
-  const { now, uptime, places, votes } = seen;
+  const { now, uptime, ranks, votes } = seen;
   return {
     title: server.name,
-    says: SAYS,
+    messages: MESSAGES,
     ...(isPast(view) ? {} : { listed: listedAs(view) }),
-    body: html`${server.hiddenAt ? notice('attention', 'The operator has taken this server off the listing. Only its owner and operators see this page.') : ''}
+    body: html`${server.hiddenAt ? notice('attention', 'The operator has hidden this server. Only its owner and operators can see this page.') : ''}
       ${serverHead(base, server, seen, reader)}
       ${playersCard(base, view)}
       <div class="columns even">
         ${latencyCard(view)}
         ${card({ title: 'Uptime in 30 days', body: html`${uptimeChart(uptime)}${uptimeKey(uptime)}` })}
         ${card({ title: 'Votes in 30 days', body: votesChart(votes) })}
-        ${card({ title: 'Rank', body: rankChart(places) })}
+        ${card({ title: 'Rank', body: rankChart(ranks) })}
       </div>
       ${reviewsCard(base, view)}
       ${ownReviewCard(base, server, reader, now)}
@@ -52,7 +52,7 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/** Behind the last page of reviews there is none: its address is nothing for search engines. */
+/** Whether the address is past the last page of reviews; search engines must not list it. */
 function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
@@ -63,10 +63,10 @@ function listedAs({ server, seen, wanted }: View): Listed {
   const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
   const game = gameName(server.game);
   return {
-    // The range of a chart makes no other page.
+    // The range of a chart is not part of the canonical address.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
     description: `${server.name}${game ? ` (${game})` : ''}: ${playersText(info)}, rank ${count(info.rankPosition)}, ${counted(info.votesCount, 'vote')} in 30 days.${motd ? ` ${motd}` : ''}`,
-    image: { path: publicPath(server, '/banner.svg'), ...BANNER, alt: `The state of ${server.name}` },
+    image: { path: publicPath(server, '/banner.svg'), ...BANNER, alt: `Status of ${server.name}` },
     previous: wanted.reviews > 1 ? page(wanted.reviews - 1) : undefined,
     next: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
   };
@@ -74,7 +74,7 @@ function listedAs({ server, seen, wanted }: View): Listed {
 
 const rangeName = ({ range }: Wanted) => (RANGES.find(([one]) => one === range)?.[1] ?? '').toLowerCase();
 
-/** Players over the range that was asked for, with links to the others. */
+/** Players over the selected range, with links to the other ranges. */
 function playersCard(base: string, { server, seen: { history, now }, wanted }: View): Html {
   const link = ([range, text]: (typeof RANGES)[number]) =>
     html`<a class="button ${range === wanted.range ? '' : 'quiet'}" href="${base}${pathOf(server, { ...wanted, range })}#players" ${range === wanted.range ? html`aria-current="true"` : ''}>${text}</a>`;
@@ -94,7 +94,7 @@ function latencyCard({ seen: { history, now }, wanted }: View): Html {
 
 function uptimeKey(uptime: Seen['uptime']): Content {
   if (uptime.every(({ onlineSeconds, offlineSeconds }) => onlineSeconds + offlineSeconds === 0)) return '';
-  return html`<ul class="key soft small"><li class="good">online</li><li class="bad">offline</li><li class="unknown">unknown: point at a day, or see the numbers, for the reason</li></ul>`;
+  return html`<ul class="key soft small"><li class="good">online</li><li class="bad">offline</li><li class="unknown">unknown: hover over a day, or show the table, to see the reason</li></ul>`;
 }
 
 function reviewsCard(base: string, { server, seen: { found, now }, wanted }: View): Html {
@@ -102,7 +102,7 @@ function reviewsCard(base: string, { server, seen: { found, now }, wanted }: Vie
   const list =
     found.reviews.length > 0
       ? html`<ol class="reviews">${found.reviews.map((review) => reviewItem({ review, server, now }))}</ol>`
-      : html`<div class="empty">${wanted.reviews > 1 ? 'There are no reviews on this page.' : 'Nobody has reviewed this server yet.'}</div>`;
+      : html`<div class="empty">${wanted.reviews > 1 ? 'There are no reviews on this page.' : 'No reviews yet.'}</div>`;
   return card({
     id: 'reviews',
     title: 'Reviews',

@@ -13,7 +13,7 @@ import type { Reader } from './own-review-card.ts';
 import { premiumMark } from './ranking-table.ts';
 import type { Seen } from './server-view.ts';
 
-/** What a player wants to know first: what it is, how to join it and to vote for it, and whether it is any good. */
+/** The head of a server's page: what it is, how to join and vote, and its key figures. */
 export function serverHead(base: string, server: WithId<Server>, seen: Seen, reader: Reader | null): Html {
   const { info, found, now } = seen;
   return html`<div class="page-head">
@@ -30,7 +30,7 @@ export function serverHead(base: string, server: WithId<Server>, seen: Seen, rea
     </section>`;
 }
 
-/** Game and country in a line, as far as they are known. */
+/** Game and country, if known. */
 function about({ game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
   const parts = [
     game && html`<span>${gameName(game)}</span>`,
@@ -43,11 +43,11 @@ function about({ game }: Server, { info: { countryCode, isPremium } }: Seen): Co
 function howToVote({ howToVote }: Server): Html {
   return howToVote
     ? writtenText(howToVote)
-    : html`<p class="soft">The owner has not written how. Most servers tell it in the game, with a command such as /vote. Everybody has one vote in 24 hours.</p>`;
+    : html`<p class="soft">The owner has not described how to vote. Most servers explain it in the game, for example with the command /vote. Each player has one vote per server in 24 hours.</p>`;
 }
 
 function ratingFigure({ total, averageRating }: Seen['found']): Html {
-  if (total === 0) return figure('Rating', '–', 'no review yet');
+  if (total === 0) return figure('Rating', '–', 'no reviews yet');
   return figure(
     'Rating',
     html`${decimal(averageRating)}<span class="of">of 5</span>`,
@@ -68,7 +68,7 @@ function moreFacts({ info }: Seen): Html {
   ])}</div>`;
 }
 
-/** Parts of a player matter where there are few. */
+/** Shows decimals for small averages only. */
 function playersOnAverage(players: number): string {
   return players < 10 ? decimal(players) : count(Math.round(players));
 }

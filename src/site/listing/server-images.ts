@@ -12,13 +12,13 @@ import { count } from '../words.ts';
 import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
-/** Any site may show these, by an earlier slug too; alone, as a page, they may load and run nothing. */
-const FOR_EVERYWHERE = { 'cross-origin-resource-policy': 'cross-origin' };
-const ALONE = {
+/** Any site may embed the images. Opened as pages, they may load and run nothing. */
+const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
+const SANDBOXED = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** `/servers/<slug>/banner.svg` and `badge.svg`: a server's state as images, for any page anywhere. */
+/** `/servers/<slug>/banner.svg` and `badge.svg`: a server's status as images to embed. */
 export function serverImages(app: FastifyInstance, { platform }: { platform: Platform }): void {
   const { name: site } = app.site;
   const send = (
@@ -28,10 +28,10 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
     draw: (info: ServerInfo) => Html,
   ) => {
     const slug = slugOfRequest(request);
-    return followingRenames(request, reply.headers(FOR_EVERYWHERE), () =>
+    return followingRenames(request, reply.headers(EMBEDDABLE), () =>
       sendPublic(request, reply, `/servers/${slug}/${file}`, {
         type: 'image/svg+xml; charset=utf-8',
-        headers: ALONE,
+        headers: SANDBOXED,
         make: async () => String(await draw(await serverInfo(platform, await listedServer(platform, slug)))),
       }),
     );
@@ -46,7 +46,7 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
 
 const DOTS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;
 
-/** Name, address, players and rank on a dark card that stands well on any page. */
+/** Name, address, players and rank on a dark card. */
 export function bannerImage(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
   const [edge, right] = [20, width - 20];
@@ -64,9 +64,9 @@ export function bannerImage(info: ServerInfo, site: string): Html {
   return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
 }
 
-const GROUNDS = { online: '#1c6a3c', offline: '#96281b', unknown: '#525f64' } as const;
+const BACKGROUNDS = { online: '#1c6a3c', offline: '#96281b', unknown: '#525f64' } as const;
 
-/** A small line for a README or a signature: the name, and how many play. */
+/** A small badge for a README or a signature: name and players. */
 export function badgeImage(info: ServerInfo): Html {
   const { height } = BADGE;
   const name = fitted(imageText(info.name), 11, 160);
@@ -77,7 +77,7 @@ export function badgeImage(info: ServerInfo): Html {
   ];
   const width = left + right;
   const drawing = html`<rect width="${width}" height="${height}" rx="3" fill="#30383b"/>
-<path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v${height - 6}a3 3 0 0 1 -3 3h${3 - right}z" fill="${GROUNDS[info.status]}"/>
+<path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v${height - 6}a3 3 0 0 1 -3 3h${3 - right}z" fill="${BACKGROUNDS[info.status]}"/>
 <g font-size="11" fill="#ffffff" text-anchor="middle"><text x="${left / 2}" y="14">${name}</text><text x="${left + right / 2}" y="14">${players}</text></g>`;
   return svgImage({ width, height, label: `${name}: ${players}`, drawing });
 }

@@ -18,7 +18,7 @@ import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
 
 type Sources = { platform: Platform };
 
-/** `/servers/<slug>`: all that is public of a server, and a review of it by whoever is signed in. */
+/** `/servers/<slug>`: a server's public page, and the user's own review of it. */
 export function serverPages(app: FastifyInstance, { platform }: Sources): void {
   const { site } = app;
   const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
@@ -48,30 +48,30 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     );
   });
 
-  const reviewed = (request: FastifyRequest) =>
+  const reviewedServer = (request: FastifyRequest) =>
     serverNamed(platform, slugOfRequest(request), maySeeHidden(request));
   const back = (reply: FastifyReply, server: Server, done: string) =>
     reply.redirect(`${site.base}${publicPath(server)}?done=${done}#your-review`, 303);
 
-  const under = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });
-  // Forums and users add the slash.
+  const pathOfRequest = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });
+  // Forums and users add a trailing slash.
   app.get('/servers/:slug/', ANYONE, (request, reply) =>
-    reply.redirect(`${site.base}${under(request)}`, 301),
+    reply.redirect(`${site.base}${pathOfRequest(request)}`, 301),
   );
   for (const path of ['/servers', '/servers/']) {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
   }
 
-  // A form that is not right yet stands at this address, which is then kept, shared or opened anew.
+  // A form with errors is shown at this address, which users may reload or share.
   app.get('/servers/:slug/review', ANYONE, (request, reply) =>
-    reply.redirect(`${site.base}${under(request)}#your-review`, 303),
+    reply.redirect(`${site.base}${pathOfRequest(request)}#your-review`, 303),
   );
 
   app.post('/servers/:slug/review', SIGNED_IN, async (request, reply) => {
-    const server = await reviewed(request);
+    const server = await reviewedServer(request);
     const user = userOf(request);
-    const why = whyNotReview(server, user, confirmsAddresses(platform));
-    if (why) throw new PageError(403, WHY_NOT[why]);
+    const refused = whyNotReview(server, user, confirmsAddresses(platform));
+    if (refused) throw new PageError(403, WHY_NOT[refused]);
     const values = typedValues(request);
     const { username = '', rating = '', content = '' } = values;
     try {
@@ -81,7 +81,7 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
       if ('review' in saved) return back(reply, server, 'review-saved');
       throw new PageError(
         429,
-        'You have changed your reviews very often. Try again later.',
+        'You have changed your reviews too often. Try again later.',
         saved.nextAllowedAt,
       );
     } catch (error) {
@@ -96,18 +96,18 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
   });
 
   app.post('/servers/:slug/review/delete', SIGNED_IN, async (request, reply) => {
-    const server = await reviewed(request);
+    const server = await reviewedServer(request);
     await deleteOwnReview(platform, { serverId: server._id, userId: userOf(request)._id });
     return back(reply, server, 'review-deleted');
   });
 }
 
-/** Only where mail is sent can an address be confirmed. */
+/** Addresses can only be confirmed if the listing sends mail. */
 function confirmsAddresses({ config }: Platform): boolean {
   return config.SMTP_URL !== undefined;
 }
 
-/** Who reads the page, and what they wrote of the server; null for a stranger. */
+/** The signed-in user and their review; null when nobody is signed in. */
 async function readerOf(
   platform: Platform,
   request: FastifyRequest,

@@ -11,7 +11,7 @@ import { votesByDay } from '../../votes/vote-figures.ts';
 import { pageFrom, REVIEWS_A_PAGE } from '../review-parts.ts';
 import { publicPath } from '../server-paths.ts';
 
-/** How far back the lines of players and latency may reach, and how their links are called. */
+/** The ranges of the players and latency charts, with the text of their links. */
 export const RANGES = [
   ['48h', '48 hours'],
   ['30d', '30 days'],
@@ -21,17 +21,17 @@ export const RANGES = [
 const VOTE_DAYS = 30;
 const RANK_DAYS = 60;
 
-/** What of a server's page an address asks for. */
+/** The query of a server's page. */
 export type Wanted = { range: HistoryRange; reviews: number };
 
-/** What stands behind the `?` of a page's address; what is no such thing counts as absent. */
+/** Reads the query of a server's page. Invalid values count as absent. */
 export function wantedOf(query: unknown): Wanted {
   const { players, reviews } = query as { players?: unknown; reviews?: unknown };
   const [range] = RANGES.find(([range]) => range === players) ?? RANGES[0];
   return { range, reviews: pageFrom(reviews) };
 }
 
-/** The path of a server's page with what is wanted of it; what is so by itself is left out. */
+/** The path of a server's page with its query, without default values. */
 export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted): string {
   const query = new URLSearchParams();
   if (range !== RANGES[0][0]) query.set('players', range);
@@ -39,7 +39,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
   return publicPath(server, query.size > 0 ? `?${query}` : '');
 }
 
-/** Everything that a server's page shows to everybody. */
+/** Everything on a server's page that is the same for all visitors. */
 export async function readServer(platform: Platform, server: WithId<Server>, { range, reviews }: Wanted) {
   const [info, history, uptime, ranks, votes, found] = await Promise.all([
     serverInfo(platform, server),
@@ -50,14 +50,14 @@ export async function readServer(platform: Platform, server: WithId<Server>, { r
     readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
   ]);
   const now = platform.clock.now();
-  return { now, info, history, uptime, places: placesByDay(ranks, now), votes, found };
+  return { now, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found };
 }
 
-/** What `readServer` gives. */
+/** The result of `readServer`. */
 export type Seen = Awaited<ReturnType<typeof readServer>>;
 
-/** The places of the last days without a hole: from the first one that was kept in them to yesterday. */
-function placesByDay(ranks: { day: string; place: number }[], now: Date) {
+/** The ranks of the last days, from the first recorded one to yesterday; null for days without a rank. */
+function ranksByDay(ranks: { day: string; place: number }[], now: Date) {
   const yesterday = addDays(dayOf(now), -1);
   const since = addDays(yesterday, 1 - RANK_DAYS);
   const recent = ranks.filter(({ day }) => day >= since);
@@ -67,6 +67,6 @@ function placesByDay(ranks: { day: string; place: number }[], now: Date) {
   const days = Math.round((Date.parse(yesterday) - Date.parse(first.day)) / DAY) + 1;
   return Array.from({ length: Math.max(days, 1) }, (_, i) => {
     const day = addDays(first.day, i);
-    return { day, place: byDay.get(day) ?? null };
+    return { day, rank: byDay.get(day) ?? null };
   });
 }

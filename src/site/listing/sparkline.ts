@@ -4,11 +4,11 @@ import { count } from '../words.ts';
 
 const WIDTH = 96;
 const HEIGHT = 24;
-/** Room for the line's own width. */
+/** Margin for the width of the line. */
 const EDGE = 2;
 
 /**
- * Players of the last days as a small line, broken where nothing is known; in words for whoever does not see it.
+ * Players of the last days as a small line chart with gaps for unknown days, and as text for screen readers.
  *
  * @param players - of each day, oldest first
  */
@@ -25,7 +25,7 @@ export function sparkline(players: (number | null)[]): Html {
   let area = '';
   let isOpen = false;
   for (const [index, value] of players.entries()) {
-    // A day between two gaps is a dot: a line of no length with round ends.
+    // A day between two gaps is drawn as a dot: a short line with round ends.
     if (value !== null) {
       path += isOpen ? ` L${at(value, index)}` : ` M${at(value, index)} h0.01`;
       area += `${isOpen ? '' : ` M${foot(index)}`} L${at(value, index)}`;
@@ -34,8 +34,10 @@ export function sparkline(players: (number | null)[]): Html {
     isOpen = value !== null;
   }
   if (isOpen) area += ` L${foot(players.length - 1)} Z`;
-  const said = players.map((value) => (value === null ? 'unknown' : count(Math.round(value)))).join(', ');
-  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="Players on average, day by day: ${said}"><path class="area" d="${area.trim()}" /><path d="${path.trim()}" /></svg>`;
+  const description = players
+    .map((value) => (value === null ? 'unknown' : count(Math.round(value))))
+    .join(', ');
+  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="Players on average, day by day: ${description}"><path class="area" d="${area.trim()}" /><path d="${path.trim()}" /></svg>`;
 }
 
 function round(value: number): number {

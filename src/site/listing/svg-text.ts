@@ -1,23 +1,23 @@
 import { html, raw } from 'hono/html';
 import type { Html } from '../html.ts';
 
-/** What XML has no place for, not even escaped (XML 1.0, "Char"): the image would be a fault in place of a picture. */
-const NO_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+/** Characters that XML does not allow, even escaped (XML 1.0, "Char"). They would break the image. */
+const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Enough for every letter and every family; more marks on one letter would be drawn over the whole image. */
-const MOST_MARKS = 12;
+/** Code points per grapheme. Enough for all real text; more marks would be drawn over the whole image. */
+const MAX_CODE_POINTS = 12;
 
-/** Text that a stranger may have chosen, for the inside of an image: one line of what XML can hold. */
+/** Prepares user input for an image: one line of valid XML characters. */
 export function imageText(text: string): string {
-  const line = text.toWellFormed().replace(NO_XML, '').replace(/\s+/g, ' ').trim();
+  const line = text.toWellFormed().replace(NOT_IN_XML, '').replace(/\s+/g, ' ').trim();
   return Array.from(graphemes.segment(line), ({ segment }) =>
-    [...segment].slice(0, MOST_MARKS).join(''),
+    [...segment].slice(0, MAX_CODE_POINTS).join(''),
   ).join('');
 }
 
-/** About how wide a character is, in parts of the font's size: images are drawn without the reader's fonts. */
+/** Approximate width of a character relative to the font size. The actual font is unknown. */
 function widthOf(grapheme: string): number {
   if (/^[iIl.,:;'|!]/.test(grapheme)) return 0.32;
   if (/^[ftr()[\] -]/.test(grapheme)) return 0.42;
@@ -27,27 +27,27 @@ function widthOf(grapheme: string): number {
   return /^[\p{L}\p{N}\p{P}]/u.test(grapheme) && (grapheme.codePointAt(0) ?? 0) < 0x11_00 ? 0.7 : 1.1;
 }
 
-/** About how wide a text is, in the unit of `size`. */
+/** Approximate width of a text, in the unit of `size`. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += size * widthOf(segment);
   return width;
 }
 
-/** As much of a text as fits into `width`, with an ellipsis where something is left out. */
+/** Cuts a text to `width`, with an ellipsis if something is left out. */
 export function fitted(text: string, size: number, width: number): string {
   if (textWidth(text, size) <= width) return text;
-  let kept = '';
+  let shown = '';
   let room = width - size;
   for (const { segment } of graphemes.segment(text)) {
     room -= size * widthOf(segment);
     if (room < 0) break;
-    kept += segment;
+    shown += segment;
   }
-  return `${kept.trimEnd()}…`;
+  return `${shown.trimEnd()}…`;
 }
 
-/** An image of its own, in the reader's own fonts; `label` says it to those who do not see it. */
+/** An SVG image in the reader's own fonts; `label` describes it for screen readers. */
 export function svgImage(image: { width: number; height: number; label: string; drawing: Html }): Html {
   const { width, height, label, drawing } = image;
   return html`${raw('<?xml version="1.0" encoding="UTF-8"?>')}

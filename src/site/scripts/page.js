@@ -1,26 +1,26 @@
-// What a page can do with a script that it could not without.
+// Enhancements; every page also works without this script.
 
-// Copy a text with one press.
+// Copy buttons.
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest('[data-copy]') : null;
   const text = button?.parentElement?.querySelector('code')?.textContent;
-  const said = button?.firstChild;
-  if (!text || !said) return;
+  const label = button?.firstChild;
+  if (!text || !label) return;
   try {
     await navigator.clipboard.writeText(text);
-    said.textContent = 'Copied';
+    label.textContent = 'Copied';
   } catch {
-    // No permission, or no https: the user copies the selected text with the keyboard.
+    // No permission or no HTTPS: select the text, so that the user can copy it with the keyboard.
     getSelection()?.selectAllChildren(button.parentElement.querySelector('code'));
-    said.textContent = 'Selected';
+    label.textContent = 'Selected';
   }
   setTimeout(() => {
-    said.textContent = 'Copy';
+    label.textContent = 'Copy';
   }, 2_000);
 });
 
-// Parts that refresh themselves (htmx asks for them anew): not in a tab that nobody sees, at once when it is seen
-// again, and only by a whole answer of the page itself.
+// Parts that htmx refreshes: not in a hidden tab, at once when the tab becomes visible again, and only with a
+// successful answer of the page itself.
 const liveParts = () => document.querySelectorAll('[data-live]');
 
 document.addEventListener('htmx:config:request', (event) => {
@@ -36,7 +36,7 @@ document.addEventListener('htmx:before:response', (event) => {
   const { raw } = event.detail.ctx.response;
   if (!event.target.matches('[data-live]') || (raw.ok && !raw.redirected)) return;
   event.preventDefault();
-  // Signed out meanwhile, or what is shown is gone: the page itself says so.
+  // The user was signed out or the page is gone: reload to show that.
   if (raw.redirected || raw.status === 404) location.reload();
   else event.target.classList.add('stale');
 });
