@@ -131,9 +131,9 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
 
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true, configurable: true })`);
     await cast(site.url, server, 'Alex');
-    let asked = 0;
+    let requests = 0;
     page.on('request', () => {
-      asked += 1;
+      requests += 1;
     });
     // The page's timer continues.
     await page.evaluate(`document.querySelector('[data-live]').addEventListener('every', () => {
@@ -144,7 +144,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
       return page.evaluate<number>('globalThis.rounds ?? 0');
     };
     await expect.poll(rounds).toBeGreaterThanOrEqual(2);
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));`);
     await page.getByRole('link', { name: 'Alex' }).waitFor();

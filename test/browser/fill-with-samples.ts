@@ -16,13 +16,13 @@ const LOOK_EVERY_MS = 250;
  */
 export async function fillWithSamples(platform: Platform): Promise<() => Promise<void>> {
   const stopping = new AbortController();
-  const places = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
+  const opened = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   const silent = { arrived() {}, received() {}, left() {}, returned() {} };
-  const { listed, votedFor, reporting } = await openSamples(platform, places, silent, stopping.signal);
+  const { listed, votedFor, reporting } = await openSamples(platform, opened, silent, stopping.signal);
   const close = async () => {
     stopping.abort();
     await Promise.all([
-      ...places.map(({ fakeServer }) => fakeServer?.stop()),
+      ...opened.map(({ fakeServer }) => fakeServer?.stop()),
       ...votedFor.map(({ listener }) => listener.stop()),
     ]);
   };
@@ -33,7 +33,7 @@ export async function fillWithSamples(platform: Platform): Promise<() => Promise
       await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: activity.slots, motd, version });
     }
     await fillSamples(platform, listed, { written() {}, signal: stopping.signal });
-    await untilAsked(platform, places.filter(({ fakeServer }) => fakeServer).length);
+    await untilProbed(platform, opened.filter(({ fakeServer }) => fakeServer).length);
     await recomputeRanks(platform);
     return close;
   } catch (error) {
@@ -42,10 +42,10 @@ export async function fillWithSamples(platform: Platform): Promise<() => Promise
   }
 }
 
-async function untilAsked({ servers }: Platform, count: number): Promise<void> {
+async function untilProbed({ servers }: Platform, count: number): Promise<void> {
   const deadline = Date.now() + MINUTE;
   while ((await servers.countDocuments({ 'probe.status': 'online' })) < count) {
-    if (Date.now() > deadline) throw new Error('the servers were not asked within a minute');
+    if (Date.now() > deadline) throw new Error('the servers were not probed within a minute');
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

@@ -4,7 +4,7 @@ import { listServers } from '../support/servers.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { chromium, launchBrowser, openTab } from './tab.ts';
 
-describe.skipIf(!chromium)('a stranger looks for a server', () => {
+describe.skipIf(!chromium)('a visitor looks for a server', () => {
   let site: RunningSite;
   let browser: Browser;
 

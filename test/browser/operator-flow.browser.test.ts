@@ -16,8 +16,8 @@ import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A listed server with its token. */
 async function listed(platform: Platform, name: string) {
-  const place = { address: `${name.toLowerCase()}.example.org`, port: 25_565 };
-  const { serverId } = await addServer(platform, { name, ...place }, 'test');
+  const address = { address: `${name.toLowerCase()}.example.org`, port: 25_565 };
+  const { serverId } = await addServer(platform, { name, ...address }, 'test');
   const { token } = await issueToken(platform, { serverId: new ObjectId(serverId), name: 'website' });
   return { serverId, token };
 }

@@ -213,8 +213,8 @@ async function addDraft(
   owner: { _id: ObjectId; email: string },
   port: number,
 ): Promise<ObjectId> {
-  const place = { address: 'localhost', port, game: 'minecraft' };
-  const draft = await saveDraft(platform, owner._id, { name: 'Lighthouse Creative', ...place });
+  const address = { address: 'localhost', port, game: 'minecraft' };
+  const draft = await saveDraft(platform, owner._id, { name: 'Lighthouse Creative', ...address });
   if (!draft) throw new Error('the draft was not kept');
   await proveDraft({ ...platform, ask: createAsk(platform.config) }, owner, draft._id);
   return draft._id;

@@ -12,8 +12,8 @@ import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A server with history that was renamed. */
 async function listServer({ platform }: RunningSite, name: string): Promise<ObjectId> {
-  const place = { address: 'play.example.org', port: 1_024 + Math.floor(Math.random() * 50_000) };
-  const added = await addServer(platform, { name: `Former ${name}`, ...place }, 'test');
+  const address = { address: 'play.example.org', port: 1_024 + Math.floor(Math.random() * 50_000) };
+  const added = await addServer(platform, { name: `Former ${name}`, ...address }, 'test');
   const serverId = new ObjectId(added.serverId);
   const from = new Date(platform.clock.now().getTime() - 30 * 3_600_000).toISOString();
   await insert(platform, probes(serverId, from, 100, { onlinePlayers: 31, latencyMs: 12 }));
@@ -25,16 +25,16 @@ async function listServer({ platform }: RunningSite, name: string): Promise<Obje
   return serverId;
 }
 
-/** Presses Tab until the element whose text matches `said` has the focus. */
-async function tabTo({ page }: Tab, said: RegExp): Promise<void> {
+/** Presses Tab until the element whose text matches `text` has the focus. */
+async function tabTo({ page }: Tab, text: RegExp): Promise<void> {
   for (let i = 0; i < 80; i++) {
     await page.keyboard.press('Tab');
     const focused = await page.evaluate(
       `(() => { const e = document.activeElement; return (e.labels?.[0]?.textContent ?? e.textContent ?? '').trim(); })()`,
     );
-    if (said.test(String(focused))) return;
+    if (text.test(String(focused))) return;
   }
-  throw new Error(`no way to ${said} by keyboard`);
+  throw new Error(`Tab does not reach ${text}`);
 }
 
 async function writeByKeyboard(tab: Tab): Promise<void> {

@@ -46,13 +46,13 @@ export async function openTab(
   const page = await context.newPage();
   const foreign: string[] = [];
   page.on('request', (request) => {
-    const asked = request.url();
-    if (!asked.startsWith(url) && !asked.startsWith('data:')) foreign.push(asked);
+    const requested = request.url();
+    if (!requested.startsWith(url) && !requested.startsWith('data:')) foreign.push(requested);
   });
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(String(error)));
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) faults.push(message.text());
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) errors.push(message.text());
   });
   const weight = await weighing(page);
   const path = () => page.url().slice(url.length);
@@ -67,11 +67,11 @@ export async function openTab(
       // A page may be ready before its styles.
       await page.waitForLoadState('load');
       expect(foreign, path()).toEqual([]);
-      expect(faults, path()).toEqual([]);
+      expect(errors, path()).toEqual([]);
       expect(weight(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
       if (options.javaScriptEnabled === false) return;
       expect(await overflow(page), path()).toEqual([]);
-      expect(await accessibilityFaults(page), path()).toEqual([]);
+      expect(await accessibilityErrors(page), path()).toEqual([]);
     },
   };
 }
@@ -111,7 +111,7 @@ function overflow(page: Page): Promise<string[]> {
 }
 
 /** Violations found by axe: the rule and the elements. */
-async function accessibilityFaults(page: Page): Promise<string[]> {
+async function accessibilityErrors(page: Page): Promise<string[]> {
   // A page that is checked twice, such as in another size, already has it.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(await axeSource());
   const violations = await page.evaluate<Violation[]>(

@@ -10,8 +10,8 @@ type Answer = Awaited<ReturnType<FastifyInstance['inject']>>;
 
 /** The cookies of an answer, as a browser sends them back. */
 export function cookiesOf(answer: Answer): { cookie: string } {
-  const kept = answer.cookies.filter(({ value, maxAge }) => value !== '' && maxAge !== 0);
-  return { cookie: kept.map(({ name, value }) => `${name}=${encodeURIComponent(value)}`).join('; ') };
+  const cookies = answer.cookies.filter(({ value, maxAge }) => value !== '' && maxAge !== 0);
+  return { cookie: cookies.map(({ name, value }) => `${name}=${encodeURIComponent(value)}`).join('; ') };
 }
 
 /** Whether `headers` belong to a signed-in user. */

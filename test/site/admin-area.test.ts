@@ -30,9 +30,9 @@ describe('the admin area', () => {
   });
 
   test('all links begin with the base path', async () => {
-    const placed = await openWebApp({ PUBLIC_URL: 'http://localhost:3000/listing' });
-    const { headers, userId } = await signIn(placed, { role: 'operator' });
-    const serverId = await addOwnedServer(placed.platform, userId);
+    const underPath = await openWebApp({ PUBLIC_URL: 'http://localhost:3000/listing' });
+    const { headers, userId } = await signIn(underPath, { role: 'operator' });
+    const serverId = await addOwnedServer(underPath.platform, userId);
     for (const path of [
       '',
       '/reviews',
@@ -41,7 +41,7 @@ describe('the admin area', () => {
       `/votes?server=${serverId}`,
       '/audit',
     ]) {
-      const { statusCode, body } = await getPage(placed, `/operator${path}`, headers);
+      const { statusCode, body } = await getPage(underPath, `/operator${path}`, headers);
       expect(statusCode, path).toBe(200);
       const addresses = [...body.matchAll(/(?:href|src|action|data-hx-get)="([^"#][^"]*)"/g)].map(
         ([, to]) => to,

@@ -30,12 +30,12 @@ const page = async (query: Record<string, string>) =>
 /** The numbers of all shown entries, over all pages. */
 async function numbers(query: Record<string, string>): Promise<number[]> {
   const seen: number[] = [];
-  let asked: Record<string, string> | undefined = query;
-  while (asked) {
-    const body = await page(asked);
+  let nextQuery: Record<string, string> | undefined = query;
+  while (nextQuery) {
+    const body = await page(nextQuery);
     seen.push(...[...body.matchAll(/No (\d+)\.&quot;/g)].map(([, number]) => Number(number)));
     const next: string | undefined = /href="\/operator\/audit\?([^"]*)" rel="next"/.exec(body)?.[1];
-    asked = next ? Object.fromEntries(new URLSearchParams(next.replaceAll('&amp;', '&'))) : undefined;
+    nextQuery = next ? Object.fromEntries(new URLSearchParams(next.replaceAll('&amp;', '&'))) : undefined;
   }
   return seen;
 }

@@ -278,8 +278,8 @@ test('a refused port, a missing listener and an unreadable token have messages',
     500,
     expect.stringContaining('cannot be read'),
   ]);
-  const kept = await fixture.post('/listener', { ...V2, secret: '' });
-  expect(textOf(kept.body)).toContain('cannot be read. Enter it again.');
+  const unreadable = await fixture.post('/listener', { ...V2, secret: '' });
+  expect(textOf(unreadable.body)).toContain('cannot be read. Enter it again.');
   await fixture.post('/listener/remove');
   const gone = await fixture.post('/listener/test');
   expect([gone.statusCode, textOf(gone.body)]).toEqual([409, expect.stringContaining('Set one up first')]);

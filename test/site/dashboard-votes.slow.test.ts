@@ -206,11 +206,11 @@ test('exactly the counted votes of a filter are sent again', async () => {
   await put(fixture, unconfirmed, 'unconfirmed', { 'delivery.ends': { ambiguous: 3 } });
   await put(fixture, delivered, 'delivered', { 'delivery.ends': { delivered: 1 } });
   const { body } = await fixture.get('/votes?state=unconfirmed');
-  const asked = await fixture.get(linkOf(body, /^Send again/));
-  expect(textOf(asked.body)).toContain('1 vote will be queued again.');
-  expect(textOf(asked.body)).toContain('Some may arrive twice');
+  const question = await fixture.get(linkOf(body, /^Send again/));
+  expect(textOf(question.body)).toContain('1 vote will be queued again.');
+  expect(textOf(question.body)).toContain('Some may arrive twice');
   const fields = Object.fromEntries(
-    [...asked.body.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
+    [...question.body.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
       name,
       value,
     ]),

@@ -19,9 +19,9 @@ const NORA: Profile = {
 
 /** A fake Discord on loopback, which answers this process's requests to discord.com. */
 async function startDiscord(profile: Profile) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer(async (request, response) => {
-    asked.push(`${request.method} ${request.url} ${await text(request)}`);
+    requests.push(`${request.method} ${request.url} ${await text(request)}`);
     const isToken = request.url === '/api/oauth2/token';
     const body = isToken
       ? {
@@ -40,14 +40,14 @@ async function startDiscord(profile: Profile) {
   const { fetch: real } = globalThis;
   vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    if (url.origin !== 'https://discord.com') throw new Error(`nobody asks ${url.origin} here`);
+    if (url.origin !== 'https://discord.com') throw new Error(`unexpected request to ${url.origin}`);
     return real(`http://127.0.0.1:${port}${url.pathname}`, init);
   });
   onTestFinished(() => {
     vi.unstubAllGlobals();
     server.close();
   });
-  return { asked };
+  return { requests };
 }
 
 /** Runs the OAuth flow as a browser does. */
@@ -65,7 +65,7 @@ function granted(state: string): Record<string, string> {
 }
 
 /** The text of the page after a refused sign-in. */
-async function said(web: WebApp, answer: { headers: { location?: unknown } }): Promise<string> {
+async function messageOf(web: WebApp, answer: { headers: { location?: unknown } }): Promise<string> {
   const url = new URL(String(answer.headers.location), 'http://localhost:3000');
   expect(url.pathname).toBe('/sign-in');
   return (await getPage(web, `${url.pathname}${url.search}`)).body;
@@ -73,14 +73,14 @@ async function said(web: WebApp, answer: { headers: { location?: unknown } }): P
 
 test('a user signs up and signs in with Discord', async () => {
   const web = await openWebApp(ENV);
-  const { asked } = await startDiscord(NORA);
+  const { requests } = await startDiscord(NORA);
   const { there, answer } = await goThere(web);
   expect(`${there.origin}${there.pathname}`).toBe('https://discord.com/api/oauth2/authorize');
   expect(there.searchParams.get('redirect_uri')).toBe('http://localhost:3000/api/auth/callback/discord');
   expect(answer.headers.location).toBe('http://localhost:3000/dashboard/servers/new');
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect((await getPage(web, '/account', cookiesOf(answer))).body).toContain('You can sign in with Discord.');
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     expect.stringContaining('POST /api/oauth2/token grant_type=authorization_code&code=a+code'),
     expect.stringContaining('GET /api/users/%40me'),
   ]);
@@ -137,7 +137,7 @@ test('an operator’s unconfirmed account keeps its password and second factor',
   await web.platform.users.updateOne({ _id: operator.userId }, { $set: { emailVerified: false } });
   const { headers } = await setUpTwoFactor(web, operator);
   const { answer } = await goThere(web);
-  expect(await said(web, answer)).toContain('Sign in with your password.');
+  expect(await messageOf(web, answer)).toContain('Sign in with your password.');
   expect(await isSignedIn(web, headers)).toBe(true);
   expect((await sendSignIn(web, operator.email)).headers.location).toMatch(/^\/sign-in\/code/);
 });
@@ -161,7 +161,7 @@ test.each([
   const web = await openWebApp(ENV);
   await startDiscord({ ...NORA, ...changes });
   const { answer } = await goThere(web);
-  expect(await said(web, answer)).toContain(sentence);
+  expect(await messageOf(web, answer)).toContain(sentence);
   expect(await web.platform.users.countDocuments()).toBe(0);
 });
 
@@ -176,7 +176,7 @@ test('Discord does not bypass a second factor, an operator’s password or a sus
   ] as const) {
     await web.platform.users.updateOne({}, { $set: change });
     const { answer } = await goThere(web);
-    expect(await said(web, answer)).toContain(sentence);
+    expect(await messageOf(web, answer)).toContain(sentence);
     expect(await isSignedIn(web, cookiesOf(answer))).toBe(false);
   }
 });
@@ -185,14 +185,14 @@ test('a cancelled sign-in and a forged callback show messages', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const declined = await goThere(web, (state) => ({ error: 'access_denied', state }));
-  expect(await said(web, declined.answer)).toContain('You cancelled the sign-in with Discord.');
+  expect(await messageOf(web, declined.answer)).toContain('You cancelled the sign-in with Discord.');
   const forged = await getPage(web, '/api/auth/callback/discord?code=x&state=forged');
-  expect(await said(web, forged)).toContain('Sign-in with Discord failed.');
+  expect(await messageOf(web, forged)).toContain('Sign-in with Discord failed.');
   // The state of another browser's sign-in.
   const { left } = await goThere(web);
   const state = new URL(String(left.headers.location)).searchParams.get('state');
   const stolen = await getPage(web, `/api/auth/callback/discord?code=x&state=${state}`);
-  expect(await said(web, stolen)).toContain('Sign-in with Discord failed.');
+  expect(await messageOf(web, stolen)).toContain('Sign-in with Discord failed.');
 });
 
 test('no other route of the library is exposed, and none for Discord if it is not configured', async () => {

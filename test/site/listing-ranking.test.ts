@@ -196,10 +196,10 @@ test('the page shows the formula, and the figures of any server with its neighbo
   expect(later.body).toMatch(/It had 5 votes at .* It has 7 now; the next ranking counts them\./s);
   // By a misspelt name: similar names.
   expect((await getPage(web, '/how-ranking-works?server=Gama')).body).toContain('?server=gamma#check');
-  for (const nobody of ['hidden', 'zzzz', '%00', '%ED%A0%80x']) {
-    const answer = await getPage(web, `/how-ranking-works?server=${nobody}`);
-    expect(answer.statusCode, nobody).toBe(200);
-    expect(answer.body, nobody).not.toContain('has rank');
+  for (const unknown of ['hidden', 'zzzz', '%00', '%ED%A0%80x']) {
+    const answer = await getPage(web, `/how-ranking-works?server=${unknown}`);
+    expect(answer.statusCode, unknown).toBe(200);
+    expect(answer.body, unknown).not.toContain('has rank');
   }
 });
 

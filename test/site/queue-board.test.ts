@@ -21,7 +21,7 @@ beforeAll(async () => {
   operator = await signIn(web, { role: 'operator' });
 });
 
-test('every route of Bull Board answers a stranger with 401, and an owner with 404', async () => {
+test('every route of Bull Board answers 401 without a session and 404 to owners', async () => {
   const owner = await signIn(web);
   for (const { method, url } of BOARD_API) {
     const answer = await web.app.inject({ method, url, headers: OWN_ORIGIN });

@@ -135,9 +135,9 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
   const failing = await queue.add('failing', payload, old);
   const hanging = await queue.add('hanging', payload, old);
   // Not by counting: a job added while the queue was emptied may be there too.
-  const standsSo = async () =>
+  const isInState = async () =>
     (await passing.isCompleted()) && (await failing.isFailed()) && (await hanging.isActive());
-  await vi.waitUntil(standsSo, EVENTUALLY);
+  await vi.waitUntil(isInState, EVENTUALLY);
   await worker.close(true);
   await queue.add('waiting', payload, old);
   // The delayed job of an unreachable listener, which deduplicates every plain wake-up.

@@ -19,7 +19,7 @@ describe.each(FORMS)('/account/two-factor/%s', (form) => {
     ['no code', {}],
     ['an empty one', { code: ' ' }],
     ['a wrong one', { code: '000000' }],
-    ['a backup code that is none', { code: 'aaaaa-bbbbb' }],
+    ['an invalid backup code', { code: 'aaaaa-bbbbb' }],
   ])('does nothing with the password and %s', async (_, fields) => {
     const web = await openWebApp();
     const operator = await signIn(web, { role: 'operator', twoFactor: false });

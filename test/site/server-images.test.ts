@@ -37,14 +37,14 @@ const INFO: ServerInfo = {
 const text = (image: unknown) => String(image).replace(/<[^>]+>/g, ' ');
 
 it('the banner shows name, address, players and rank; the badge shows name and players', () => {
-  for (const said of [
+  for (const shown of [
     'Harbour Lights',
     'play.example.org:25565',
     '1,204 of 2,000 players',
     'Rank 3',
     'Vote on Tallyport',
   ])
-    expect(text(bannerImage(INFO, 'Tallyport'))).toContain(said);
+    expect(text(bannerImage(INFO, 'Tallyport'))).toContain(shown);
   expect(text(badgeImage(INFO))).toContain('1,204 of 2,000 players');
   expect(text(badgeImage({ ...INFO, maxPlayers: 0, onlinePlayers: 1 }))).toContain('1 player');
   expect(text(badgeImage(INFO))).not.toContain('reported');

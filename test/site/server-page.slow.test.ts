@@ -65,8 +65,8 @@ describe('a server’s page', () => {
     const { body, statusCode, headers } = await get(path);
     expect(statusCode).toBe(200);
     const text = textOf(body);
-    for (const said of ['Open Sea', 'online', '12', 'of 64', 'Sweden', 'Minecraft', '1.21.4', 'Type /vote.'])
-      expect(text).toContain(said);
+    for (const shown of ['Open Sea', 'online', '12', 'of 64', 'Sweden', 'Minecraft', '1.21.4', 'Type /vote.'])
+      expect(text).toContain(shown);
     expect(body).toContain('<span class="mc-a">Welcome </span><span class="mc-a mc-bold">aboard</span>, all');
     expect(body).toContain('href="https://vote.example" rel="nofollow ugc');
     expect(body).toContain('<link rel="canonical" href="http://localhost:3000/servers/open-sea" />');

@@ -24,7 +24,7 @@ async function makeTries({ platform }: WebApp, kind: string, count: number): Pro
 }
 
 /** A web application that checks no password before `release`. */
-async function heldPasswords() {
+async function blockedPasswordChecks() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const passwords = {
     hash: (password: string) => released.then(() => CHEAP_PASSWORDS.hash(password)),
@@ -115,7 +115,7 @@ test('a device becomes known only after the code of the second factor', async ()
 });
 
 test('simultaneous attempts from one network leave slots for other networks and known devices', async () => {
-  const { web, release, deviceCookie } = await heldPasswords();
+  const { web, release, deviceCookie } = await blockedPasswordChecks();
   const { email } = await signIn(web);
   const ended: number[] = [];
   const tries = Array.from({ length: 14 }, async (_, n) => {
@@ -138,7 +138,7 @@ test.each([
   ['session', 10],
   ['known device', 12],
 ])('with a %s of their own nobody fills the places of others', async (kind, refused) => {
-  const { web, release, deviceCookie } = await heldPasswords();
+  const { web, release, deviceCookie } = await blockedPasswordChecks();
   const [mallory, operator] = [await signIn(web), await signIn(web, { role: 'operator', twoFactor: false })];
   const cookie = () => (kind === 'session' ? mallory.headers : deviceCookie(mallory.email));
   const ended: number[] = [];

@@ -141,9 +141,9 @@ test('a corrected v1 key offers to send again votes that the earlier key may hav
   expect(await fixture.read('/votes?state=sent-not-confirmed&player=confirmed')).toContain(
     'No matching votes',
   );
-  const asked = await fixture.read('/votes/resend?state=sent-not-confirmed');
-  expect(asked).toContain('1 vote will be queued again');
-  expect(asked).toContain('Send only votes that did not reach your game');
+  const question = await fixture.read('/votes/resend?state=sent-not-confirmed');
+  expect(question).toContain('1 vote will be queued again');
+  expect(question).toContain('Send only votes that did not reach your game');
   const shown = new Date().toISOString();
   await fixture.post('/votes/resend', { state: 'sent-not-confirmed', shown });
   await fixture.drain();

@@ -31,7 +31,7 @@ const MESSAGES = {
 
 type Showing = {
   details?: Typed;
-  place?: Typed;
+  address?: Typed;
   howToVote?: Typed;
   /** The text as players will see it; not saved yet. */
   preview?: string;
@@ -48,11 +48,11 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const server = serverOf(request);
     const now = platform.clock.now();
     const move = await findMove(platform, server._id);
-    const paths = { form: pathOf(server), place: pathOf(server, '/place') };
+    const paths = { form: pathOf(server), address: pathOf(server, '/place') };
     const body = html`${detailsCard(paths.form, server, showing.details)}
       ${howToVoteCard(pathOf(server, '/how-to-vote'), server, showing)}
-      ${addressCard(paths.place, server, move, showing.place)}
-      ${move ? proofCards({ draft: move, now, action: `${paths.place}/check`, correct: `${paths.form}#place` }) : ''}
+      ${addressCard(paths.address, server, move, showing.address)}
+      ${move ? proofCards({ draft: move, now, action: `${paths.address}/check`, correct: `${paths.form}#place` }) : ''}
       ${removeCard(pathOf(server, '/remove'), server)}`;
     return sendPage(
       request,
@@ -102,7 +102,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const { data, typed } = readForm(addressForm, request);
     if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
     const refused = isByOperator(platform, request) ? await useCheck(request, reply) : null;
-    if (refused) return show(request, reply, { place: withError(typed, refused), status: 429 });
+    if (refused) return show(request, reply, { address: withError(typed, refused), status: 429 });
     try {
       if (isByOperator(platform, request)) {
         // Operators need no verification, as on the command line.
@@ -111,17 +111,17 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
       }
       await saveMove(platform, server, data, user._id);
     } catch (error) {
-      return show(request, reply, { place: errorsOf(error, typed.values), status: 400 });
+      return show(request, reply, { address: errorsOf(error, typed.values), status: 400 });
     }
-    return provePlace(request, reply);
+    return proveAddress(request, reply);
   });
 
-  const provePlace = (request: FastifyRequest, reply: FastifyReply) => {
+  const proveAddress = (request: FastifyRequest, reply: FastifyReply) => {
     const server = serverOf(request);
     const proved = proveMove({ ...platform, ask }, userOf(request), server._id);
     return afterProving(reply, base, proved, pathOf(server), 'moved');
   };
-  app.post('/servers/:serverId/settings/place/check', OWNER, provePlace);
+  app.post('/servers/:serverId/settings/place/check', OWNER, proveAddress);
 
   app.post('/servers/:serverId/settings/place/discard', OWNER, async (request, reply) => {
     const server = serverOf(request);
