@@ -37,7 +37,7 @@ export function notificationText(site: Site, notification: Notification, due: Du
     text: [
       ...lines,
       path,
-      `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this because the server is yours. No such mails any more: ${site.PUBLIC_URL}/account`,
+      `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To switch these mails off: ${site.PUBLIC_URL}/account`,
     ].join('\n\n'),
   };
 }
@@ -49,9 +49,9 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
   paused: (notification, { since }) => ({
     subject: 'its vote listener is paused',
     lines: [
-      `The vote listener of ${notification.server.name} takes no votes, so we have sent it none since ${time(since)}.`,
+      `The vote listener of ${notification.server.name} does not accept votes. Delivery is paused since ${time(since)}.`,
       ...reason(notification),
-      `${waiting(notification)} Votes are kept for 72 hours after they were cast, and sent as soon as you have mended the listener and resumed it here:`,
+      `${waiting(notification)} Votes are kept for 72 hours after they were cast. They are sent as soon as you have corrected the listener and resumed it here:`,
     ],
   }),
   unreachable: (notification, { since }) => ({
@@ -59,7 +59,7 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
     lines: [
       `We have not been able to reach the vote listener of ${notification.server.name} since ${time(since)}.`,
       ...reason(notification),
-      `${waiting(notification)} We go on trying, and send votes as soon as it answers, up to 72 hours after they were cast. How it stands:`,
+      `${waiting(notification)} We keep trying and send the votes as soon as the listener answers, up to 72 hours after they were cast. The listener’s page:`,
     ],
   }),
   expiring: (notification) => ({
@@ -67,7 +67,7 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
     lines: [
       `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within 72 hours is given up${notification.expiresAt ? `, the oldest of these on ${time(notification.expiresAt)}` : ''}.`,
       ...reason(notification),
-      'Votes that were given up are not lost: you can send them again by hand for 30 days. How the listener stands:',
+      'You can send these votes again by hand for 30 days. The listener’s page:',
     ],
   }),
   returned: (notification, { since }) => ({
@@ -75,7 +75,7 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
     lines: [
       `The vote listener of ${notification.server.name} takes votes again, after an outage that began on ${time(since)}.`,
       outcome(notification),
-      'How it stands:',
+      'The listener’s page:',
     ],
   }),
 };
@@ -84,7 +84,7 @@ function reason({ listener }: Notification): string[] {
   const found = listenerReason(listener);
   if (!found) return listener.limited ? [explain('outgoing-limited', listener.protocol).cause] : [];
   const { cause, mend, words, detail } = found;
-  return [`${cause}${words ? ` It said: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
+  return [`${cause}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
 }
 
 function waiting({ deliveries }: Notification): string {
