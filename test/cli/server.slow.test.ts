@@ -277,7 +277,7 @@ describe('server transfer', () => {
   });
 
   it('returns 1 if no user has the address', async () => {
-    const { slug } = await cli.addServer('TtlCache');
+    const { slug } = await cli.addServer('Kept');
     const result = await cli.run(`server transfer ${slug} --email nobody@example.org --json`);
     expect(result).toMatchObject({ code: 1, json: { code: 'user-not-found' } });
   });

@@ -30,7 +30,7 @@ const body = z
     {
       username: usernameSchema.meta({
         description:
-          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed; no control characters (a line feed would forge a field of the forwarded vote). TtlCache and forwarded as typed. Two spellings are the same player when they agree after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space; a name of which nothing is left then is refused. The dotless `ı` and `i` are the same letter: both are `I` in capitals. `İ` is an `i` with a combining dot (U+0307), in capitals and small: a name with it and one with a plain `i` are two players.",
+          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed, without control characters (a line feed would forge a field of the forwarded vote). It is stored and forwarded as typed. Two spellings are the same player if they are equal after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space. A name that is empty after that is refused. The dotless `ı` and `i` are the same letter, since both are `I` in capitals. `İ` is an `i` with a combining dot (U+0307), so a name with it and a name with a plain `i` are two players.",
         ...USERNAME_BOUNDS,
         examples: ['Steve'],
       }),
@@ -46,7 +46,7 @@ const headers = z.looseObject({
     .optional()
     .meta({
       description:
-        'For 24 hours the same key with the same username replays the first 200, byte for byte, and casts nothing, also while the first request is still under way. With another username the answer is 422. A 429 or a failure frees the key. Keys are per server; 1 to 255 visible ASCII characters.',
+        'For 24 hours a request with the same key and username replays the first 200 response byte for byte and casts no vote, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.',
     }),
 });
 
@@ -99,7 +99,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         tags: ['votes'],
         summary: 'Cast a vote',
         description:
-          'One vote per server and player in any rolling 24 hours, however many requests race. Accepted means durable; where the server has a vote listener the vote is then forwarded to it, and an unreachable listener never makes this call fail or wait. Where the end of the write cannot be known the answer is a 503 that says so: ask check-vote, or repeat with the same `Idempotency-Key`.',
+          'Accepts one vote per server and player in any rolling 24 hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same `Idempotency-Key`.',
         params,
         headers,
         body,
