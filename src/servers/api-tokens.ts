@@ -214,7 +214,7 @@ export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
 
 /**
  * Authenticates a call and caches the success for `AUTHENTICATION_TTL_MS`; failures are not cached. A token that is
- * revoked and a server that is removed in this process leave the cache at once. Each use checks the expiry.
+ * revoked or rotated and a server that is removed in this process leave the cache at once. Each use checks the expiry.
  *
  * @param options - `fresh`: do not read the cache
  */
