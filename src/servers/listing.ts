@@ -156,7 +156,7 @@ export function resetsProbe(existing: WithId<Server>, changes: ServerChanges): b
   return success && PROBE_SETTINGS.some((key) => key in changed(existing, data));
 }
 
-/** Returns the edited server; null when it was renamed or removed since `existing` was read, or its new slug is taken. */
+/** The edited server; null when it was renamed or removed after `existing` was read, or its new slug is taken. */
 async function applyChanges(
   servers: Collection<Server>,
   existing: WithId<Server>,

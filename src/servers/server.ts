@@ -52,7 +52,7 @@ const probeState = {
   claim: { type: Schema.Types.UUID, default: null },
   /** The seconds of the claimed probe's sample; 0 for a probe between two scheduled ones. */
   claimSeconds: { type: Number, required: true },
-  /** Incremented by every recorded check and every probe reset, so that concurrent writers lose no update. */
+  /** Incremented by every claim, recorded check and probe reset, so that concurrent writers lose no update. */
   revision: { type: Number, required: true },
 } as const;
 
