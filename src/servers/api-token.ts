@@ -4,13 +4,13 @@ const apiTokenDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true, trim: true, minlength: 1, maxlength: 120 },
-  /** SHA-256 of the whole token, in hex. The token itself is shown once and kept nowhere. */
+  /** SHA-256 of the whole token, in hex. The token itself is shown once and never stored. */
   hash: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
-  /** The token's first characters, by which its owner recognises it. */
+  /** The token's first characters, so that its owner recognises it. */
   prefix: { type: String, required: true },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
-  /** How long it was issued for, null for ever: its successor lives as long. Rotation moves only `expiresAt`. */
+  /** The lifetime it was issued with; null: it never expires. Rotation gives its successor the same lifetime. */
   lifetimeMs: { type: Number, default: null },
   revokedAt: { type: Date, default: null },
   /** Precise to the minute. */

@@ -15,13 +15,13 @@ import { hashToken, isTokenShaped, makeToken, tokenPrefix } from './token-text.t
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
-/** What ending a token works on. */
-type Ending = Tokens & { authentications: TtlCache<AuthenticatedToken> };
+/** Dependencies of the functions that shorten a token's validity. */
+type Invalidating = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
-/** A token just made. `token` is shown this once and kept nowhere. */
+/** A new token. `token` is shown once and never stored. */
 export type IssuedToken = { tokenId: string; token: string };
 
-/** The form that makes a token was sent twice: the token was shown then, and nobody knows it any more. */
+/** The form that makes a token was sent twice. The token was shown the first time and cannot be shown again. */
 export class TokenMadeError extends Error {
   readonly code = 'token-made';
 
@@ -31,7 +31,7 @@ export class TokenMadeError extends Error {
   }
 }
 
-/** `lastUsedAt` is kept to the minute: a busy token costs one write a minute, not one a request. */
+/** `lastUsedAt` is precise to the minute: a busy token costs one write per minute, not one per request. */
 const LAST_USED_STEP_MS = MINUTE;
 
 const naming = z.object({
@@ -45,8 +45,8 @@ const naming = z.object({
 });
 
 /**
- * Whom a token is made for; without `expiresInMs` it never expires. `tokenId` is the id it is to have: asked for
- * again, no second one is made.
+ * A token to make. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: a repeated request
+ * with the same id makes no second token.
  */
 type TokenRequest = { serverId: ObjectId; name: string; expiresInMs?: number; tokenId?: ObjectId };
 
@@ -55,7 +55,7 @@ type TokenRequest = { serverId: ObjectId; name: string; expiresInMs?: number; to
  *
  * @param request - `expiresInMs` from now; without it the token never expires
  * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
- *   {TokenMadeError} when there is one with the wanted id
+ *   {TokenMadeError} when a token with this id exists
  */
 export async function issueToken(tokens: Tokens, request: TokenRequest): Promise<IssuedToken> {
   return await insertToken(tokens, { ...request, ...parseInput(naming, { name: request.name }) });
@@ -94,12 +94,12 @@ export function listTokens(
 }
 
 /**
- * Revokes a token: it is refused from now on.
+ * Revokes a token. It is refused from now on.
  *
- * @returns whether the server has such a token (revoked before counts too)
+ * @returns whether the server has such a token (also when it was revoked before)
  */
 export async function revokeToken(
-  { apiTokens, authentications, clock }: Ending,
+  { apiTokens, authentications, clock }: Invalidating,
   serverId: ObjectId,
   tokenId: ObjectId,
 ): Promise<boolean> {
@@ -111,23 +111,23 @@ export async function revokeToken(
 }
 
 /**
- * Replaces a token: a new one of the same name, while the old one goes on for `overlapMs`, so that a plugin
- * can be given the new one without losing a vote. An earlier expiry of the old one stays.
+ * Replaces a token by a new one of the same name. The old one stays valid for `overlapMs`, so that its owner can
+ * change the plugin's token without losing a vote. An earlier expiry of the old one is unchanged.
  *
- * @param newId - the id that the new one is to have: asked for again, no second one is made
+ * @param newId - the id of the new token: a repeated request with the same id makes no second token
  * @returns the new token, or null when the server has no such valid token
- * @throws {TokenMadeError} when there is one with the wanted id; what was left undone then is done
+ * @throws {TokenMadeError} when a token with this id exists; an interrupted rotation is completed first
  */
 export async function rotateToken(
-  { apiTokens, authentications, clock }: Ending,
+  { apiTokens, authentications, clock }: Invalidating,
   serverId: ObjectId,
   tokenId: ObjectId,
   { overlapMs, newId }: { overlapMs: number; newId?: ObjectId },
 ): Promise<IssuedToken | null> {
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old) return null;
-  const end = async () => {
-    await endAt(apiTokens, old, after(clock.now(), overlapMs));
+  const expireOld = async () => {
+    await expireAt(apiTokens, old, after(clock.now(), overlapMs));
     authentications.forget(({ token }) => token._id.equals(tokenId));
   };
   if (!isValid(old, clock.now())) {
@@ -138,27 +138,31 @@ export async function rotateToken(
   const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   try {
     const issued = await insertToken({ apiTokens, clock }, { ...request, ...lifetime });
-    await end();
+    await expireOld();
     return issued;
   } catch (error) {
-    // The first time may have been cut short between the two.
-    if (error instanceof TokenMadeError) await end();
+    // The first request may have stopped between the insert and the expiry.
+    if (error instanceof TokenMadeError) await expireOld();
     throw error;
   }
 }
 
-async function endAt(apiTokens: Collection<ApiToken>, { _id, serverId }: ApiToken, at: Date): Promise<void> {
+async function expireAt(
+  apiTokens: Collection<ApiToken>,
+  { _id, serverId }: ApiToken,
+  at: Date,
+): Promise<void> {
   await apiTokens.updateOne({ _id, serverId }, [
     { $set: { expiresAt: { $min: [{ $ifNull: ['$expiresAt', at] }, at] } } },
   ]);
 }
 
-/** Whether a token lets its bearer in: neither revoked nor expired. */
+/** Whether a token is neither revoked nor expired. */
 export function isValid(token: ApiToken, now: Date): boolean {
   return !token.revokedAt && (!token.expiresAt || now < token.expiresAt);
 }
 
-/** The server that a call may speak for, and the token it came with. */
+/** An authenticated call's server and token. */
 type Caller = { server: WithId<Pick<Server, 'removedAt'>>; token: WithId<ApiToken> };
 
 const tokensLoader = findLoader<ApiToken, string>({
@@ -167,17 +171,17 @@ const tokensLoader = findLoader<ApiToken, string>({
   keyOf: ({ hash }) => hash,
 });
 
-/** Servers, and whether they are listed. */
+/** Servers with their `removedAt`. */
 const removalsLoader = serverLoader({ removedAt: 1 });
 
 type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher };
 
 /**
- * Finds out whether `tokenText` lets its bearer call the API for `serverId`. Both are read in any case, so that
- * nothing tells an outsider which servers exist.
+ * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that
+ * an outsider cannot learn which servers exist.
  *
- * @param serverId - as it stands in the path: anything but 24 lower-case hex digits is no server
- * @returns null for every reason alike: malformed, unknown, revoked or expired token, a token of another
+ * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
+ * @returns null for every reason: malformed, unknown, revoked or expired token, a token of another
  *   server, an unknown or removed server
  */
 export async function authenticate(
@@ -209,8 +213,8 @@ export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
 }
 
 /**
- * Authenticates a call and caches the success for `AUTHENTICATION_TTL_MS`; failures are not cached. A token that ends
- * and a server that is removed in this process are removed from the cache at once. An expiry is checked on each use.
+ * Authenticates a call and caches the success for `AUTHENTICATION_TTL_MS`; failures are not cached. A token that is
+ * revoked or rotated and a server that is removed in this process leave the cache at once. Each use checks the expiry.
  *
  * @param options - `fresh`: do not read the cache
  */
@@ -240,7 +244,7 @@ export function cachedAuthentication(
   return cached && isValid(cached.token, clock.now()) ? cached : undefined;
 }
 
-/** Tokens that were used, and when. Collected for a moment, since nobody waits for it. */
+/** Writes the last use of tokens. It collects uses for 250 ms, because no request waits for the write. */
 const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
   collectMs: 250,
@@ -251,14 +255,14 @@ const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Da
   },
 };
 
-/** Notes that a token was used, when the last note is over a minute old; undefined where there is nothing to note. */
+/** Stores the time of a token's use; undefined when the stored time is less than a minute old. */
 export function noteTokenUse(
   { apiTokens, batcher, clock }: Tokens & { batcher: Batcher },
   token: WithId<ApiToken>,
 ): Promise<true> | undefined {
   const now = clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
-  // Where the token is kept, the next request need not note it again.
+  // A cached token is not written again by the next request.
   token.lastUsedAt = now;
   return batcher.load(tokenUsesLoader, apiTokens, { _id: token._id, at: now });
 }

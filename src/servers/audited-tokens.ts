@@ -12,9 +12,9 @@ import {
 } from './api-tokens.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
-type Ending = Tokens & { authentications: TtlCache<AuthenticatedToken> };
+type Invalidating = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
-/** `issueToken` by a user, who stands in the audit log. Throws as it does. */
+/** Runs `issueToken` and writes the user to the audit log. Throws what `issueToken` throws. */
 export async function issueTokenBy(
   deps: Tokens,
   request: Parameters<typeof issueToken>[1],
@@ -27,9 +27,9 @@ export async function issueTokenBy(
   return issued;
 }
 
-/** `rotateToken` by a user. Throws as it does. */
+/** Runs `rotateToken` and writes the user to the audit log. Throws what `rotateToken` throws. */
 export async function rotateTokenBy(
-  deps: Ending,
+  deps: Invalidating,
   serverId: ObjectId,
   tokenId: ObjectId,
   options: Parameters<typeof rotateToken>[3],
@@ -42,9 +42,9 @@ export async function rotateTokenBy(
   return issued;
 }
 
-/** `revokeToken` by a user. */
+/** Runs `revokeToken` and writes the user to the audit log. */
 export async function revokeTokenBy(
-  deps: Ending,
+  deps: Invalidating,
   serverId: ObjectId,
   tokenId: ObjectId,
   by: string,

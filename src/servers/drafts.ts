@@ -16,16 +16,16 @@ export type Drafting = {
   clock: Clock;
 };
 
-/** How many drafts a user has at most. */
+/** The most drafts of one user. */
 export const MOST_DRAFTS = 10;
 
-/** What an owner says of a server that is to be listed. */
+/** The settings that an owner gives for a new server. */
 const draftSettings = newServer.omit({ isPremium: true });
 export type DraftSettings = z.input<typeof draftSettings>;
 
-const place = serverSettings.pick({ address: true, port: true });
+const addressSettings = serverSettings.pick({ address: true, port: true });
 
-/** No letters that look like digits, and none that a game's fonts draw alike. */
+/** No letters that look like digits or like another letter in a game's font. */
 const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const CODE_LENGTH = 10;
 
@@ -34,7 +34,7 @@ function makeProofCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
 
-/** The user has as many drafts as a user may have. */
+/** The user has the most drafts allowed. */
 export class TooManyDraftsError extends Error {
   readonly code = 'too-many-drafts';
 
@@ -48,9 +48,9 @@ const TAKEN =
   'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.';
 
 /**
- * Sees that nobody else has a place.
+ * Checks that no server with an owner is listed at an address.
  *
- * @throws {InvalidDocumentError} naming the address
+ * @throws {InvalidDocumentError} for `address`
  */
 async function requireFree(deps: Drafting, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
   const { kind } = await addressHolder(deps, wanted, ownerId);
@@ -60,11 +60,11 @@ async function requireFree(deps: Drafting, wanted: ServerAddress, ownerId: Objec
 }
 
 /**
- * Keeps what an owner says of a server until it is proved to be theirs. The same address and port again change the
- * draft that there is; its code stays.
+ * Stores the settings of a server until its ownership is proven. A second call with the same address and port changes
+ * the existing draft and leaves its code.
  *
- * @param draftId - the draft to change; without it one is made
- * @returns null when there is no such draft of this user's
+ * @param draftId - the draft to change; without it a new draft is made
+ * @returns null when this user has no such draft
  * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError}
  */
 export async function saveDraft(
@@ -76,10 +76,10 @@ export async function saveDraft(
   const settings = parseInput(draftSettings, input);
   await requireFree(deps, settings, ownerId);
   const { address, port } = settings;
-  const which = draftId ? { _id: draftId } : { address, port };
+  const target = draftId ? { _id: draftId } : { address, port };
   const changed = await deps.serverDrafts
     .findOneAndUpdate(
-      { ownerId, slot: { $exists: true }, ...which },
+      { ownerId, slot: { $exists: true }, ...target },
       { $set: { ...settings, check: null } },
       { returnDocument: 'after' },
     )
@@ -117,7 +117,7 @@ async function insertDraft(
       await serverDrafts.insertOne(draft);
       return draft;
     } catch (error) {
-      // Another one took the slot, or is of the same place.
+      // Another draft took the slot or has the same address.
       if (!isDuplicateKey(error)) throw error;
     }
   }
@@ -143,7 +143,7 @@ export function findDraft(
   return serverDrafts.findOne({ _id: draftId, ownerId, slot: { $gte: 0 } });
 }
 
-/** Forgets a draft. Returns whether there was one. */
+/** Deletes a draft. Returns whether there was one. */
 export async function discardDraft(
   { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
   ownerId: ObjectId,
@@ -154,20 +154,20 @@ export async function discardDraft(
 }
 
 /**
- * Keeps the place that a listed server is to move to until it is proved to be its owner's: otherwise somebody could
- * prove a server of their own and then point it to another's. A place wished for before is forgotten.
+ * Stores the new address of a listed server until the owner proves it. Without this proof a user could list a server
+ * of their own and then change its address to another user's server. It replaces an earlier move of this server.
  *
- * @param ownerId - whose proof is asked for
+ * @param ownerId - the user who must prove the new address
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveMove(
   deps: Drafting,
   server: WithId<Server>,
-  input: z.input<typeof place>,
+  input: z.input<typeof addressSettings>,
   ownerId: ObjectId,
 ): Promise<WithId<ServerDraft>> {
   const { serverDrafts, clock } = deps;
-  const wanted = parseInput(place, input);
+  const wanted = parseInput(addressSettings, input);
   if (wanted.address === server.address && wanted.port === server.port)
     throw new InvalidDocumentError({ address: 'This is where the server is already.' });
   const holder = await addressHolder(deps, wanted, ownerId);
@@ -199,14 +199,14 @@ export async function saveMove(
       { upsert: true, returnDocument: 'after' },
     );
   const saved = await save().catch((error: unknown) => {
-    // The same form was sent twice at once: the other one has made it.
+    // The same form was sent twice at once: the other request inserted the move.
     if (isDuplicateKey(error)) return save();
     throw error;
   });
   return saved ?? move;
 }
 
-/** Where a listed server is to move to; null when nowhere. */
+/** A listed server's unproven move; null when there is none. */
 export function findMove(
   { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
   serverId: ObjectId,
@@ -214,7 +214,7 @@ export function findMove(
   return serverDrafts.findOne({ serverId });
 }
 
-/** Forgets where a server was to move to. */
+/** Deletes a server's unproven move. */
 export async function discardMove(
   { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
   serverId: ObjectId,

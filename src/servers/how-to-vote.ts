@@ -14,16 +14,16 @@ const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });
 /**
  * Reads what an owner writes about voting: plain text with line breaks.
  *
- * @throws {InvalidDocumentError} for one that is too long or has control characters
+ * @throws {InvalidDocumentError} for a text that is too long or has control characters
  */
 export function readHowToVote(text: string): string {
   return parseInput(schema, { howToVote: text }).howToVote;
 }
 
 /**
- * Stores what players are told about voting for a server; an empty text removes it.
+ * Stores the text that tells players how to vote for a server. An empty text removes it.
  *
- * @throws as `readHowToVote` does
+ * @throws what `readHowToVote` throws
  */
 export async function setHowToVote(
   deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },

@@ -5,24 +5,24 @@ import type { Server } from './server.ts';
 /** Where players connect. */
 export type ServerAddress = { address: string; port: number };
 
-/** Who has a place, as somebody sees it who would like to list a server there. */
-type PlaceHolder =
+/** Who owns the server at an address, as seen by a user who wants to list a server there. */
+type AddressHolder =
   | { kind: 'nobody' }
-  /** Their own server. */
+  /** The user's own server. */
   | { kind: 'own'; server: WithId<Server> }
-  /** A server that belongs to nobody: whoever proves that it is theirs gets it. */
+  /** A server without an owner: a user who proves ownership gets it. */
   | { kind: 'ownerless'; server: WithId<Server> }
   | { kind: 'other' };
 
 /**
- * Who has a place. Where several servers are listed there, as imported ones may be, one of somebody else's outweighs
- * those of nobody.
+ * Finds who owns the server at an address. Imported servers can share an address: then a server of another user
+ * counts before one without an owner.
  */
 export async function addressHolder(
   { servers }: { servers: Collection<Server> },
   { address, port }: ServerAddress,
   userId: ObjectId,
-): Promise<PlaceHolder> {
+): Promise<AddressHolder> {
   const there = await servers.find({ address, port, removedAt: null }).sort({ listedAt: 1 }).toArray();
   const own = there.find(({ ownerId }) => ownerId?.equals(userId));
   if (own) return { kind: 'own', server: own };
@@ -32,10 +32,10 @@ export async function addressHolder(
 }
 
 /**
- * Does `work` while nobody else decides who gets a place: two who prove the same one at the same moment come one
- * after the other. One lease for all places, since this is rare and quick.
+ * Runs `work` under the lease for address changes, so that two proofs of one address run one after the other. One
+ * lease covers all addresses, because proofs are rare and short.
  *
- * @throws the signal's reason when it was waited for too long, and what `work` throws
+ * @throws the signal's reason when the signal aborts the wait, and what `work` throws
  */
 export function withAddressLock<T>(
   deps: Leasing,

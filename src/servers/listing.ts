@@ -19,8 +19,8 @@ import { isId } from './slug.ts';
 /** How often a server is probed while it answers, in seconds; see probing/probe-state.ts. */
 export const PROBE_INTERVAL_SECONDS = 300;
 
-/** What decides where and how a server is asked. */
-const ASKED_AT = ['address', 'port', 'queryPort', 'game'] as const;
+/** The settings that decide where and how a server is probed. */
+const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
 
 /** The state of a server that was never probed: due at once. */
 export function newProbeState(now: Date): ProbeState {
@@ -44,13 +44,13 @@ export function newProbeState(now: Date): ProbeState {
 }
 
 type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
-/** The list itself changes, and with it the ranking. */
+/** Dependencies of changes to the list, which also start a ranking. */
 export type ListChange = Listing & { producer: Pick<Producer, 'add'> };
 
 /**
- * Lists a server. It stands in the last place of the ranking at first, and all of its figures are unknown.
+ * Lists a server. It starts with the last rank, and its figures are unknown.
  *
- * @param by - who asked, for the audit log
+ * @param by - the user or command that listed it, for the audit log
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function addServer(
@@ -73,12 +73,12 @@ export async function addServer(
   return { serverId, slug };
 }
 
-/** The place of a server that is listed now. */
+/** The rank of a server that is listed now: the last one. */
 export async function lastRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
 
-/** A server of which nothing is known yet but what its owner says. */
+/** A new server with its owner's settings and no figures yet. */
 export function newListing({
   _id,
   settings,
@@ -119,13 +119,12 @@ export function newListing({
   };
 }
 
-/** What the lists of the ranking hold of a server's settings: another one shows there with the next ranking. */
-const LISTED_BY = ['name', 'game', 'countryCode'] as const;
+/** The settings that the stored ranking contains: a change appears with the next ranking. */
+const RANKED_SETTINGS = ['name', 'game', 'countryCode'] as const;
 
 /**
- * Changes the settings of a listed server. With another name it gets another slug; the one before stays its own
- * and leads to it. Where it is asked at another place or in another way, what was known of its being there is
- * forgotten: a probe under way counts no more, and the next one is due at once.
+ * Changes the settings of a listed server. A new name gives it a new slug; its earlier slugs still lead to it. A
+ * change of a probe setting resets the probe state: a running probe no longer counts, and the next one is due at once.
  *
  * @returns the server as it is now; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -141,24 +140,24 @@ export async function editServer(
     const existing = await servers.findOne({ _id: serverId, removedAt: null });
     if (!existing) return null;
     const settings = changed(existing, wanted);
-    const edited = await editStanding(servers, existing, settings, clock.now());
-    // Renamed by somebody else, or another server took the slug, in this moment.
+    const edited = await applyChanges(servers, existing, settings, clock.now());
+    // Another request renamed the server, or another server took the slug: try again.
     if (!edited) continue;
     const details = edited.slug === existing.slug ? settings : { ...settings, slug: edited.slug };
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details });
-    if (LISTED_BY.some((key) => key in settings)) await requestRanks(producer);
+    if (RANKED_SETTINGS.some((key) => key in settings)) await requestRanks(producer);
     return edited;
   }
 }
 
-/** Whether changes have a server asked anew, at another place or in another way. Wrong changes have not. */
-export function isAskedAnew(existing: WithId<Server>, changes: ServerChanges): boolean {
+/** Whether changes reset the probe state because they change a probe setting. Invalid changes do not. */
+export function resetsProbe(existing: WithId<Server>, changes: ServerChanges): boolean {
   const { success, data } = serverChanges.safeParse(changes);
-  return success && ASKED_AT.some((key) => key in changed(existing, data));
+  return success && PROBE_SETTINGS.some((key) => key in changed(existing, data));
 }
 
-/** The edited server; null when it is another than `existing` by now, or its new slug was taken. */
-async function editStanding(
+/** The edited server; null when it was renamed or removed after `existing` was read, or its new slug is taken. */
+async function applyChanges(
   servers: Collection<Server>,
   existing: WithId<Server>,
   settings: Partial<ServerSettings>,
@@ -167,7 +166,9 @@ async function editStanding(
   if (Object.keys(settings).length === 0) return existing;
   const { _id, name, slug: before } = existing;
   const slug = settings.name === undefined ? before : await slugForName(servers, existing, settings.name);
-  const update = ASKED_AT.some((key) => key in settings) ? askedAnew(settings, now) : { $set: settings };
+  const update = PROBE_SETTINGS.some((key) => key in settings)
+    ? withProbeReset(settings, now)
+    : { $set: settings };
   const slugs = { $each: [before, slug] };
   const renaming = { ...update, $set: { ...update.$set, slug }, $addToSet: { slugs } };
   try {
@@ -182,13 +183,13 @@ async function editStanding(
   }
 }
 
-/** Those settings that are others than before: what stays must not have the server asked anew. */
+/** The settings whose values change. Equal values must not reset the probe state. */
 function changed(existing: WithId<Server>, settings: Partial<ServerSettings>): Partial<ServerSettings> {
   const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
   return Object.fromEntries(entries.filter(([key, value]) => (existing[key] ?? null) !== value));
 }
 
-function askedAnew(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {
+function withProbeReset(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {
   return {
     $set: {
       ...settings,
@@ -218,7 +219,7 @@ export function findServer(
   { removed = false } = {},
 ): Promise<WithId<Server> | null> {
   const name = text.toLowerCase();
-  // By both: see `slugsOf`.
+  // Servers of an older version have no `slugs`: see `slugsOf`.
   const bySlug = { $or: [{ slugs: name }, { slug: name }] };
   const named: Filter<Server> = isId(name) ? { _id: new ObjectId(name) } : bySlug;
   return servers.findOne(removed ? named : { ...named, removedAt: null });

@@ -19,12 +19,12 @@ type Moderation = {
 const hiding = z.object({ reason: reasonText });
 
 /**
- * Takes a server off the ranking and the public lists. Its API goes on, votes and all, and says the last place;
- * its owner sees the reason. Hiding it again changes the reason only.
+ * Removes a server from the ranking and the public lists. Its API and its votes still work, and the API returns the
+ * last rank. Its owner sees the reason. A second call changes only the reason.
  *
- * @param by - who decided, for the audit log
+ * @param by - the operator, for the audit log
  * @returns the server as it is now; null when no such server is listed
- * @throws {InvalidDocumentError} for the reason
+ * @throws {InvalidDocumentError} for an invalid reason
  */
 export async function hideServer(
   deps: Moderation,
@@ -44,7 +44,7 @@ export async function hideServer(
     },
   ]);
   if (!hidden) return null;
-  // The ranking does this too; until it runs, two servers would show one place.
+  // Without this, two servers would show the same rank until the next ranking.
   const rankPosition = await lastRank(servers);
   const server = await servers.findOneAndUpdate(
     { _id: serverId, hiddenAt: { $ne: null } },
@@ -57,8 +57,7 @@ export async function hideServer(
 }
 
 /**
- * Puts a hidden server back: it gets its place with the next ranking, which is asked for. Doing it again changes
- * nothing.
+ * Shows a hidden server again and requests a ranking, which gives it its rank. A second call changes nothing.
  *
  * @returns the server as it is now; null when no such server is listed
  */

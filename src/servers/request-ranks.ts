@@ -1,9 +1,9 @@
 import type { Producer } from '../platform/queues.ts';
 
 /**
- * Asks for a ranking soon. Never throws: when Redis is away, the one that comes every 10 minutes does it.
+ * Adds a job that computes the ranking. Never throws: without Redis, the ranking of every 10 minutes does the work.
  *
- * @returns whether Redis took it
+ * @returns whether Redis accepted the job
  */
 export function requestRanks(producer: Pick<Producer, 'add'>): Promise<boolean> {
   return producer.add('recompute-ranks', {});

@@ -6,16 +6,16 @@ import { isId } from './slug.ts';
 
 type Searching = { servers: Collection<Server>; users: Collection<User> };
 
-/** Sorts behind every character in MongoDB's collations, and behind every text of the plain order here. */
+/** Sorts after every other character, in MongoDB's collations and in its binary order. */
 const LAST = '\uffff';
 
 const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
 
 /**
- * The servers, removed and hidden ones too, whose name, address or slug, also an earlier one, begins with `text`;
- * whose id it is; or whose owner has this e-mail address. Each of these is a range of an index.
+ * Finds servers by id, by the owner's e-mail address, or by the beginning of the name, the address or a present or
+ * earlier slug. It includes removed and hidden servers. Each search reads a range of an index.
  *
- * @param limit - so many at most, of each kind of match and in all
+ * @param limit - the most servers to read for each kind of match, and to return
  */
 export async function searchServers(
   { servers, users }: Searching,
@@ -59,11 +59,11 @@ async function serversOf({ servers, users }: Searching, email: string, limit: nu
   return [...owned, ...imported].slice(0, limit);
 }
 
-/** Which servers an operator looks through, and by which time they are sorted. */
+/** The lists of servers for operators, and the time that each is sorted by. */
 export const SERVER_LISTS = { all: 'listedAt', hidden: 'hiddenAt', removed: 'removedAt' } as const;
 export type ServerList = keyof typeof SERVER_LISTS;
 
-/** A page of the servers, the newest listing, hiding or removal first. */
+/** A page of a list of servers; the newest listing, hiding or removal comes first. */
 export function listServersByTime(
   { servers }: Pick<Searching, 'servers'>,
   list: ServerList,

@@ -3,33 +3,33 @@ import { DAY, SECOND } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 import { PROOF_METHODS } from './server.ts';
 
-/** What was seen when the server of a draft was asked, and its name looked up. */
+/** The result of a check: a query of the server and a lookup of its TXT records. */
 const checkDefinition = {
   at: { type: Date, required: true },
-  /** The server answered; the figures below are what it said. */
+  /** Whether the server answered; the figures below are from its answer. */
   reached: { type: Boolean, required: true },
   onlinePlayers: { type: Number, required: true },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, required: true },
   motd: { type: String, default: '' },
   version: { type: String, default: '' },
-  /** Why it was not reached, or was not asked. */
+  /** Why the server was not reached or not queried. */
   words: { type: String, default: '' },
-  /** - `none`: no record of ours; `wrong`: one with another code; `no-name`: an IP address has no records. */
+  /** - `none`: no record of ours; `wrong`: a record with another code; `no-name`: an IP address has no records. */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
-  /** Whether the message would have counted (see prove-place.ts). */
+  /** Whether the code in the message is accepted as proof (see listing/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
-  /** What proved it; null: nothing did. */
+  /** The accepted proof; null: none. */
   proof: { type: String, enum: [...PROOF_METHODS, null], default: null },
 } as const;
 
 const draftDefinition = {
-  /** The id that the server will have; of a move, its own. */
+  /** The id of the future server; of a move, an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
   ownerId: { type: Schema.Types.ObjectId, required: true },
-  /** Which of its owner's drafts it is, from 0: the unique index bounds their number. Absent for a move. */
+  /** A number from 0, unique among the owner's drafts: it limits their count. Absent for a move. */
   slot: { type: Number, min: 0 },
-  /** The listed server that is to move to this place; absent for a new one. */
+  /** The listed server that moves to this address; absent for a new server. */
   serverId: { type: Schema.Types.ObjectId },
   name: { type: String, required: true, maxlength: 200 },
   address: { type: String, required: true, maxlength: 253 },
@@ -37,7 +37,7 @@ const draftDefinition = {
   queryPort: { type: Number, default: null },
   game: { type: String, default: null },
   countryCode: { type: String, default: null },
-  /** What the server or its name must show. */
+  /** The code that the message or a TXT record must contain. */
   code: { type: String, required: true },
   createdAt: { type: Date, required: true },
   /** The newest check; null before the first. */
@@ -48,8 +48,8 @@ const draftDefinition = {
 export const DRAFT_TTL_MS = 14 * DAY;
 
 /**
- * A server that is not listed because nobody has proved yet that it is theirs, or a move of a listed one to a place
- * of which that is not proved. Ranking, probing and the API know nothing of it.
+ * A new server whose ownership is not proven yet, or a move of a listed server to an address that is not proven yet.
+ * Ranking, probing and the API do not use drafts.
  */
 export const serverDraftSchema = new Schema(draftDefinition, { collection: 'server_drafts' });
 const ofNew = { partialFilterExpression: { slot: { $exists: true } } };

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import type { Server } from './server.ts';
 
-/** Servers by their ids, removed ones too; of each what `projection` names. */
+/** Loads servers by their ids, also removed ones, with the fields of `projection`. */
 export function serverLoader(projection: Record<string, 1>) {
   return findLoader<Server, ObjectId>({
     filter: (ids) => ({ _id: anyOf(ids) }),

@@ -13,7 +13,7 @@ const port = z
     error: 'must not be 22, 25, 465 or 587: these are for mail and remote shells',
   });
 
-/** A game whose servers can be asked, in whatever spelling: kept as gamedig's id of it (see `gameOf`). */
+/** A game that supports queries, in any known spelling. Stored as gamedig's id (see `gameOf`). */
 const game = shownText(50).transform((value, context) => {
   try {
     return gameOf(value).id;
@@ -25,8 +25,8 @@ const game = shownText(50).transform((value, context) => {
 });
 
 /**
- * What an owner says of a server. `null` is "not known": the API then shows `ZZ` for the country, the game
- * answers queries on its own port, and a server without a game is not probed but lives by its reports.
+ * The settings of a server. `null` means "not known": without a country the API shows `ZZ`, without a query port
+ * probes follow the game's port rule, and a server without a game is not probed and has only its reports.
  */
 export const serverSettings = z.object({
   name: shownText(100),
@@ -46,7 +46,7 @@ export const serverSettings = z.object({
 
 export type ServerSettings = z.output<typeof serverSettings>;
 
-/** What is said when a server is listed: the rest is not known yet. */
+/** The settings of a new server: optional ones are `null` or false when absent. */
 export const newServer = serverSettings.extend({
   queryPort: serverSettings.shape.queryPort.default(null),
   game: serverSettings.shape.game.default(null),
@@ -56,7 +56,7 @@ export const newServer = serverSettings.extend({
 
 export type NewServer = z.input<typeof newServer>;
 
-/** A change of some settings; those that are absent stay. */
+/** Changes of some settings; absent settings are unchanged. */
 export const serverChanges = serverSettings
   .partial()
   .transform(

@@ -4,14 +4,14 @@ import type { Server } from './server.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
 /**
- * So many slugs a server may have in its life. Each stays its own for ever, so that without a bound one server
- * could take every good name by renaming itself; a later new name keeps the slug that stands.
+ * The most slugs of one server. It keeps each of them for ever, so without a limit one server could take every good
+ * name by renaming itself. After the limit a new name does not change the slug.
  */
 const MOST_SLUGS = 10;
 
 /**
- * Inserts a server under a slug made of its name. The unique index decides who gets a slug; whoever comes too late
- * looks for the next free one.
+ * Inserts a server with a slug made of its name. The unique index prevents duplicates: when another server took the
+ * slug, it tries the next free one.
  *
  * @returns the slug; null when the server's id is taken
  */
@@ -29,8 +29,8 @@ export async function insertUnderFreeSlug(
 }
 
 /**
- * Inserts a server unless its id or its slug is taken: both are never used again, nor is a slug that another server
- * had before it was renamed.
+ * Inserts a server unless its id or its slug is taken. Ids and slugs are never reused, also not the earlier slugs of
+ * a renamed server.
  *
  * @returns what is taken; null when the server was inserted
  */
@@ -49,8 +49,9 @@ export async function insertListing(
 }
 
 /**
- * The slug that a server gets with a new name: the one that stands where both names give the same, one that it had
- * before where that is free for it, else the first free one.
+ * The slug of a server after a change of its name. It is the present slug when both names give the same slug,
+ * otherwise the first one that no other server has or had. At `MOST_SLUGS` slugs the server gets no new one, but can
+ * get back an earlier one of its own.
  */
 export async function slugForName(
   servers: Collection<Server>,
@@ -66,9 +67,9 @@ export async function slugForName(
   return own.has(slug) || own.size < MOST_SLUGS ? slug : server.slug;
 }
 
-/** Every slug that a server has or had and that is `slug`, or `slug` with a number. */
+/** All present and earlier slugs of servers that are `slug` or `slug` with a number. */
 async function slugsLike(servers: Collection<Server>, slug: string): Promise<string[]> {
-  // A colon follows the digits. Names that go on in letters are many, and not read.
+  // A colon sorts after the digits, so this range skips slugs that continue with letters.
   const numbered = { $gte: `${slug}-0`, $lt: `${slug}-:` };
   const alike = await servers
     .find(
@@ -81,8 +82,8 @@ async function slugsLike(servers: Collection<Server>, slug: string): Promise<str
 }
 
 /**
- * Every slug that a server has or had. One that a process of an older version listed, while this one was brought in,
- * has no list of them until the next migration.
+ * All present and earlier slugs of a server. A server that a process of an older version listed during an upgrade has
+ * no `slugs` until the next migration.
  */
 export function slugsOf({ slug, slugs }: Pick<Server, 'slug'> & { slugs?: string[] }): string[] {
   return slugs ?? [slug];

@@ -1,60 +1,62 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 
-/** What is known of a server's being there: `unknown` is not `offline` (design rule 7). */
+/** The status of a server. `unknown` is not `offline` (design rule 7). */
 export const STATUSES = ['online', 'offline', 'unknown'] as const;
 export type ServerStatus = (typeof STATUSES)[number];
 
-/** Who is believed about a server: its own reports, or our probes. */
+/** The source of a server's status: its own reports, or our probes. */
 export const SOURCES = ['reports', 'probes'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** What a server last said of itself, by a report or a probe: the newest of any source. */
+/** The newest values of a server, from a report or a probe. */
 const currentFigures = {
   onlinePlayers: { type: Number, required: true, default: 0 },
   maxPlayers: { type: Number, required: true, default: 0 },
-  /** Who said how many players there are. Absent in figures that an older version stored. */
+  /** The source of the player numbers. Absent in values that an older version stored. */
   playersSource: { type: String, enum: SOURCES },
   motd: { type: String, required: true, default: '' },
   version: { type: String, required: true, default: '' },
-  /** What reports say of the latency; a probe's own stands in `probe`. */
+  /** The latency from reports; `probe` has the latency from probes. */
   reportedLatencyMs: { type: Number, default: null },
-  /** The newest probe, failed ones too, or report. */
+  /** The time of the newest probe, also a failed one, or report. */
   checkedAt: { type: Date, default: null },
 } as const;
 
-/** How our own probes of a server stand. */
+/** The state of our own probes of a server. */
 const probeState = {
   status: { type: String, enum: STATUSES, required: true },
-  /** Of the newest successful probe. */
+  /** The latency of the newest successful probe. */
   latencyMs: { type: Number, default: null },
-  /** The newest probe that ended, failed ones too. */
+  /** The time of the newest completed probe, also a failed one. */
   checkedAt: { type: Date, default: null },
-  /** The newest probe that was answered. */
+  /** The time of the newest successful probe. */
   succeededAt: { type: Date, default: null },
-  /** Failed checks in a row that count towards `offline`, those by hand among them, and the first of all. */
+  /** Failed checks in a row that count towards `offline`, also those by hand. */
   failures: { type: Number, required: true },
+  /** How many of these were by hand. */
   failuresByHand: { type: Number, required: true },
+  /** The time of the first of them. */
   failingSince: { type: Date, default: null },
-  /** When it was found offline; only an answer or an edit ends that, not a time in which nothing was known of it. */
+  /** When it became offline. Only an answer or an edit clears this; a time without checks does not. */
   offlineSince: { type: Date, default: null },
-  /** The present interval: longer while a server is long offline. */
+  /** The present interval. It grows while a server is offline for long. */
   intervalSeconds: { type: Number, required: true },
-  /** When the scheduler claims it next: before `scheduledAt` for a quick retry or after an edit. */
+  /** When the scheduler claims it next. This is before `scheduledAt` for a quick retry or after an edit. */
   nextAt: { type: Date, required: true },
-  /** Whether that is the first probe of a new or edited server, or a quick retry: these go before the others. */
+  /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
-  /** When the next scheduled probe is due, whose sample carries seconds. */
+  /** When the next scheduled probe is due. Only samples of scheduled probes have seconds. */
   scheduledAt: { type: Date, required: true },
-  /** Who may write the end of the probe under way: a later claim takes it over. */
+  /** The claim that may write the result of the running probe. A later claim replaces it. */
   claim: { type: Schema.Types.UUID, default: null },
-  /** The seconds that the sample of the claimed probe carries: 0 for one between the scheduled ones. */
+  /** The seconds of the claimed probe's sample; 0 for a probe between two scheduled ones. */
   claimSeconds: { type: Number, required: true },
-  /** Grows with every recorded check and every edit, so that two writers never lose each other's count. */
+  /** Incremented by every claim, recorded check and probe reset, so that concurrent writers lose no update. */
   revision: { type: Number, required: true },
 } as const;
 
-/** The newest report: its time opens the next window, its id tells a resent update from another one. */
+/** The newest report. Its time starts the next window; its id identifies a repeated request. */
 const lastReport = {
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
@@ -66,23 +68,23 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
-  /** The uptime by our own probes alone, whatever the source: the ranking's second figure. */
+  /** The uptime from our own probes only, whatever the source: the ranking's second figure. */
   probedUptime: { type: Number, default: null },
-  /** Players on average on each of the 7 days, oldest first, null where nothing is known; absent until computed. */
+  /** Average players of each of the 7 days, oldest first; null: unknown. Absent until computed. */
   players: { type: [Number] },
 } as const;
 
-/** The figures that gave a server its place, of the ranking that gave it. */
+/** The figures that decided a server's rank, from the newest ranking. */
 const rankFigures = {
-  /** Today's votes and those of the 29 UTC days before. */
+  /** The votes of today and the 29 UTC days before. */
   votesCount: { type: Number, required: true },
   probedUptime: { type: Number, default: null },
 } as const;
 
 /**
- * - `message`: the server showed the code that its owner was given, in its message or name.
- * - `dns`: a TXT record of its host held the code.
- * - `operator`: an operator gave it to its owner.
+ * - `message`: the server's message or name contained the owner's code.
+ * - `dns`: a TXT record of its host contained the code.
+ * - `operator`: an operator assigned it to its owner.
  */
 export const PROOF_METHODS = ['message', 'dns', 'operator'] as const;
 export type ProofMethod = (typeof PROOF_METHODS)[number];
@@ -99,15 +101,15 @@ const playersDiffer = {
   probed: { type: Number, required: true },
 } as const;
 
-/** Far more votes than the server has players (see attention/unusual-votes.ts). */
+/** Far more votes than the server has players (see moderation/unusual-votes.ts). */
 const unusualVotes = {
-  /** When it was counted; the votes are those of the 24 h before. */
+  /** The time of the count, which covers the 24 h before. */
   at: { type: Date, required: true },
-  /** The token that cast most of them. */
+  /** The token with the most of these votes. */
   tokenId: { type: Schema.Types.ObjectId, required: true },
-  /** Of all tokens together. */
+  /** The votes of all tokens. */
   votes: { type: Number, required: true },
-  /** The most players that the server has had lately, as far as that is believed. */
+  /** The highest recent number of players. Reported numbers count only up to a limit. */
   players: { type: Number, required: true },
 } as const;
 
@@ -117,7 +119,7 @@ const serverDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true, trim: true, minlength: 1, maxlength: 100 },
   slug: { type: String, required: true, match: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
-  /** Every slug that it has had, the present one among them: its page's earlier addresses lead to it. */
+  /** All its present and earlier slugs. Earlier URLs of its page redirect to it. */
   slugs: { type: [String], required: true },
   address: { type: String, required: true, maxlength: 253 },
   port: { type: Number, required: true, min: 1, max: 65_535 },
@@ -125,52 +127,52 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
-  /** The user it belongs to; absent for one that an operator listed for nobody. */
+  /** Its owner; absent when an operator listed it without an owner. */
   ownerId: { type: Schema.Types.ObjectId },
-  /** How its owner proved that it is theirs; absent for one that was never proved. */
+  /** The proof of ownership; absent without a proof. */
   proof: { type: new Schema(proofDefinition, nested) },
-  /** What the owner tells players about voting: plain text with line breaks. Absent until written. */
+  /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
-  /** Whom an imported server belongs to, until somebody signs in with this address. Not public. */
+  /** The owner's e-mail address of an imported server, until a user signs in with it. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
   removedAt: { type: Date, default: null },
-  /** An operator took it off the ranking and the public lists then; its API goes on. */
+  /** When an operator hid it from the ranking and the public lists. Its API still works. */
   hiddenAt: { type: Date, default: null },
-  /** Why, in words for its owner. */
+  /** The reason, shown to its owner. */
   hiddenReason: { type: String, maxlength: 500 },
   rankPosition: { type: Number, required: true, min: 1 },
-  /** null until the first ranking after the listing. */
+  /** null until the first ranking after it was listed. */
   ranked: { type: new Schema(rankFigures, nested), default: null },
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
   probe: { type: new Schema(probeState, nested), required: true },
-  /** The first report of all, imported ones too; absent before it. Before it no reports need be looked for. */
+  /** The time of the first report, also an imported one; absent before it. No reports exist before this time. */
   firstReportAt: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },
   unusualVotes: { type: new Schema(unusualVotes, nested) },
 } as const;
 
-/** The index of names, which compares in any case and with any accents. */
+/** The name of the index of server names, which ignores case and accents. */
 export const SERVER_NAMES = 'names';
 
-/** A listed game server. Removal is soft: `_id` and `slugs` are never used again. */
+/** A listed game server. Removal is soft: `_id` and `slugs` are never reused. */
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
-// Whoever had a slug keeps it. Sparse: a server of an older version has none until `migrate` has run.
+// A server keeps its earlier slugs. Sparse: a server of an older version has no `slugs` until `migrate` has run.
 serverSchema.index({ slugs: 1 }, { unique: true, sparse: true });
 serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
 serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
-// What operators look for. Names in any case and with any accents; addresses are kept in lower case.
+// For the operators' search. Names ignore case and accents; addresses are stored in lower case.
 serverSchema.index({ name: 1, _id: 1 }, { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } });
 serverSchema.index({ address: 1, _id: 1 });
 serverSchema.index({ listedAt: -1, _id: -1 });
 serverSchema.index({ hiddenAt: -1, _id: -1 }, { partialFilterExpression: { hiddenAt: { $type: 'date' } } });
 serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { removedAt: { $type: 'date' } } });
-// What asks for an operator's attention: few.
+// Few servers need an operator's attention, so the indexes are partial.
 serverSchema.index(
   { 'playersDiffer.at': -1 },
   { partialFilterExpression: { 'playersDiffer.at': { $exists: true } } },
@@ -179,12 +181,12 @@ serverSchema.index(
   { 'unusualVotes.votes': -1 },
   { partialFilterExpression: { 'unusualVotes.votes': { $exists: true } } },
 );
-// Of the servers that can be probed only: the others would be due for ever, and read in every round.
+// Only servers with a game: the others are never probed, so every round would read them as due.
 serverSchema.index(
   { removedAt: 1, 'probe.nextAt': 1 },
   { name: 'due_probes', partialFilterExpression: { game: { $type: 'string' } } },
 );
-// Few at a time, so that they are found whatever else is due.
+// A small index, so that urgent probes are found fast however many others are due.
 serverSchema.index(
   { 'probe.nextAt': 1, removedAt: 1 },
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },

@@ -1,7 +1,7 @@
 /** The longest slug before a number is added. */
 const LONGEST = 60;
 
-/** Latin letters that Unicode does not take apart into a base letter and a mark. */
+/** Latin letters that Unicode does not decompose into a base letter and a mark. */
 const LETTERS: Record<string, string> = {
   ß: 'ss',
   æ: 'ae',
@@ -16,9 +16,9 @@ const LETTERS: Record<string, string> = {
 };
 
 /**
- * A server's name as it stands in an address: `Crème de la Craft!` becomes `creme-de-la-craft`. A name without
- * Latin letters and digits becomes `server-` and the end of its id. A slug never looks like an id, because a
- * server is found by either.
+ * A server's name for use in a URL: `Crème de la Craft!` becomes `creme-de-la-craft`. A name without Latin letters
+ * and digits becomes `server-` and the last 8 digits of its id. A slug never has the shape of an id, because
+ * `findServer` accepts both.
  *
  * @param serverId - 24 hex digits
  */

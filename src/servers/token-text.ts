@@ -7,7 +7,7 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** CRC-32 of the random part, in six base62 digits: leaked-secret scanners know a token offline by it. */
+/** CRC-32 of the random part, in six base62 digits: leaked-secret scanners recognise a token offline by it. */
 function checksum(random: string): string {
   let rest = crc32(random);
   let digits = '';
@@ -24,19 +24,19 @@ export function makeToken(): string {
   return PREFIX + random + checksum(random);
 }
 
-/** Whether `text` can be a token at all, so that typing errors never reach the database. */
+/** Whether `text` has the shape and the checksum of a token. Typing errors cause no database query. */
 export function isTokenShaped(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
   return text.endsWith(checksum(random));
 }
 
-/** SHA-256 of a token in hex: what is stored and looked up. 178 random bits need no salt. */
+/** SHA-256 of a token in hex, the only stored form. 178 random bits need no salt. */
 export function hashToken(token: string): string {
   return hash('sha256', token);
 }
 
-/** The beginning of a token, by which its owner recognises it in a list. */
+/** The first nine characters of a token, so that its owner recognises it in a list. */
 export function tokenPrefix(token: string): string {
   return token.slice(0, PREFIX.length + 6);
 }

@@ -2,15 +2,15 @@ import { resolverFor } from '../platform/address-guard.ts';
 import { SECOND } from '../platform/clock.ts';
 import { DeadlineError, within } from '../platform/deadline.ts';
 
-/** What the name servers say of a name's TXT records; `no-answer`: nothing, or that they cannot say. */
+/** A lookup of TXT records; `no-answer`: the name servers did not answer or reported a failure. */
 type TxtAnswer = { kind: 'records'; records: string[] } | { kind: 'no-answer' };
 
 const LOOK_UP_MS = 4 * SECOND;
 
-/** What the resolver says of a name that has no such record. */
+/** Resolver errors that mean: this name has no TXT record. */
 const NONE = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** Looks a name's TXT records up. Never throws, and ends within 4 s; the parts of a long record are joined. */
+/** Looks up the TXT records of a name within 4 s and joins the parts of long records. Never throws. */
 export async function txtRecords(name: string): Promise<TxtAnswer> {
   const resolver = resolverFor(LOOK_UP_MS);
   try {

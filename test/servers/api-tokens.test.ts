@@ -41,12 +41,12 @@ async function server(request: { name?: string; expiresInMs?: number } = {}) {
   return { serverId, id: added.serverId, tokenId: new ObjectId(tokenId), token };
 }
 
-/** A moment `ms` milliseconds after another. */
-function later(than: Date, ms: number): Date {
-  return new Date(than.getTime() + ms);
+/** The time `ms` milliseconds after another. */
+function later(time: Date, ms: number): Date {
+  return new Date(time.getTime() + ms);
 }
 
-/** Whether both processes let `token` speak for the server `id`. */
+/** Whether both processes accept `token` for the server `id`. */
 async function valid(id: string, token: string): Promise<boolean> {
   const callers = await Promise.all([one, other].map((process) => authenticate(process, id, token)));
   expect(new Set(callers.map((caller) => caller !== null)).size).toBe(1);
@@ -54,14 +54,14 @@ async function valid(id: string, token: string): Promise<boolean> {
 }
 
 describe('a token', () => {
-  test('lets its bearer speak for its server', async () => {
+  test('authenticates calls for its server', async () => {
     const { id, serverId, tokenId, token } = await server({ name: '  My plugin ' });
     const caller = await authenticate(other, id, token);
     expect(caller?.server._id).toEqual(serverId);
     expect(caller?.token).toMatchObject({ _id: tokenId, serverId, name: 'My plugin', expiresAt: null });
   });
 
-  test('is nowhere in the database, only its hash and its beginning', async () => {
+  test('is not stored in the database, only its hash and its prefix', async () => {
     const { token } = await server();
     const rotatable = await server();
     const rotated = await rotateToken(one, rotatable.serverId, rotatable.tokenId, { overlapMs: HOUR });
@@ -93,7 +93,7 @@ describe('a token', () => {
     expect(await listTokens(one, serverId)).toHaveLength(1);
   });
 
-  test('stands beside others of its server, oldest first', async () => {
+  test('is valid together with other tokens of its server, listed oldest first', async () => {
     const { serverId, id, token } = await server({ name: 'first' });
     one.clock.move(1);
     const second = await issueToken(one, { serverId, name: 'second' });
@@ -103,7 +103,7 @@ describe('a token', () => {
   });
 });
 
-describe('nobody speaks for a server', () => {
+describe('a call for a server is refused', () => {
   test('with a token of another server', async () => {
     const [alpha, beta] = [await server(), await server()];
     expect(await valid(alpha.id, beta.token)).toBe(false);
@@ -118,7 +118,7 @@ describe('nobody speaks for a server', () => {
     expect(await valid(id, '')).toBe(false);
   });
 
-  test('that is removed, unknown or not written as it must be', async () => {
+  test('for a server that is removed or unknown, or an id with a wrong format', async () => {
     const { id, serverId, token } = await server();
     const wrong = [id.toUpperCase(), ` ${id}`, id.slice(1), `${id}0`, '', new ObjectId().toHexString()];
     for (const text of wrong.filter((text) => text !== id))
@@ -130,7 +130,7 @@ describe('nobody speaks for a server', () => {
 });
 
 describe('an expiry', () => {
-  test('lets a token live until one millisecond before', async () => {
+  test('leaves a token valid until one millisecond before', async () => {
     const { id, token } = await server({ expiresInMs: DAY });
     one.clock.move(DAY - 1);
     expect(await valid(id, token)).toBe(true);
@@ -140,7 +140,7 @@ describe('an expiry', () => {
 });
 
 describe('revoking', () => {
-  test('ends a token at once on every process, for ever', async () => {
+  test('invalidates a token at once in every process, for ever', async () => {
     const { id, serverId, tokenId, token } = await server();
     const { token: second } = await issueToken(one, { serverId, name: 'second' });
     expect(await valid(id, token)).toBe(true);
@@ -153,7 +153,7 @@ describe('revoking', () => {
     expect((await listTokens(one, serverId))[0]?.revokedAt).toEqual(revokedAt);
   });
 
-  test('does not reach a token of another server', async () => {
+  test('does not revoke a token of another server', async () => {
     const [alpha, beta] = [await server(), await server()];
     expect(await revokeToken(one, alpha.serverId, beta.tokenId)).toBe(false);
     expect(await revokeToken(one, alpha.serverId, new ObjectId())).toBe(false);
@@ -162,7 +162,7 @@ describe('revoking', () => {
 });
 
 describe('rotating', () => {
-  test('gives a new token of the same name while the old one goes on for the overlap', async () => {
+  test('makes a new token of the same name while the old one stays valid for the overlap', async () => {
     const { id, serverId, tokenId, token } = await server({ name: 'plugin' });
     const issued = await rotateToken(one, serverId, tokenId, { overlapMs: HOUR });
     const fresh = issued?.token ?? '';
@@ -173,13 +173,13 @@ describe('rotating', () => {
     expect([await valid(id, token), await valid(id, fresh)]).toEqual([false, true]);
   });
 
-  test('without overlap ends the old token at once', async () => {
+  test('without overlap invalidates the old token at once', async () => {
     const { id, serverId, tokenId, token } = await server();
     const issued = await rotateToken(one, serverId, tokenId, { overlapMs: 0 });
     expect([await valid(id, token), await valid(id, issued?.token ?? '')]).toEqual([false, true]);
   });
 
-  test('lets an earlier expiry of the old token stand, and the new one live as long as the old one', async () => {
+  test('leaves an earlier expiry of the old token unchanged and gives the new token the same lifetime', async () => {
     const { id, serverId, tokenId, token } = await server({ expiresInMs: DAY });
     one.clock.move(DAY - MINUTE);
     const issued = await rotateToken(one, serverId, tokenId, { overlapMs: HOUR });
@@ -190,7 +190,7 @@ describe('rotating', () => {
     expect(await valid(id, issued?.token ?? '')).toBe(true);
   });
 
-  test('twice, the second successor lives as long as the first', async () => {
+  test('twice gives the second successor the same lifetime as the first', async () => {
     const { serverId, tokenId } = await server();
     await rotateToken(one, serverId, tokenId, { overlapMs: HOUR });
     one.clock.move(MINUTE);
@@ -219,7 +219,7 @@ describe('rotating', () => {
 });
 
 describe('the last use', () => {
-  test('is kept to the minute: one write a minute at most, and never an earlier time', async () => {
+  test('is precise to the minute: at most one write per minute, and never an earlier time', async () => {
     const { id, serverId, token } = await server();
     const lastUse = async () => (await listTokens(one, serverId))[0]?.lastUsedAt;
     const use = async () => {

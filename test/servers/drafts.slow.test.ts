@@ -26,7 +26,7 @@ const errorsOf = async (work: Promise<unknown>) => {
   return error.errors;
 };
 
-/** The name servers know `play.example.org` to be this machine, and what `_tallyport.play.example.org` says. */
+/** Name servers that resolve `play.example.org` to this machine and return `records` for its Tallyport name. */
 async function names(records: NonNullable<Zone['names']>[string] = {}): Promise<Zone> {
   const zone: Zone = { A: ipv4('127.0.0.1'), names: { '_tallyport.play.example.org': records } };
   useNameServers([await nameServer(zone)]);
@@ -34,14 +34,14 @@ async function names(records: NonNullable<Zone['names']>[string] = {}): Promise<
 }
 
 describe('a draft', () => {
-  it('is no listed server: neither the list nor the probes know of it', async () => {
+  it('is not a listed server: it is not in the list and is not probed', async () => {
     const deps = await provingPlatform();
     await draftOf(deps, prover(), { port: 25_565 });
     expect(await listServers(deps)).toEqual([]);
     expect(await deps.servers.countDocuments({})).toBe(0);
   });
 
-  it('of one address and port is one for each user, whose code stays', async () => {
+  it('is unique for each user, address and port, and keeps its code', async () => {
     const deps = await provingPlatform();
     const [olivia, other] = [prover(), prover()];
     const [first, twin] = await Promise.all([
@@ -55,21 +55,21 @@ describe('a draft', () => {
     expect(others.code).not.toBe(first.code);
   });
 
-  it('is the tenth at most, however many are made at once', async () => {
+  it('is one of at most ten per user, also when many are made at once', async () => {
     const deps = await provingPlatform();
     const olivia = prover();
-    const ends = await Promise.allSettled(
+    const results = await Promise.allSettled(
       Array.from({ length: 13 }, (_, i) => draftOf(deps, olivia, { port: 1_000 + i })),
     );
-    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-    for (const end of ends)
-      if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(TooManyDraftsError);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(TooManyDraftsError);
     const [first] = await listDrafts(deps, olivia._id);
     expect(await discardDraft(deps, olivia._id, first?._id ?? new ObjectId())).toBe(true);
     await draftOf(deps, olivia, { port: 2_000 });
   });
 
-  it('belongs to its user alone', async () => {
+  it('is accessible to its user only', async () => {
     const deps = await provingPlatform();
     const [olivia, other] = [prover(), prover()];
     const draft = await draftOf(deps, olivia, { port: 25_565 });
@@ -81,23 +81,23 @@ describe('a draft', () => {
     expect(await proveDraft(deps, other, draft._id)).toEqual({ kind: 'not-found' });
   });
 
-  it.each([22, 25, 465, 587])('is never of port %i, nor asked there', async (port) => {
+  it.each([22, 25, 465, 587])('is refused with the port or query port %i', async (port) => {
     const deps = await provingPlatform();
-    const said = { name: 'Alpha', address: 'play.example.org', port };
-    expect(Object.keys(await errorsOf(saveDraft(deps, new ObjectId(), said)))).toEqual(['port']);
-    const queried = { ...said, port: 25_565, queryPort: port };
+    const settings = { name: 'Alpha', address: 'play.example.org', port };
+    expect(Object.keys(await errorsOf(saveDraft(deps, new ObjectId(), settings)))).toEqual(['port']);
+    const queried = { ...settings, port: 25_565, queryPort: port };
     expect(Object.keys(await errorsOf(saveDraft(deps, new ObjectId(), queried)))).toEqual(['queryPort']);
   });
 });
 
 describe('a server is listed as its owner’s', () => {
-  it('when its message shows the code, in capitals and between colours too', async () => {
+  it('when its message contains the code, also in capitals and between colour codes', async () => {
     const deps = await provingPlatform();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
     expect(await proveDraft(deps, olivia, draft._id)).toEqual({ kind: 'not-proven' });
-    const seen = await findDraft(deps, olivia._id, draft._id);
-    expect(seen?.check).toMatchObject({
+    const checked = await findDraft(deps, olivia._id, draft._id);
+    expect(checked?.check).toMatchObject({
       reached: true,
       onlinePlayers: 3,
       maxPlayers: 20,
@@ -122,7 +122,7 @@ describe('a server is listed as its owner’s', () => {
     expect(entries).toMatchObject([{ by: olivia.email, action: 'server.add' }]);
   });
 
-  it('when the TXT record of its name holds the code', async () => {
+  it('when the TXT record of its name contains the code', async () => {
     const deps = await provingPlatform();
     const [olivia, game, zone] = [prover(), await gameServer(), await names()];
     const draft = await draftOf(deps, olivia, { address: 'play.example.org', port: game.port });
@@ -137,7 +137,7 @@ describe('a server is listed as its owner’s', () => {
     expect(await deps.servers.findOne({})).toMatchObject({ proof: { method: 'dns' }, ownerId: olivia._id });
   });
 
-  it('not while name servers keep silent', async () => {
+  it('not while the name servers do not answer', async () => {
     const deps = await provingPlatform();
     const [olivia, game] = [prover(), await gameServer()];
     await names({ TXT: 'silent' });
@@ -146,7 +146,7 @@ describe('a server is listed as its owner’s', () => {
     expect((await findDraft(deps, olivia._id, draft._id))?.check?.dns).toBe('no-answer');
   });
 
-  it('not by a record alone where it could be asked and does not answer; without a game it is', async () => {
+  it('not by a TXT record alone when it has a game and does not answer; without a game the record is enough', async () => {
     const deps = await provingPlatform();
     const [olivia, game, zone] = [prover(), await gameServer(), await names()];
     await game.stop();
@@ -162,7 +162,7 @@ describe('a server is listed as its owner’s', () => {
     expect(await proveDraft(deps, olivia, draft._id)).toMatchObject({ kind: 'listed' });
   });
 
-  it('not by a message behind a query port of its own choice: a neighbour on the machine could answer there', async () => {
+  it('not by a message on a query port that the user chose: another server on the machine could answer there', async () => {
     const deps = await provingPlatform();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: 25_570, queryPort: game.port });
@@ -178,18 +178,18 @@ describe('a server is listed as its owner’s', () => {
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
     game.said.motd = draft.code;
-    const ends = await Promise.all(Array.from({ length: 5 }, () => proveDraft(deps, olivia, draft._id)));
-    for (const end of ends) expect(end).toEqual({ kind: 'listed', serverId: draft._id });
+    const results = await Promise.all(Array.from({ length: 5 }, () => proveDraft(deps, olivia, draft._id)));
+    for (const result of results) expect(result).toEqual({ kind: 'listed', serverId: draft._id });
     expect(await deps.servers.countDocuments({})).toBe(1);
     expect(await deps.auditLog.countDocuments({ action: 'server.add' })).toBe(1);
   });
 
-  it('whole, when the process died between the listing and the rest', async () => {
+  it('completely, when the process died after the insert and the user checks again', async () => {
     const deps = await provingPlatform();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
-    const died = { insertOne: () => Promise.reject(new Error('killed')) } as never;
-    await expect(shownBy({ ...deps, auditLog: died }, olivia, draft, game)).rejects.toThrow('killed');
+    const failing = { insertOne: () => Promise.reject(new Error('killed')) } as never;
+    await expect(shownBy({ ...deps, auditLog: failing }, olivia, draft, game)).rejects.toThrow('killed');
     expect(await deps.servers.countDocuments({})).toBe(1);
 
     game.said.motd = 'The code is gone again';
@@ -200,7 +200,7 @@ describe('a server is listed as its owner’s', () => {
     expect(await proveDraft(deps, olivia, draft._id)).toEqual({ kind: 'not-found' });
   });
 
-  it('after six checks a minute at most', async () => {
+  it('with at most six checks per minute', async () => {
     const deps = await provingPlatform();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
@@ -215,8 +215,8 @@ describe('a server is listed as its owner’s', () => {
   });
 });
 
-describe('a place that is listed already', () => {
-  it('is given to whoever proves it, when it belongs to nobody', async () => {
+describe('an address that is listed already', () => {
+  it('goes to the user who proves it when the server has no owner', async () => {
     const deps = await provingPlatform();
     const [olivia, game] = [prover(), await gameServer()];
     const listed = { name: 'Old name', address: '127.0.0.1', port: game.port };
@@ -234,7 +234,7 @@ describe('a place that is listed already', () => {
     expect(await deps.auditLog.findOne({ action: 'server.claim' })).toMatchObject({ by: olivia.email });
   });
 
-  it('is proved where the listing says it is asked, not where the prover says', async () => {
+  it('is proved on the query port of the listed server, not on that of the draft', async () => {
     const deps = await provingPlatform();
     const [mallory, own, game] = [prover(), await gameServer(), await gameServer()];
     await addServer(
@@ -247,7 +247,7 @@ describe('a place that is listed already', () => {
     expect([own.asked, game.asked]).toEqual([0, 1]);
   });
 
-  it('stays its owner’s', async () => {
+  it('stays with its owner', async () => {
     const deps = await provingPlatform();
     const [olivia, other, game] = [prover(), prover(), await gameServer()];
     const late = await draftOf(deps, other, { port: game.port });
@@ -262,16 +262,16 @@ describe('a place that is listed already', () => {
     });
   });
 
-  it('stays with whom an operator gave it to in the same moment', async () => {
+  it('stays with the user to whom an operator transferred it during the proof', async () => {
     const deps = await provingPlatform();
     const [olivia, other, game] = [prover(), prover(), await gameServer()];
     await addServer(deps, { name: 'Old', address: '127.0.0.1', port: game.port }, 'test');
     const draft = await draftOf(deps, olivia, { port: game.port });
     const servers: typeof deps.servers = Object.create(deps.servers, {
       findOneAndUpdate: {
-        value: async (...asked: [never, never, never]) => {
+        value: async (...args: [never, never, never]) => {
           await deps.servers.updateOne({}, { $set: { ownerId: other._id } });
-          return deps.servers.findOneAndUpdate(...asked);
+          return deps.servers.findOneAndUpdate(...args);
         },
       },
     });
@@ -279,21 +279,21 @@ describe('a place that is listed already', () => {
     expect(await deps.servers.findOne({})).toMatchObject({ ownerId: other._id });
   });
 
-  it('goes to one of two who prove it at the same moment', async () => {
+  it('goes to one user when several prove it at the same time', async () => {
     const deps = await provingPlatform();
     const game: JavaServer = await gameServer();
     const users = [prover(), prover(), prover()];
     const drafts = await Promise.all(users.map((who) => draftOf(deps, who, { port: game.port })));
     game.said.motd = drafts.map(({ code }) => code).join(' ');
-    const ends = await Promise.all(
+    const results = await Promise.all(
       users.map((who, i) => proveDraft(deps, who, drafts[i]?._id ?? new ObjectId())),
     );
-    expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['listed', 'taken', 'taken']);
+    expect(results.map(({ kind }) => kind).toSorted()).toEqual(['listed', 'taken', 'taken']);
     expect(await deps.servers.countDocuments({})).toBe(1);
   });
 });
 
-it('a transfer gives a server to another user, and is on record', async () => {
+it('a transfer gives a server to another user and is in the audit log', async () => {
   const deps = await provingPlatform();
   const to = prover();
   const { serverId } = await addServer(deps, { name: 'A', address: 'a.example', port: 1_024 }, 'test');

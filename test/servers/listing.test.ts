@@ -6,7 +6,7 @@ import { addServer, editServer, findServer, listServers } from '../../src/server
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-const PLACE = { address: 'play.example.org', port: 25_565 };
+const ADDRESS = { address: 'play.example.org', port: 25_565 };
 
 let platform: Platform;
 
@@ -15,20 +15,20 @@ beforeAll(async () => {
 });
 
 async function errorsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
-  const faulty = { name: 'Faulty', ...PLACE, ...input } as NewServer;
-  const error = await addServer(platform, faulty, 'test').catch((cause: unknown) => cause);
+  const invalid = { name: 'Invalid', ...ADDRESS, ...input } as NewServer;
+  const error = await addServer(platform, invalid, 'test').catch((cause: unknown) => cause);
   if (!(error instanceof InvalidDocumentError)) throw error;
   return error.errors;
 }
 
 describe('listing a server', () => {
-  it('stores what was said, with every figure unknown', async () => {
+  it('stores the given settings, with unknown figures', async () => {
     const before = await platform.servers.countDocuments({ removedAt: null });
     const { serverId, slug } = await addServer(
       platform,
       {
         name: '  Alpha Craft ',
-        ...PLACE,
+        ...ADDRESS,
         queryPort: 25_566,
         game: 'minecraft',
         countryCode: 'de',
@@ -41,7 +41,7 @@ describe('listing a server', () => {
     expect(await findServer(platform, serverId)).toMatchObject({
       name: 'Alpha Craft',
       slug,
-      ...PLACE,
+      ...ADDRESS,
       queryPort: 25_566,
       game: 'minecraft',
       countryCode: 'DE',
@@ -54,8 +54,8 @@ describe('listing a server', () => {
     });
   });
 
-  it('leaves open what was not said', async () => {
-    const { serverId } = await addServer(platform, { name: 'Bare', ...PLACE }, 'test');
+  it('stores null or false for absent settings', async () => {
+    const { serverId } = await addServer(platform, { name: 'Bare', ...ADDRESS }, 'test');
 
     expect(await findServer(platform, serverId)).toMatchObject({
       queryPort: null,
@@ -66,7 +66,7 @@ describe('listing a server', () => {
   });
 
   it('is written to the audit log', async () => {
-    const { serverId } = await addServer(platform, { name: 'Audited', ...PLACE }, 'someone');
+    const { serverId } = await addServer(platform, { name: 'Audited', ...ADDRESS }, 'someone');
 
     expect(await platform.auditLog.findOne({ serverId: new ObjectId(serverId) })).toMatchObject({
       by: 'someone',
@@ -82,19 +82,19 @@ describe('listing a server', () => {
     ['Ⅷ Legion', 'viii-legion'],
     ['---a---', 'a'],
   ])('makes the slug of %j', async (name, slug) => {
-    expect((await addServer(platform, { name, ...PLACE }, 'test')).slug).toBe(slug);
+    expect((await addServer(platform, { name, ...ADDRESS }, 'test')).slug).toBe(slug);
   });
 
-  it.each(['我的世界', 'Сервер', '!!!', '🎮'])('names %j after its id', async (name) => {
-    const { serverId, slug } = await addServer(platform, { name, ...PLACE }, 'test');
+  it.each(['我的世界', 'Сервер', '!!!', '🎮'])('makes the slug of %j from its id', async (name) => {
+    const { serverId, slug } = await addServer(platform, { name, ...ADDRESS }, 'test');
 
     expect(slug).toBe(`server-${serverId.slice(-8)}`);
     expect((await findServer(platform, slug))?.name).toBe(name);
   });
 
-  it('never makes a slug that could be taken for an id', async () => {
+  it('never makes a slug with the shape of an id', async () => {
     const name = 'abcdefabcdefabcdefabcdef';
-    const { serverId, slug } = await addServer(platform, { name, ...PLACE }, 'test');
+    const { serverId, slug } = await addServer(platform, { name, ...ADDRESS }, 'test');
 
     expect(slug).toBe(`server-${name}`);
     expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
@@ -102,7 +102,7 @@ describe('listing a server', () => {
 
   it('gives twenty servers of one name, listed at once, twenty slugs', async () => {
     const added = await Promise.all(
-      Array.from({ length: 20 }, () => addServer(platform, { name: 'Same Name', ...PLACE }, 'test')),
+      Array.from({ length: 20 }, () => addServer(platform, { name: 'Same Name', ...ADDRESS }, 'test')),
     );
 
     expect(added.map(({ slug }) => slug).toSorted()).toEqual(
@@ -136,8 +136,8 @@ describe('listing a server', () => {
         game: 'Palworld servers cannot be queried: they answer only to a password or key of their owner. Leave the game out: the server then reports its own status.',
       },
     ],
-  ])('refuses %j', async (input, faults) => {
-    expect(await errorsOf(input)).toEqual(faults);
+  ])('refuses %j', async (input, errors) => {
+    expect(await errorsOf(input)).toEqual(errors);
   });
 
   it.each([
@@ -161,13 +161,13 @@ describe('listing a server', () => {
     ['mc_1.example', 'mc_1.example'],
     ['203.0.113.7', '203.0.113.7'],
     ['[2001:DB8::1]', '2001:db8::1'],
-  ])('takes the address %j', async (address, stored) => {
-    const { serverId } = await addServer(platform, { name: 'Addressed', ...PLACE, address }, 'test');
+  ])('accepts the address %j', async (address, stored) => {
+    const { serverId } = await addServer(platform, { name: 'Addressed', ...ADDRESS, address }, 'test');
 
     expect((await findServer(platform, serverId))?.address).toBe(stored);
   });
 
-  it('says one sentence for each fault', async () => {
+  it('returns one error for each wrong field', async () => {
     expect(Object.keys(await errorsOf({ name: '', address: '?', port: 0 }))).toEqual([
       'name',
       'address',
@@ -175,20 +175,20 @@ describe('listing a server', () => {
     ]);
   });
 
-  it('takes a name of 100 characters outside the basic plane', async () => {
-    const { serverId } = await addServer(platform, { name: '😀'.repeat(100), ...PLACE }, 'test');
+  it('accepts a name of 100 characters outside the basic plane', async () => {
+    const { serverId } = await addServer(platform, { name: '😀'.repeat(100), ...ADDRESS }, 'test');
 
     expect((await findServer(platform, serverId))?.name).toHaveLength(200);
   });
 });
 
 describe('editing a server', () => {
-  it('changes what is given and keeps the rest', async () => {
+  it('changes the given settings and leaves the rest', async () => {
     const { serverId } = await addServer(
       platform,
       {
         name: 'Old',
-        ...PLACE,
+        ...ADDRESS,
         game: 'minecraft',
         queryPort: 1,
       },
@@ -205,14 +205,20 @@ describe('editing a server', () => {
       'test',
     );
 
-    expect(edited).toMatchObject({ name: 'New', slug: 'new', ...PLACE, game: 'minecraft', queryPort: null });
+    expect(edited).toMatchObject({
+      name: 'New',
+      slug: 'new',
+      ...ADDRESS,
+      game: 'minecraft',
+      queryPort: null,
+    });
     expect(
       await platform.auditLog.findOne({ serverId: new ObjectId(serverId), action: 'server.edit' }),
     ).toMatchObject({ details: { name: 'New', queryPort: null, slug: 'new' } });
   });
 
   it('refuses a wrong value and changes nothing', async () => {
-    const { serverId } = await addServer(platform, { name: 'Steady', ...PLACE }, 'test');
+    const { serverId } = await addServer(platform, { name: 'Steady', ...ADDRESS }, 'test');
 
     await expect(
       editServer(platform, new ObjectId(serverId), { name: 'Shaken', port: 0 }, 'test'),
@@ -220,15 +226,15 @@ describe('editing a server', () => {
     expect((await findServer(platform, serverId))?.name).toBe('Steady');
   });
 
-  it('knows no server that is not there', async () => {
+  it('returns null for an unknown server', async () => {
     expect(await editServer(platform, new ObjectId(), { name: 'Nobody' }, 'test')).toBeNull();
     expect(await editServer(platform, new ObjectId(), {}, 'test')).toBeNull();
   });
 });
 
 describe('finding servers', () => {
-  it('finds one by its id and by its slug, in any case, and nothing by anything else', async () => {
-    const { serverId, slug } = await addServer(platform, { name: 'Findable', ...PLACE }, 'test');
+  it('finds one by its id and by its slug, in any case, and nothing by other text', async () => {
+    const { serverId, slug } = await addServer(platform, { name: 'Findable', ...ADDRESS }, 'test');
 
     expect((await findServer(platform, serverId))?.slug).toBe(slug);
     expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
@@ -238,7 +244,7 @@ describe('finding servers', () => {
     expect(await findServer(platform, new ObjectId().toHexString())).toBeNull();
   });
 
-  it('lists them in the order of their rank', async () => {
+  it('lists them in rank order', async () => {
     const ranks = (await listServers(platform)).map(({ rankPosition }) => rankPosition);
 
     expect(ranks.length).toBeGreaterThan(20);

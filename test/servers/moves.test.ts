@@ -9,7 +9,7 @@ import { addServer } from '../../src/servers/listing.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
 
-/** A listed server of `owner` at a place where nothing is. */
+/** A listed server of `owner` at an address where no server answers. */
 async function listed(
   deps: Proving & Pick<Platform, 'users'>,
   owner: Prover,
@@ -27,7 +27,7 @@ const addressOf = async ({ servers }: Proving, { _id }: { _id: ObjectId }) => {
   return server && [server.address, server.port, server.proof?.method];
 };
 
-it('a server moves once its new place is proved, and stays where it is before', async () => {
+it('a server keeps its address until the new one is proved, and then moves', async () => {
   const deps = await provingPlatform();
   const [olivia, game] = [prover(), await gameServer()];
   const server = await listed(deps, olivia);
@@ -44,7 +44,7 @@ it('a server moves once its new place is proved, and stays where it is before', 
   expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'not-found' });
 });
 
-it('another wish takes the place of the one before, with another code', async () => {
+it('a new move replaces the earlier one and has another code', async () => {
   const deps = await provingPlatform();
   const olivia = prover();
   const server = await listed(deps, olivia);
@@ -57,24 +57,24 @@ it('another wish takes the place of the one before, with another code', async ()
   expect(await findMove(deps, server._id)).toBeNull();
 });
 
-it('a place where another server is listed is refused, before the proof and after it', async () => {
+it('an address where another server is listed is refused, when the move is saved and when it is proved', async () => {
   const deps = await provingPlatform();
   const [olivia, other, game] = [prover(), prover(), await gameServer()];
   const server = await listed(deps, olivia);
-  const place = { address: '127.0.0.1', port: game.port };
-  const move = await saveMove(deps, server, place, olivia._id);
+  const address = { address: '127.0.0.1', port: game.port };
+  const move = await saveMove(deps, server, address, olivia._id);
   const draft = await draftOf(deps, other, { port: game.port });
   game.said.motd = `${draft.code} ${move.code}`;
   expect(await proveDraft(deps, other, draft._id)).toMatchObject({ kind: 'listed' });
 
   expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'taken' });
   expect((await addressOf(deps, server))?.[0]).toBe('play.example.org');
-  await expect(saveMove(deps, server, place, olivia._id)).rejects.toThrow(InvalidDocumentError);
+  await expect(saveMove(deps, server, address, olivia._id)).rejects.toThrow(InvalidDocumentError);
   const here = { address: server.address, port: server.port };
   await expect(saveMove(deps, server, here, olivia._id)).rejects.toThrow('where the server is already');
 });
 
-it('a new owner is not moved by the wish of the one before', async () => {
+it('a transfer deletes the move that the earlier owner saved', async () => {
   const deps = await provingPlatform();
   const olivia = prover();
   const server = await listed(deps, olivia);
@@ -83,7 +83,7 @@ it('a new owner is not moved by the wish of the one before', async () => {
   expect(await findMove(deps, server._id)).toBeNull();
 });
 
-it('a wish that was taken back while its place was asked moves nothing', async () => {
+it('a move that was deleted while its address was queried changes nothing', async () => {
   const deps = await provingPlatform();
   const [olivia, game] = [prover(), await gameServer()];
   const server = await listed(deps, olivia);

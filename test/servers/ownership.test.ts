@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { isProvenOwner } from '../../src/servers/ownership.ts';
 
-it('a server is proven to be its owner’s, and nobody’s else; one without an owner is nobody’s', () => {
+it('only the owner of a server is its proven owner; a server without an owner has none', () => {
   const owner = new ObjectId();
   expect(isProvenOwner({ ownerId: owner }, new ObjectId(owner.toHexString()))).toBe(true);
   expect(isProvenOwner({ ownerId: owner }, new ObjectId())).toBe(false);

@@ -9,7 +9,7 @@ import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-/** A platform that may ask this machine, and all that proving needs. */
+/** A platform that may query this machine, with the dependencies of proofs. */
 export async function provingPlatform(): Promise<
   Platform & Proving & { clock: ReturnType<typeof stoppedClock> }
 > {
@@ -17,7 +17,7 @@ export async function provingPlatform(): Promise<
   return { ...platform, clock: stoppedClock(), ask: createAsk(platform.config) };
 }
 
-/** Somebody who lists servers. */
+/** A new user who lists servers. */
 export function prover(): Prover {
   const _id = new ObjectId();
   return { _id, email: `${_id.toHexString()}@example.org` };
@@ -37,13 +37,13 @@ export async function draftOf(
   { _id }: Prover,
   settings: Partial<DraftSettings> & { port: number },
 ): Promise<WithId<ServerDraft>> {
-  const said = { name: 'Alpha Craft', address: '127.0.0.1', game: 'minecraft', ...settings };
-  const draft = await saveDraft(deps, _id, said);
+  const input = { name: 'Alpha Craft', address: '127.0.0.1', game: 'minecraft', ...settings };
+  const draft = await saveDraft(deps, _id, input);
   if (!draft) throw new Error('no draft');
   return draft;
 }
 
-/** Puts a draft's code into the game's message, and has it checked. */
+/** Puts a draft's code into the game server's message and checks the draft. */
 export function shownBy(deps: Proving, who: Prover, draft: ServerDraft, game: JavaServer) {
   game.said.motd = `Welcome! ${draft.code}`;
   return proveDraft(deps, who, draft._id);

@@ -7,7 +7,7 @@ import type { Vote } from '../../src/votes/vote.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { deliveredVote, waitingVote } from '../support/votes.ts';
 
-const PLACE = { address: 'play.example.org', port: 25_565 };
+const ADDRESS = { address: 'play.example.org', port: 25_565 };
 
 let platform: Platform;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 describe('removing a server', () => {
   async function serverWithVotes(name: string): Promise<ObjectId> {
-    const serverId = new ObjectId((await addServer(platform, { name, ...PLACE }, 'test')).serverId);
+    const serverId = new ObjectId((await addServer(platform, { name, ...ADDRESS }, 'test')).serverId);
     await platform.votes.insertMany(
       (['waiting', 'waiting', 'delivered'] as const).map((state, index) => voteOf(serverId, state, index)),
     );
@@ -58,7 +58,7 @@ describe('removing a server', () => {
     });
   });
 
-  it('does no more the second time', async () => {
+  it('changes nothing the second time', async () => {
     const serverId = await serverWithVotes('Leaving twice');
     const first = await removeServer(platform, serverId, 'test');
     const second = await removeServer(platform, serverId, 'test');
@@ -66,7 +66,7 @@ describe('removing a server', () => {
     expect(second).toEqual({ server: first?.server, failedVotes: 0 });
   });
 
-  it('is completed by doing it again when it was killed half-way', async () => {
+  it('completes an interrupted removal when it runs again', async () => {
     const serverId = await serverWithVotes('Leaving half');
     await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
 
@@ -78,10 +78,10 @@ describe('removing a server', () => {
     const serverId = await serverWithVotes('Only once');
     await removeServer(platform, serverId, 'test');
 
-    expect((await addServer(platform, { name: 'Only once', ...PLACE }, 'test')).slug).toBe('only-once-2');
+    expect((await addServer(platform, { name: 'Only once', ...ADDRESS }, 'test')).slug).toBe('only-once-2');
   });
 
-  it('knows no server that never was', async () => {
+  it('returns null for an unknown server', async () => {
     expect(await removeServer(platform, new ObjectId(), 'test')).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ async function cappedPlatform(most: number) {
   return { ...deps, config: { ...deps.config, SERVERS_PER_ACCOUNT: most } };
 }
 
-it('an account lists so many servers, and another one when it has removed one', async () => {
+it('an account lists a limited number of servers, and another one after it removed one', async () => {
   const deps = await cappedPlatform(1);
   const olivia = prover();
   const [first, second] = [await gameServer(), await gameServer()];
@@ -16,13 +16,13 @@ it('an account lists so many servers, and another one when it has removed one', 
   const draft = await draftOf(deps, olivia, { port: second.port });
   const before = second.asked;
   expect(await shownBy(deps, olivia, draft, second)).toEqual({ kind: 'too-many-servers' });
-  // Nothing is asked for somebody who may not list it.
+  // The server is not queried for a user who may not list it.
   expect(second.asked).toBe(before);
   await deps.servers.updateOne({ ownerId: olivia._id }, { $set: { removedAt: deps.clock.now() } });
   expect(await shownBy(deps, olivia, draft, second)).toMatchObject({ kind: 'listed' });
 });
 
-it('two drafts that are proved at once do not pass it together', async () => {
+it('two drafts that are proved at the same time do not exceed the limit', async () => {
   const deps = await cappedPlatform(1);
   const olivia = prover();
   const games = [await gameServer(), await gameServer()];
@@ -33,15 +33,15 @@ it('two drafts that are proved at once do not pass it together', async () => {
   expect(await deps.servers.countDocuments({ ownerId: olivia._id })).toBe(1);
 });
 
-it('an operator gives an account any number', async () => {
+it('an operator can transfer any number of servers to an account', async () => {
   const deps = await cappedPlatform(1);
   const [olivia, other] = [prover(), prover()];
   for (const who of [olivia, other]) {
     const game = await gameServer();
     await shownBy(deps, who, await draftOf(deps, who, { port: game.port }), game);
   }
-  const given = await deps.servers.findOne({ ownerId: other._id });
-  if (!given) throw new Error('not listed');
-  await transferServer(deps, given._id, olivia, 'operator');
+  const transferred = await deps.servers.findOne({ ownerId: other._id });
+  if (!transferred) throw new Error('not listed');
+  await transferServer(deps, transferred._id, olivia, 'operator');
   expect(await deps.servers.countDocuments({ ownerId: olivia._id })).toBe(2);
 });

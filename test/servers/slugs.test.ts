@@ -28,7 +28,7 @@ async function rename(serverId: ObjectId, name: string): Promise<string | undefi
 const slugOfServer = async (id: ObjectId) => (await platform.servers.findOne({ _id: id }))?.slug;
 const foundBy = async (slug: string) => (await findServer(platform, slug))?._id.toHexString();
 
-it('a renamed server gets a new slug, and is found by every one that it had', async () => {
+it('a renamed server gets a new slug and is found by all its earlier ones', async () => {
   const id = await list('First Harbour');
   expect(await rename(id, 'Second Harbour')).toBe('second-harbour');
   expect(await rename(id, 'Third Harbour')).toBe('third-harbour');
@@ -38,14 +38,14 @@ it('a renamed server gets a new slug, and is found by every one that it had', as
   expect(searched.map(({ _id }) => _id)).toEqual([id]);
 });
 
-it('a name that is spelt anew keeps the slug, also one that the name did not give', async () => {
+it('a name with another spelling keeps the slug, also a slug with a number', async () => {
   const id = await list('Plain Name');
   expect(await rename(id, 'PLAIN   name!')).toBe('plain-name');
   const second = await list('Plain Name');
   expect(await rename(second, 'plain-name')).toBe('plain-name-2');
 });
 
-it('a slug that another server has or had is never given again', async () => {
+it('a slug that another server has or had is never reused', async () => {
   const [one, other] = [await list('Wanted'), await list('Other')];
   await rename(one, 'Moved On');
   expect(await slugOfServer(await list('Wanted'))).toBe('wanted-2');
@@ -55,7 +55,7 @@ it('a slug that another server has or had is never given again', async () => {
   expect(await slugOfServer(await list('Wanted'))).toBe('wanted-4');
 });
 
-it('a server that takes its old name back has its old slug back', async () => {
+it('a server that gets its old name again gets its old slug again', async () => {
   const [id, copy] = [await list('Swap'), await list('Swap')];
   await rename(id, 'Swapped');
   await rename(copy, 'Swapped too');
@@ -64,7 +64,7 @@ it('a server that takes its old name back has its old slug back', async () => {
   expect(await foundBy('swapped')).toBe(id.toHexString());
 });
 
-it('servers that take one name at one moment get a slug each', async () => {
+it('servers that get the same name at the same time get different slugs', async () => {
   const ids = await Promise.all(['Race A', 'Race B', 'Race C', 'Race D'].map(list));
   const given = await Promise.all([...ids.map((id) => rename(id, 'Same Goal')), list('Same Goal')]);
   const slugs = await platform.servers.distinct('slug', { slug: /^same-goal/ });
@@ -72,7 +72,7 @@ it('servers that take one name at one moment get a slug each', async () => {
   expect(slugs.toSorted()).toEqual(['same-goal', 'same-goal-2', 'same-goal-3', 'same-goal-4', 'same-goal-5']);
 });
 
-it('of two names given at one moment the slug that stays is that of the name that stays', async () => {
+it('after several renames at the same time the slug belongs to the name that was stored last', async () => {
   const id = await list('Beginning');
   await Promise.all(['Left', 'Right', 'BEGINNING'].map((name) => rename(id, name)));
   const server = await platform.servers.findOne({ _id: id });
@@ -80,7 +80,7 @@ it('of two names given at one moment the slug that stays is that of the name tha
   expect(server?.slugs).toContain('beginning');
 });
 
-it('a server that takes name after name keeps ten slugs at most, and no more good names from others', async () => {
+it('a server that is renamed often has at most ten slugs', async () => {
   const id = await list('Squat 1');
   for (let i = 2; i <= 12; i++) await rename(id, `Squat ${i}`);
   const server = await platform.servers.findOne({ _id: id });
@@ -89,7 +89,7 @@ it('a server that takes name after name keeps ten slugs at most, and no more goo
   expect(await rename(id, 'Squat 3')).toBe('squat-3');
 });
 
-it('an import is refused a slug that a server here had, and knows its own by it', async () => {
+it('an import refuses an earlier slug of another server and recognises a server by its own earlier slug', async () => {
   const id = await list('Imported Once');
   await rename(id, 'Imported Twice');
   const line = { name: 'Imported Once', address: 'play.example.org', connection_port: 1 };
@@ -97,14 +97,14 @@ it('an import is refused a slug that a server here had, and knows its own by it'
     { ...line, slug: 'imported-once' },
     { ...line, slug: 'imported-once', server_id: id.toHexString() },
   );
-  const end = await importText(() => serverImporter(platform, 'test'), text, { skipBad: true });
-  expect(end.refusedLines).toEqual([
+  const result = await importText(() => serverImporter(platform, 'test'), text, { skipBad: true });
+  expect(result.refusedLines).toEqual([
     { line: 1, reason: 'the slug imported-once is taken by another server' },
   ]);
-  expect(end).toMatchObject({ imported: 0, alreadyThere: 1, refused: 1 });
+  expect(result).toMatchObject({ imported: 0, alreadyThere: 1, refused: 1 });
 });
 
-it('servers of an older version get their slugs from migration', async () => {
+it('the migration gives servers of an older version their slugs', async () => {
   const [id, renamed] = [await list('Old Version'), await list('Renamed Before')];
   await rename(renamed, 'Renamed After');
   await platform.servers.updateOne({ _id: id }, { $unset: { slugs: '' } });
@@ -113,7 +113,7 @@ it('servers of an older version get their slugs from migration', async () => {
   expect(await foundBy('renamed-before')).toBe(renamed.toHexString());
 });
 
-it('a server that a process of an older version listed after the migration is found, renamed and not copied', async () => {
+it('a server that an older version listed after the migration is found and renamed, and its slug is not reused', async () => {
   const id = await list('Late Arrival');
   await platform.servers.updateOne({ _id: id }, { $unset: { slugs: '' } });
   expect(await foundBy('late-arrival')).toBe(id.toHexString());

@@ -15,7 +15,7 @@ describe('a new token', () => {
     expect(makeToken()).toMatch(/^tp_[0-9A-Za-z]{36}$/);
   });
 
-  test('10,000 times is 10,000 tokens, each of the right shape, in all characters alike', () => {
+  test('is unique among 10,000, has the right shape and uses all characters equally often', () => {
     const tokens = new Set(Array.from({ length: 10_000 }, () => makeToken()));
     expect(tokens.size).toBe(10_000);
     const counts = new Map<string, number>();
@@ -23,7 +23,7 @@ describe('a new token', () => {
       if (!isTokenShaped(token)) expect.fail(`not of the right shape: ${token}`);
       for (const letter of token.slice(3, 33)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
     }
-    // 300,000 characters: 4,839 of each, give or take; 6 standard deviations are 414.
+    // 300,000 characters: about 4,839 of each; 6 standard deviations are 414.
     expect([...counts.keys()].toSorted()).toEqual(BASE62);
     for (const count of counts.values()) expect(Math.abs(count - 300_000 / 62)).toBeLessThan(414);
   });
@@ -36,8 +36,8 @@ describe('a new token', () => {
   });
 });
 
-describe('a typing error is seen without asking anybody', () => {
-  test('any one character that is another', () => {
+describe('a typing error is detected without a query', () => {
+  test('any one character replaced', () => {
     const token = makeToken();
     for (let at = 0; at < token.length; at += 1) {
       for (const letter of [...BASE62, '_', '-', ' ', 'é']) {
@@ -47,7 +47,7 @@ describe('a typing error is seen without asking anybody', () => {
     }
   });
 
-  test('any one character that is missing, doubled or added', () => {
+  test('any one character missing, doubled or added', () => {
     const token = makeToken();
     for (let at = 0; at <= token.length; at += 1) {
       expect(isTokenShaped(token.slice(0, at) + token.slice(at + 1)) && at < token.length).toBe(false);
@@ -55,7 +55,7 @@ describe('a typing error is seen without asking anybody', () => {
     }
   });
 
-  test('two neighbours that changed places', () => {
+  test('two neighbouring characters swapped', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 37 }), (at) => {
         const token = makeToken();
@@ -67,7 +67,7 @@ describe('a typing error is seen without asking anybody', () => {
     );
   });
 
-  test('space, a line feed or quotation marks around it, another case, nothing at all', () => {
+  test('a space, a line feed or quotation marks around it, another case, or empty text', () => {
     const token = makeToken();
     for (const text of [
       ` ${token}`,
@@ -84,7 +84,7 @@ describe('a typing error is seen without asking anybody', () => {
   });
 });
 
-test('what is stored of a token is its SHA-256; its owner sees nine characters', () => {
+test('a token is stored as its SHA-256; its owner sees the first nine characters', () => {
   const token = makeToken();
   expect(hashToken(token)).toBe(createHash('sha256').update(token, 'utf8').digest('hex'));
   expect(tokenPrefix(token)).toBe(token.slice(0, 9));

@@ -5,7 +5,7 @@ import { proveMove } from '../../listing/prove-draft.ts';
 import { removeServer } from '../../listing/remove-server.ts';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { LONGEST_HOW_TO_VOTE, readHowToVote, setHowToVote } from '../../servers/how-to-vote.ts';
-import { editServer, isAskedAnew } from '../../servers/listing.ts';
+import { editServer, resetsProbe } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { isByOperator, serverOf, userOf } from '../access.ts';
@@ -72,7 +72,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const server = serverOf(request);
     const { data, typed } = readForm(detailsForm, request);
     if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
-    const refused = isAskedAnew(server, data) ? await useCheck(request, reply) : null;
+    const refused = resetsProbe(server, data) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { details: withError(typed, refused), status: 429 });
     try {
       await editServer(platform, server._id, data, userOf(request).email);
