@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { APIError } from 'better-auth/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Asker } from '../../accounts/password-slots.ts';
+import type { HashingClient } from '../../accounts/password-slots.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { siteOf } from '../../platform/limits/network-of.ts';
 
@@ -43,6 +43,6 @@ export async function evenly<T>(work: () => Promise<T>): Promise<T> {
  * @param knownAs - the e-mail address of the account that the known device, or the session on a page of its own account,
  *   belongs to. A session says nothing of other accounts.
  */
-export function askerOf(request: FastifyRequest, knownAs: string | null = null): Asker {
+export function askerOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
   return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
 }
