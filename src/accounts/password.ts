@@ -30,7 +30,7 @@ export async function hashPassword(password: string, cost = COST): Promise<strin
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [, N, r, p, salt = '', hash = ''] = stored.split('$');
   const expected = Buffer.from(hash, 'base64url');
-  // An empty stored hash would match every password.
+  // A hash that was cut off must not match any password.
   if (expected.length !== HASH_BYTES) throw new Error('a stored password hash is not whole');
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
   const found = await derive(password, Buffer.from(salt, 'base64url'), cost);

@@ -4,8 +4,8 @@ const ROLES = ['owner', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * The sign-in library reads and writes these collections itself and makes no indexes. The unique indexes here ensure
- * that two simultaneous sign-ups with one address make one user.
+ * The sign-in library reads and writes these collections itself. The unique indexes here ensure that two simultaneous
+ * sign-ups with one address make one user.
  */
 const userDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },

@@ -102,7 +102,7 @@ export async function setRole(deps: UserSources, userId: ObjectId, role: Role, w
   });
 }
 
-/** Records in the audit log that an operator got a link to set a user's password. */
+/** Records in the audit log that a link to set a user's password was issued. */
 export async function noteLink(
   deps: Pick<UserSources, 'auditLog' | 'clock'>,
   user: Pick<User, '_id' | 'email'>,
