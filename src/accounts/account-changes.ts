@@ -4,19 +4,19 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import type { User } from './user.ts';
 
-/** What somebody changed about how their account is opened. */
+/** A change that users make to how they sign in. */
 export type AccountChange = 'two-factor-on' | 'two-factor-off' | 'backup-codes' | 'password';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-type Noting = Outbox & {
+type ChangeSources = Outbox & {
   auditLog: Collection<AuditEntry>;
   config: Site & Pick<Config, 'SMTP_URL'>;
 };
-/** What mailing a change works on. */
-export type AccountMailing = Outbox & Pick<Noting, 'config'>;
-type Changed = Pick<User, 'email'> & { _id: ObjectId };
+/** Dependencies of {@link mailAccountChange}. */
+export type AccountMailing = Outbox & Pick<ChangeSources, 'config'>;
+type ChangedUser = Pick<User, 'email'> & { _id: ObjectId };
 
-const SENTENCES: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
+const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
   'two-factor-on': {
     subject: 'Your second factor is on',
     text: 'The second factor of your account was switched on.',
@@ -36,10 +36,10 @@ const SENTENCES: Record<AccountChange | 'two-factor-reset', { subject: string; t
   },
 };
 
-/** Writes a change that somebody made to their own account into the audit log, and mails it to them. */
+/** Records a user's change to their own account in the audit log and mails the user about it. */
 export async function noteAccountChange(
-  sources: Noting,
-  user: Changed,
+  sources: ChangeSources,
+  user: ChangedUser,
   change: AccountChange,
 ): Promise<void> {
   await recordAudit(sources, {
@@ -51,15 +51,15 @@ export async function noteAccountChange(
   await mailAccountChange(sources, user, change);
 }
 
-/** Tells a user by mail how their account is opened now, whether or not they want other mail. */
+/** Mails a user about a change to how they sign in. `wantsMail` does not apply: this is a security mail. */
 export async function mailAccountChange(
   sources: AccountMailing,
   { email }: Pick<User, 'email'>,
-  change: keyof typeof SENTENCES,
+  change: keyof typeof MAILS,
 ): Promise<void> {
   const { SMTP_URL, SERVICE_NAME: name, PUBLIC_URL: url } = sources.config;
   if (SMTP_URL === undefined) return;
-  const { subject, text } = SENTENCES[change];
+  const { subject, text } = MAILS[change];
   const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
   await putMail(sources, {
     to: email,

@@ -16,18 +16,18 @@ import { createPasswordSlots } from './password-slots.ts';
 import { codeUsedError, makeBackupCodes } from './second-factor.ts';
 import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
-import { takeEntryAway } from './users.ts';
+import { revokeAccess } from './users.ts';
 
-/** OWASP's authentication advice where no second factor backs a password up is 15; NIST's least is 8. */
+/** For passwords without a second factor OWASP recommends at least 15 characters; NIST's minimum is 8. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 
-/** How long a session lasts that nobody uses. */
+/** An unused session expires after this time. */
 const SESSION_MS = 14 * DAY;
 
-/** How long a one-time link works. */
+/** Lifetime of a one-time link. */
 const LINK_MS = HOUR;
 
-/** The header in which a door tells from which address it was asked: the library reads addresses from headers. */
+/** Passes the client's IP address to the library, which reads addresses from headers only. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
 export type AuthSources = {
@@ -41,7 +41,7 @@ export type AuthSources = {
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
   twoFactors: Collection<SecondFactor>;
-  /** Gives a person who signs up or in the imported servers that wait for their address; never rejects. */
+  /** Gives a user the imported servers that are reserved for their address, at sign-up and sign-in. Never rejects. */
   claimServers: (userId: ObjectId) => Promise<void>;
   auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
@@ -50,14 +50,14 @@ export type AuthSources = {
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * The sign-in library on our database. Doors call `auth.api`; nothing of it is reachable from outside but what
- * the site mounts.
+ * The sign-in library on our database. Routes and the CLI call `auth.api`. Only the library routes that the site
+ * mounts are reachable over HTTP.
  *
- * @param giveLink - brings a one-time link to its user: by mail, or to whoever asked for it at the command line
+ * @param giveLink - delivers a one-time link: by mail to the user, or as output of the CLI command
  */
 export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) => Promise<void>) {
   const { config, log, mongo, passwords, verifications, clock } = sources;
-  // A password check costs 32 MiB and a third of a second of one core.
+  // One password check uses 32 MiB and a third of a second of one core.
   const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
@@ -66,7 +66,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
     appName: config.SERVICE_NAME,
     baseURL: new URL(config.PUBLIC_URL).origin,
     basePath: `${config.basePath}/api/auth`,
-    // Without `client`: it would begin transactions, which a standalone mongod refuses.
+    // No `client`: with it the adapter starts transactions, and a standalone mongod rejects them.
     database: mongodbAdapter(mongo.db),
     secrets: signingSecrets(config),
     telemetry: { enabled: false },
@@ -77,7 +77,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       },
     },
     trustedOrigins: [new URL(config.PUBLIC_URL).origin],
-    // Ours counts over all web processes, and knows the user (see sign-in-limits.ts).
+    // sign-in-limits.ts limits by user and across all web processes instead.
     rateLimit: { enabled: false },
     user: {
       modelName: 'people',
@@ -88,7 +88,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       },
       validateUserInfo: async ({ user, source }) => {
         if (source.method !== 'oauth') return undefined;
-        // Whoever names another's address there, unconfirmed, would keep its owner from signing up.
+        // An unconfirmed address may belong to another person. An account with it would stop that person's sign-up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
         return source.action === 'link-account' ? confirmByOtherSite(sources, String(user.id)) : undefined;
       },
@@ -100,12 +100,12 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       },
       expiresIn: SESSION_MS / SECOND,
       updateAge: DAY / SECOND,
-      // A session ends on every process at once: it is looked up with each request.
+      // Each request looks its session up, so that a deleted session ends on all processes at once.
       cookieCache: { enabled: false },
     },
     account: {
       modelName: 'credentials',
-      // An unconfirmed account is no obstacle to the owner of its address: see validateUserInfo.
+      // An unconfirmed account does not block the owner of its address: see validateUserInfo.
       accountLinking: { enabled: true, requireLocalEmailVerified: false },
       updateAccountOnSignIn: false,
     },
@@ -116,7 +116,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       maxPasswordLength: PASSWORD_LENGTH.max,
       requireEmailVerification: config.SMTP_URL !== undefined,
       resetPasswordTokenExpiresIn: LINK_MS / SECOND,
-      // Whoever took over an account is out when its owner sets a new password.
+      // A new password signs out an attacker who took over the account.
       revokeSessionsOnPasswordReset: true,
       password: {
         hash: (password) => inSlot(() => passwords.hash(password)),
@@ -124,7 +124,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       },
       sendResetPassword: async ({ user, token }) =>
         giveLink({ kind: 'set-password', user: user, address: page('/set-password', token) }),
-      // Other links that were given out work no more, and neither does a sign-in that waits for its code.
+      // Deletes the user's other links and their sign-ins that are waiting for a code.
       onPasswordReset: async ({ user }) => {
         await verifications.deleteMany({ value: user.id });
       },
@@ -139,7 +139,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
     databaseHooks: {
       account: {
         create: {
-          // We ask Discord for nothing later: its tokens are not kept.
+          // We make no later requests to Discord, so we do not store its tokens.
           before: async (account) => ({ data: { ...account, ...NO_TOKENS } }),
         },
       },
@@ -148,16 +148,16 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
           before: async ({ userId }, context) => {
             const { path, body } = context ?? {};
             await refuseSession(sources, new ObjectId(userId), { path, body });
-            // One that takes another's place, after a new password: when its code was given stays as it was.
+            // A session that replaces another one after a password change keeps the time of its last code.
             const before = context?.context.session;
             const given = before?.user.id === userId ? before.session.secondFactorAt : null;
-            return { data: { secondFactorAt: asksForCode(path) ? clock.now() : given } };
+            return { data: { secondFactorAt: includesCode(path) ? clock.now() : given } };
           },
           after: ({ userId }) => sources.claimServers(new ObjectId(userId)),
         },
       },
     },
-    hooks: { before: keepPending(sources) },
+    hooks: { before: refuseUsedCode(sources) },
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in` },
     plugins: [
       twoFactor({
@@ -176,7 +176,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
   });
 }
 
-/** What another site gives to ask it for more about a user. */
+/** Clears the tokens with which we could request more data about a user from another site. */
 const NO_TOKENS = {
   accessToken: null,
   refreshToken: null,
@@ -185,14 +185,15 @@ const NO_TOKENS = {
   refreshTokenExpiresAt: null,
 };
 
-/** Whether a session that begins there begins with a code of the second factor. */
-function asksForCode(path: string | undefined): boolean {
+/** Whether a sign-in at this path of the library includes a code of the second factor. */
+function includesCode(path: string | undefined): boolean {
   return path === '/two-factor/verify-totp' || path === '/two-factor/verify-backup-code';
 }
 
 /**
- * Another site says that an address is its user's. An account that somebody else made with it and never confirmed is
- * theirs now, and nothing that opened it before does any more. An operator's is left alone: nobody enters it that way.
+ * Handles a sign-in through another site that confirms the user's address. An unconfirmed account with this address
+ * becomes the user's, and its earlier password, second factor and sessions are deleted. An operator's account does not
+ * change, and the sign-in is refused.
  */
 async function confirmByOtherSite(
   sources: AuthSources,
@@ -201,15 +202,15 @@ async function confirmByOtherSite(
   const _id = new ObjectId(userId);
   const unconfirmed = await sources.users.findOne({ _id, emailVerified: { $ne: true } });
   if (unconfirmed?.role === 'operator') return { error: 'PASSWORD_NEEDED' };
-  if (unconfirmed) await takeEntryAway(sources, _id);
+  if (unconfirmed) await revokeAccess(sources, _id);
   return undefined;
 }
 
 /**
- * A code that was used already is refused before the library ends the sign-in that waits for its code: the next code
- * works there. Nobody finds a used code without wrong ones, which the library counts.
+ * Refuses a used code before the library sees it. The library would end the pending sign-in; now the user can enter
+ * the next code. Guessing a used code takes wrong codes too, and the library counts those.
  */
-function keepPending(sources: AuthSources) {
+function refuseUsedCode(sources: AuthSources) {
   return createAuthMiddleware(async (request) => {
     if (request.path !== '/two-factor/verify-totp') return;
     const { context } = request;
@@ -221,19 +222,19 @@ function keepPending(sources: AuthSources) {
   });
 }
 
-type Asked = { path: string | undefined; body: { code?: unknown } | undefined };
+type SessionRequest = { path: string | undefined; body: { code?: unknown } | undefined };
 
-/** What must hold of everybody who gets a session, however they sign in. */
+/** Checks that apply to each new session, for every way to sign in. Throws an APIError to refuse the session. */
 async function refuseSession(
   { users, ...limits }: AuthSources,
   userId: ObjectId,
-  { path, body }: Asked,
+  { path, body }: SessionRequest,
 ): Promise<void> {
   const user = await users.findOne({ _id: userId });
   if (user?.suspendedAt) {
     throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
   }
-  // The library asks for the second factor after a password only.
+  // The library requires the second factor only after a password.
   const byOtherSite = path?.startsWith('/callback/') ?? false;
   if (byOtherSite && (user?.twoFactorEnabled || user?.role === 'operator')) {
     throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
@@ -243,7 +244,7 @@ async function refuseSession(
   }
 }
 
-/** Under a changed SECRET_KEY what was encrypted under the one before can still be read. */
+/** The current key and the previous one, so that data encrypted before a change of SECRET_KEY stays readable. */
 function signingSecrets({
   SECRET_KEY,
   SECRET_KEY_PREVIOUS,
@@ -252,7 +253,7 @@ function signingSecrets({
     .filter((key) => key !== undefined)
     .map((key) => {
       const derived = derivedKey(key, 'signing in');
-      // The number names the key in what it encrypted: it must be the same wherever this key stands in the list.
+      // Encrypted data names its key by this number, so it must not depend on the key's position in the list.
       return {
         version: derivedKey(key, 'number of the sign-in key').readUInt32BE(),
         value: derived.toString('base64'),

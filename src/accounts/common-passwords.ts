@@ -8,12 +8,12 @@ const COMMON = new Set(
     .filter((line) => line !== '' && !line.startsWith('# ')),
 );
 
-/** A piece of at most this many characters, again and again, is as easily guessed as the piece. */
+/** A repeated piece of up to this many characters is as easy to guess as the piece itself. */
 const LONGEST_PIECE = 4;
 
 /**
- * Whether a password is among the first that are tried: one that many users use, in any case, or one short piece
- * again and again.
+ * Whether a password is easy to guess: a common password, or a repeated piece of up to four characters. Upper and
+ * lower case do not matter.
  */
 export function isCommonPassword(password: string): boolean {
   const folded = password.normalize('NFKC').toLowerCase();
@@ -22,7 +22,7 @@ export function isCommonPassword(password: string): boolean {
   return pieces.some((size) => isRepeated(folded, size));
 }
 
-/** Whether a password is what anybody knows of its user: the address, the part before its @, or the name. */
+/** Whether a password is the user's e-mail address, the part before its @, or the user's name. */
 export function isOwnPassword(password: string, { email, name }: { email: string; name: string }): boolean {
   const known = [email, email.split('@')[0] ?? '', name].map(folded);
   return known.includes(folded(password));
@@ -32,7 +32,7 @@ function folded(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
 
-/** Whether `text` is its first `size` characters again and again; the last time they may be cut off. */
+/** Whether `text` repeats its first `size` characters; the last repetition may be incomplete. */
 function isRepeated(text: string, size: number): boolean {
   return text.length > size && text.slice(size) === text.slice(0, -size);
 }

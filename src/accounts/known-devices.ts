@@ -3,20 +3,20 @@ import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
 import { derivedKey } from '../platform/secrets.ts';
 
-/** A device that nobody signs in with is forgotten after this long. */
+/** A device expires this long after its last sign-in. */
 const LIFETIME_MS = 180 * DAY;
 
 const NONCE_BYTES = 16;
 
-/** Longer than any that we make. */
+/** In characters. Our own cookies are shorter. */
 const LONGEST_COOKIE = 200;
 
 /** Browsers that have signed in before. */
 export type KnownDevices = {
-  /** The `Set-Cookie` of a browser in which `email` has just signed in. */
+  /** The `Set-Cookie` header for a browser in which `email` has just signed in. */
   cookieFor(email: string): string;
   /**
-   * Which device a request's `Cookie` header names.
+   * Finds the device that a request's `Cookie` header names.
    *
    * @returns null unless the browser has signed in as `email` before
    */
@@ -24,8 +24,8 @@ export type KnownDevices = {
 };
 
 /**
- * Recognises browsers by a signed cookie, as OWASP's "device cookies" do: tries from one of them have a budget of their
- * own, so that nobody else's wrong tries keep its user out. The cookie opens nothing: the password is still needed.
+ * Recognises browsers by a signed cookie, as OWASP's "device cookies" do. Each known device has its own limit of
+ * sign-in tries, so wrong tries from elsewhere do not lock its user out. The password is still required.
  */
 export function createKnownDevices(
   config: Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &

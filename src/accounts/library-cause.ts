@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const causes = new AsyncLocalStorage<{ cause?: Error }>();
 
-/** Keeps an error that the library only logs, for the call that it belongs to. */
+/** Stores an error that the library only logs, for the {@link withCause} call that caused it. */
 export function noteCause(details: readonly unknown[]): void {
   const call = causes.getStore();
   const cause = details.find((detail) => detail instanceof Error);
@@ -10,8 +10,10 @@ export function noteCause(details: readonly unknown[]): void {
 }
 
 /**
- * Does `work` with the library. Where that fails, the error is the one that the library met: its own says neither
- * that the database does not answer nor anything else of it.
+ * Runs `work`, which calls the library.
+ *
+ * @throws the original error, for example of the database, when the library logged one. The library's own error does
+ * not name the cause.
  */
 export async function withCause<T>(work: () => Promise<T>): Promise<T> {
   const call: { cause?: Error } = {};

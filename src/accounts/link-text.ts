@@ -2,20 +2,20 @@ import type { Config } from '../platform/config.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-type Letter = { subject: string; text: string };
+type MailText = { subject: string; text: string };
 
 /**
- * The mail that brings a one-time link. It has nothing of what its reader, or somebody who gave a stranger's
- * address as theirs, typed into a form: nobody's words travel under our name.
+ * The mail with a one-time link. It contains no text that was typed into a form: anybody can enter a stranger's
+ * address there and would send them text in our name.
  */
-export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): Letter {
+export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
-  const { subject, before, after } = LETTERS[kind](name, url);
+  const { subject, before, after } = MAILS[kind](name, url);
   return { subject, text: [before, address, after, `-- \n${name}, ${url}`].join('\n\n') };
 }
 
-/** The mail to somebody who signs up with an address that has an account: the page says the same to both. */
-export function hasAccountText({ SERVICE_NAME: name, PUBLIC_URL: url }: Site): Letter {
+/** The mail for a sign-up with an address that has an account. The page shows the same text in both cases. */
+export function hasAccountText({ SERVICE_NAME: name, PUBLIC_URL: url }: Site): MailText {
   return {
     subject: `You have an account at ${name} already`,
     text: [
@@ -29,7 +29,7 @@ export function hasAccountText({ SERVICE_NAME: name, PUBLIC_URL: url }: Site): L
   };
 }
 
-const LETTERS: Record<
+const MAILS: Record<
   OneTimeLink['kind'],
   (name: string, url: string) => { subject: string; before: string; after: string }
 > = {

@@ -2,16 +2,16 @@ import type { AuthSources } from './auth.ts';
 import type { User } from './user.ts';
 
 /**
- * Makes a link by which a user sets a password, once, within an hour. Whoever has it can take the account
- * over: it is shown once, to whoever asked for it, and kept nowhere.
+ * Makes a link to set a user's password. It works once, within an hour. Anybody who has the link can take over the
+ * account, so show it once and do not store it.
  *
- * @returns the whole address
+ * @returns the complete URL
  */
 export async function makePasswordLink(
   sources: AuthSources,
   { email }: Pick<User, 'email'>,
 ): Promise<string> {
-  // The sign-in library takes a quarter of a second to load: who makes no link does not wait for it.
+  // The sign-in library takes a quarter of a second to load. Other commands do not load it.
   const { createAuth } = await import('./auth.ts');
   let address: string | undefined;
   const auth = createAuth(sources, async (link) => {

@@ -1,6 +1,6 @@
 import type { User } from './user.ts';
 
-/** A link that lets one user do one thing once. `address` is whole: with the path that PUBLIC_URL may have. */
+/** A link that works once, for one user. `address` is the complete URL, including the path of PUBLIC_URL. */
 export type OneTimeLink = {
   kind: 'set-password' | 'verify-email';
   user: Pick<User, 'email'>;

@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts';
 import type { SignedIn } from './sessions.ts';
 import type { User } from './user.ts';
 
-/** An operator signs in, with a code of the second factor, at least this often. */
+/** After this time an operator must sign in again, with a code of the second factor. */
 const OPERATOR_SESSION_MS = 12 * HOUR;
 
 type Rule = { config: Pick<Config, 'OPERATOR_TWO_FACTOR'>; clock: Clock };
@@ -25,8 +25,8 @@ export function lacksSecondFactor(
 }
 
 /**
- * Whether an operator signed in during the last 12 hours. With a second factor its code counts too: a new password
- * begins a new session as well, and needs no code.
+ * Whether an operator signed in during the last 12 hours. With a second factor, the last code must be that recent too:
+ * a password change also starts a new session, but without a code.
  */
 export function isFreshSession({ clock }: Pick<Rule, 'clock'>, { user, session }: SignedIn): boolean {
   const proofs = user.twoFactorEnabled ? [session.createdAt, session.secondFactorAt] : [session.createdAt];
@@ -34,8 +34,8 @@ export function isFreshSession({ clock }: Pick<Rule, 'clock'>, { user, session }
 }
 
 /**
- * Whether a session has an operator's rights. The role alone does not give them: an operator's session may be old, or
- * without a second factor, and still open the operator's own servers.
+ * Whether a session has an operator's rights. The role alone is not enough: an operator's session that is old or has
+ * no second factor gives access to the operator's own servers only.
  */
 export function mayActAsOperator(rule: Rule, signedIn: SignedIn): boolean {
   return (

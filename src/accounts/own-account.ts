@@ -6,7 +6,7 @@ import type { SignInSession, User, Verification } from './user.ts';
 type Own = { users: Collection<User>; clock: Clock };
 type OwnSessions = { sessions: Collection<SignInSession> };
 
-/** Changes the own name, or whether mail about the own servers is wanted. */
+/** Changes a user's own name or mail setting. */
 export async function changeOwnAccount(
   { users, clock }: Own,
   userId: ObjectId,
@@ -15,7 +15,7 @@ export async function changeOwnAccount(
   await users.updateOne({ _id: userId }, { $set: { ...changes, updatedAt: clock.now() } });
 }
 
-/** The sessions of a user, at most `most`, the newest use first. */
+/** The sessions of a user, at most `most`, the most recently used first. */
 export function listSessions(
   { sessions }: OwnSessions,
   userId: ObjectId,
@@ -24,7 +24,7 @@ export function listSessions(
   return sessions.find({ userId: userId }).sort({ updatedAt: -1 }).limit(most).toArray();
 }
 
-/** Ends one session of a user; changes nothing when they have no such session. */
+/** Ends one session of a user. Does nothing when the user has no such session. */
 export async function endSession(
   { sessions }: OwnSessions,
   userId: ObjectId,
@@ -33,7 +33,7 @@ export async function endSession(
   await sessions.deleteOne({ _id: sessionId, userId: userId });
 }
 
-/** After a user changed their password: earlier links to set one stop working, and the change is noted and mailed. */
+/** Call after a user changed their password. Deletes earlier password links, records the change and mails the user. */
 export async function finishPasswordChange(
   deps: Parameters<typeof noteAccountChange>[0] & { verifications: Collection<Verification> },
   user: Pick<User, 'email'> & { _id: ObjectId },

@@ -1,25 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** For whom a password is hashed or checked. */
-export type Asker = {
+/** The client for whom a password is hashed or checked. */
+export type HashingClient = {
   /** The network that the request came from: an IPv4 address or an IPv6 /48. */
   network: string;
-  /** The account that a known device (see known-devices.ts) or a session belongs to; null where there is neither. */
+  /** The account of the request's known device (see known-devices.ts) or session; null without either. */
   knownAs: string | null;
 };
 
-/** How much is done at once, and how much may wait. */
-type Bounds = {
+/** Limits for running and waiting calls. */
+type SlotLimits = {
   atOnce: number;
   /** Length of each queue: one for known devices, one for all others. */
   waiting: number;
-  /** Running and waiting for one network: its known devices, and as many again of its others. */
+  /** Running and waiting calls of one network; counted separately for known devices and for all others. */
   perNetwork: number;
-  /** Running and waiting for the known devices of one account. */
+  /** Running and waiting calls of the known devices of one account. */
   perAccount: number;
 };
 
-/** So many are waiting already that one more is sent away. */
+/** The queue or the client's share is full. */
 class BusyError extends Error {
   readonly statusCode = 503;
 
@@ -29,17 +29,20 @@ class BusyError extends Error {
   }
 }
 
-const UNNAMED: Asker = { network: 'unnamed', knownAs: null };
-const asking = new AsyncLocalStorage<Asker>();
+const UNNAMED: HashingClient = { network: 'unnamed', knownAs: null };
+const clients = new AsyncLocalStorage<HashingClient>();
 
-/** Does `work`; each password that it hashes or checks counts for `asker`. The sign-in library cannot pass that on. */
-export function hashingFor<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
-  return asking.run(asker, work);
+/**
+ * Runs `work`. Each password that it hashes or checks counts for `client`. The sign-in library has no parameter for
+ * this, so it is passed through async context.
+ */
+export function hashingFor<T>(client: HashingClient, work: () => Promise<T>): Promise<T> {
+  return clients.run(client, work);
 }
 
 /**
- * Limits work that costs much of the processor. Known devices wait in a queue of their own; while both queues have
- * somebody, they are served in turn. A network and an account each have a share, so that nobody fills a queue alone.
+ * Limits how much CPU-heavy work runs at once. Known devices have their own queue. When both queues have waiting
+ * calls, they alternate. Each network and account has a maximum share, so that one client cannot fill a queue.
  *
  * @returns a function that runs `work` in a slot; it throws {@link BusyError} when the queue or a share is full
  */
@@ -48,7 +51,7 @@ export function createPasswordSlots({
   waiting,
   perNetwork,
   perAccount,
-}: Bounds): <T>(work: () => Promise<T>) => Promise<T> {
+}: SlotLimits): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   let isKnownNext = true;
   const known: (() => void)[] = [];
@@ -61,7 +64,7 @@ export function createPasswordSlots({
     else used.set(share, now);
   };
 
-  function sharesOf({ network, knownAs }: Asker): [share: string, most: number][] {
+  function sharesOf({ network, knownAs }: HashingClient): [share: string, most: number][] {
     if (knownAs === null) return [[`network:${network}`, perNetwork]];
     return [
       [`known in:${network}`, perNetwork],
@@ -80,8 +83,8 @@ export function createPasswordSlots({
     await promise;
   }
 
-  /** The slot goes straight to the next one, so nobody can slip in between. */
-  function passSlotOn(): void {
+  /** Gives the slot directly to the next waiting call, so that a new call cannot take it first. */
+  function releaseSlot(): void {
     const queue = (isKnownNext || others.length === 0) && known.length > 0 ? known : others;
     isKnownNext = queue === others;
     const next = queue.shift();
@@ -90,16 +93,16 @@ export function createPasswordSlots({
   }
 
   return async (work) => {
-    const asker = asking.getStore() ?? UNNAMED;
-    const shares = sharesOf(asker);
+    const client = clients.getStore() ?? UNNAMED;
+    const shares = sharesOf(client);
     if (shares.some(([share, most]) => (used.get(share) ?? 0) >= most)) throw new BusyError();
     for (const [share] of shares) count(share, 1);
     try {
-      await takeSlot(asker.knownAs === null ? others : known);
+      await takeSlot(client.knownAs === null ? others : known);
       try {
         return await work();
       } finally {
-        passSlotOn();
+        releaseSlot();
       }
     } finally {
       for (const [share] of shares) count(share, -1);

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { APIError } from 'better-auth/api';
 
-/** A code of an authenticator app; anything else is a backup code, kept for the day the phone is lost. */
+/** A code of an authenticator app. Anything else is a backup code, for users who lost their phone. */
 export const APP_CODE = /^\d{6}$/;
 
-/** Without 0, O, 1 and I, which look alike. */
+/** Without 0, O, 1 and I, which are easily confused. */
 const BACKUP_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const BACKUP_CODES = 10;
 const BACKUP_LENGTH = 12;
 
-/** New backup codes: `ABCD-EFGH-JKMN`. */
+/** Makes ten new backup codes of the form `ABCD-EFGH-JKMN`. */
 export function makeBackupCodes(): string[] {
   const letter = () => BACKUP_ALPHABET[randomInt(BACKUP_ALPHABET.length)];
   return Array.from({ length: BACKUP_CODES }, () =>
@@ -18,8 +18,8 @@ export function makeBackupCodes(): string[] {
 }
 
 /**
- * A code as it was given out, however its dashes, blanks and case were typed. Backup codes of before have ten characters
- * and two cases: `aB3dE-5fGhI`.
+ * Normalises dashes, spaces and case of a typed code to the form in which we issued it. Older backup codes have ten
+ * characters in mixed case: `aB3dE-5fGhI`.
  */
 export function asGivenOut(typed: string): string {
   const code = typed.replace(/[\s\p{Pd}]/gu, '');
@@ -31,7 +31,7 @@ function inGroups(code: string, size: number): string {
   return code.match(new RegExp(`.{1,${size}}`, 'g'))?.join('-') ?? code;
 }
 
-/** A code works for a minute or so: whoever looked over a shoulder must not use it again. */
+/** A code is valid for about a minute. It works once, so that an onlooker cannot reuse it. */
 export function codeUsedError(): APIError {
   return new APIError('UNAUTHORIZED', { code: 'CODE_USED', message: 'This code was used before.' });
 }

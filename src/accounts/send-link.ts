@@ -7,13 +7,13 @@ import { hasAccountText, linkText } from './link-text.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import type { User } from './user.ts';
 
-/** What sending a link works on. */
+/** Dependencies of {@link sendLink}. */
 export type LinkSources = Outbox & {
   log: Logger;
   config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
 };
 
-/** Sends a one-time link to its user by mail. Without a mail server only an operator can give one. */
+/** Sends a one-time link to its user by mail. Without a mail server it logs a warning; an operator can make a link. */
 export async function sendLink(sources: LinkSources, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
   if (config.SMTP_URL === undefined) {
@@ -24,8 +24,8 @@ export async function sendLink(sources: LinkSources, link: OneTimeLink): Promise
 }
 
 /**
- * Tells a user by mail that somebody signed up with their address, once a day: the page may not tell a stranger
- * that there is an account.
+ * Mails a user that somebody signed up with their address, at most once a day. The sign-up page does not show that the
+ * account exists.
  */
 export async function notifyKnownAddress(
   sources: LinkSources,

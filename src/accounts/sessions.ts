@@ -3,7 +3,7 @@ import type { Auth } from './auth.ts';
 import { withCause } from './library-cause.ts';
 import type { User } from './user.ts';
 
-/** Who sent a request, and by which session. */
+/** The user and the session of a request. */
 export type SignedIn = {
   user: User;
   session: {
@@ -11,15 +11,15 @@ export type SignedIn = {
     token: string;
     createdAt: Date;
     expiresAt: Date;
-    /** When a code of the second factor was last given in it; null where none was. */
+    /** When the user last entered a code of the second factor in this session; null if never. */
     secondFactorAt: Date | null;
   };
 };
 
 /**
- * Whom the cookies in `headers` belong to.
+ * Finds the user and the session of the cookies in `headers`.
  *
- * @returns null for a stranger and for a suspended user; `cookies` are to be sent with the answer
+ * @returns `signedIn`: null without a session and for a suspended user; `cookies`: to set in the response
  */
 export async function whoIs(
   auth: Auth,

@@ -5,36 +5,36 @@ import { byNetwork, type Limit, takeAll } from '../platform/limits/by-network.ts
 import { networkOf, siteOf } from '../platform/limits/network-of.ts';
 import { type Allowance, type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
 
-/** Tries of one account from one network, or from one known device: enough for somebody who mistypes. */
+/** Tries for one account from one network or one known device. Leaves room for typing errors. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
-/** Many users may share one network. */
+/** Tries from one network, which many users may share. */
 const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
-/** Tries of one account from one IPv4 address or IPv6 /48: a /48 must not pass for many networks. */
+/** Tries for one account from one IPv4 address or IPv6 /48. A /48 contains many networks but counts as one site. */
 const ACCOUNT_BY_SITE: Allowance = { times: 20, windowMs: HOUR };
 /**
- * Tries of one account from all networks together, known devices left out. NIST SP 800-63B allows 100 wrong ones in a
- * row. It takes five sites to use these up, and who signs in with a known device is not kept out even then.
+ * Tries for one account from all networks together, without known devices. NIST SP 800-63B allows 100 consecutive wrong
+ * tries. An attacker needs five sites to reach this limit, and known devices can still sign in.
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 
-/** Tries of a network, right or wrong: each costs a hash and may begin a session. */
+/** Right and wrong tries of one network. Each try computes a hash and may start a session. */
 const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
-/** The same for the known devices of an account: each right one makes a new known device. */
+/** Right and wrong tries of one account's known devices. Each right try makes a new known device. */
 const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 
-/** Mails that anybody can have sent to an address by typing it. */
+/** Mails with a link to one address. Anybody can request them by entering the address. */
 const LINKS_BY_EMAIL: Allowance = { times: 5, windowMs: HOUR };
 const LINKS_BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
-/** Mails that all strangers together can have sent: a mail server that sends more is soon taken for a spammer's. */
+/** Mails with a link for all clients together. A mail server that sends more may be classified as a spam source. */
 const LINKS_BY_ALL: Allowance = { times: 1_000, windowMs: HOUR };
-/** Longer than a code of an authenticator app is taken: half a minute, and the ones before and after. */
+/** One use of a code. Longer than an app's code is valid: its own half minute, the one before and the one after. */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
 type Limits = { rateLimits: Collection<RateLimit>; clock: Clock };
 
-/** Who tries to sign in. */
+/** A try to sign in. */
 export type Try = {
-  /** The e-mail address that was typed. */
+  /** The e-mail address that the user entered. */
   email: string;
   /** The network address of the request. */
   address: string;
@@ -47,7 +47,7 @@ type Rule = Limit & {
   countsAll?: boolean;
 };
 
-/** Widest first: tries of a network that is over its limit do not count against accounts. */
+/** The widest rule comes first, so that tries of a network over its limit do not count against accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashed(email);
   if (device !== null) {
@@ -66,43 +66,42 @@ function rulesOf({ email, address, device }: Try): Rule[] {
   ];
 }
 
-/** Addresses are hashed: what users type there by mistake is not kept. */
+/** Hashes an e-mail address, so that text that users enter there by mistake is not stored. */
 function hashed(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }
 
 /**
- * Counts one try to sign in, on all web processes together. Wrong tries from one network keep nobody on another
- * network, and no known device, from signing in.
+ * Counts one try to sign in, across all web processes. Wrong tries from one network do not lock out other networks or
+ * known devices.
  *
- * @returns null when it may go on; else when the next try may
+ * @returns null when the try is allowed; otherwise the time from which the next try is allowed
  */
 export function countTry(limits: Limits, who: Try): Promise<Date | null> {
   return takeAll(limits, rulesOf(who));
 }
 
-/** A try that succeeded counts for the limits of all tries only. */
+/** Call after a successful sign-in. The try then counts only for the limits of right and wrong tries. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
   const forgiven = rulesOf(who).filter(({ countsAll }) => !countsAll);
   await Promise.all(forgiven.map(({ key }) => refund(limits, key)));
 }
 
-/** Counts one sign-up that hashes a password. Returns as `countTry` does. */
+/** Counts one sign-up that hashes a password. Returns the same as `countTry`. */
 export function countSignUp(limits: Limits, address: string): Promise<Date | null> {
   return takeAll(limits, byNetwork('sign-up:address', address, BY_NETWORK));
 }
 
 /**
- * Counts one try, right or wrong, of somebody who is signed in already to prove by password or code that they are. No
- * try to sign in counts here. Returns as `countTry` does.
+ * Counts one try, right or wrong, of a signed-in user to confirm their identity by password or code. Tries to sign in
+ * do not count here. Returns the same as `countTry`.
  */
 export function countProof(limits: Limits, userId: ObjectId): Promise<Date | null> {
   return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);
 }
 
 /**
- * Counts one mail with a link that somebody had sent to an address, on all web processes together, whatever page it was
- * asked for on. Returns as `countTry` does.
+ * Counts one mail with a link, across all web processes and all pages that send one. Returns the same as `countTry`.
  */
 export function countLink(
   limits: Limits,
@@ -116,20 +115,19 @@ export function countLink(
 }
 
 /**
- * Counts one try of a second factor's code, on all web processes together. By the network alone: whose code it is only
- * the sign-in under way tells, and wrong codes for one user are counted by the sign-in library. Returns as `countTry`
- * does.
+ * Counts one try of a second factor's code, across all web processes. It counts by network only: the sign-in library
+ * knows the user of a pending sign-in and counts that user's wrong codes. Returns the same as `countTry`.
  */
 export function countCode(limits: Limits, address: string): Promise<Date | null> {
   return takeAll(limits, byNetwork('code:address', address, BY_NETWORK));
 }
 
-/** Uses a code of an authenticator app up; true where it was used before. */
+/** Marks a code of an authenticator app as used. Returns true when it was used before. */
 export async function isCodeUsed(limits: Limits, userId: ObjectId, code: string): Promise<boolean> {
   return (await useAllowance(limits, codeKey(userId, code), CODE)) !== null;
 }
 
-/** Whether a code of an authenticator app was used before; uses nothing up. */
+/** Whether a code of an authenticator app was used before. Does not mark it as used. */
 export async function wasCodeUsed(
   { rateLimits, clock }: Limits,
   userId: ObjectId,

@@ -7,7 +7,7 @@ import { type LinkSources, notifyKnownAddress, sendLink } from './send-link.ts';
 import type { User, Verification } from './user.ts';
 import { ensureUser } from './users.ts';
 
-/** How long the link of a sign-up works. */
+/** Lifetime of a sign-up link. */
 const LINK_MS = DAY;
 
 const TOKEN_BYTES = 24;
@@ -17,10 +17,10 @@ type Links = { verifications: Collection<Verification>; clock: Clock };
 type SigningUp = Links & LinkSources & { users: Collection<User>; config: Pick<Config, 'PUBLIC_URL'> };
 
 /**
- * Answers a sign-up with `email` by a mail to that address. Nothing is kept but the link's hash: no account is made, so
- * that nobody has a claim to an address that is not theirs. The user who opens the link sets the password.
+ * Sends a sign-up link to `email`. It stores only a hash of the link and makes no account yet, so that nobody can take
+ * an address that is not theirs. The user who opens the link sets the password.
  *
- * An account that an earlier version or a listing without mail made and nobody confirmed goes the same way.
+ * Unconfirmed accounts, made by an earlier version or by a listing without mail, get the same link.
  */
 export async function offerAccount(sources: SigningUp, email: string): Promise<void> {
   const { users, verifications, clock, config } = sources;
@@ -40,8 +40,8 @@ export async function offerAccount(sources: SigningUp, email: string): Promise<v
 }
 
 /**
- * Sends a user the link by which they get into their account: to set a new password, or, where the address was never
- * confirmed, to finish the sign-up. An unknown address gets nothing.
+ * Sends a user a link to set a new password or, when their address is unconfirmed, to finish the sign-up. Sends nothing
+ * to an unknown address.
  */
 export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
   const user = await sources.users.findOne({ email: email.trim().toLowerCase() });
@@ -49,7 +49,7 @@ export async function sendEntryLink(sources: SigningUp, auth: Auth, email: strin
   else await auth.api.requestPasswordReset({ body: { email } });
 }
 
-/** The confirmed address that a link of a sign-up stands for; null when the link does not work. */
+/** The address that a sign-up link confirms; null when the link is unknown or expired. */
 export async function addressOfSignUp(
   { verifications, clock }: Links,
   token: string,
@@ -59,10 +59,10 @@ export async function addressOfSignUp(
 }
 
 /**
- * Makes the account of somebody who has opened the link of their sign-up, with the password that they set now. An
- * unconfirmed account of the same address loses its password, its second factor and its sessions.
+ * Makes the account of a user who opened their sign-up link, with the password that they chose. An unconfirmed account
+ * of the same address loses its password, its second factor and its sessions.
  *
- * @returns the user; or why there is none: the link does not work, or the address has an account by now
+ * @returns the user, or the reason for none: the link does not work, or the address already has an account
  */
 export async function finishSignUp(
   sources: AuthSources,
@@ -74,7 +74,7 @@ export async function finishSignUp(
   if (email === null) return 'useless-link';
   const context = await auth.$context;
   const hash = await context.password.hash(password);
-  // Of two presses at once one goes on.
+  // When the form is sent twice at once, only one request continues.
   const used = await verifications.findOneAndDelete(usable(token, clock));
   if (!used) return 'useless-link';
   await verifications.deleteMany({ value: email });

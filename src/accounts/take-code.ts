@@ -12,12 +12,12 @@ type Sources = {
   clock: Clock;
 };
 
-/** The session in which a code is given. */
+/** The session in which the user enters a code. */
 type InSession = { userId: ObjectId; sessionId: ObjectId; headers: Headers };
 
 /**
- * Takes a code of the second factor from somebody who is signed in, uses it up, and keeps in the session when it was
- * given.
+ * Checks a code of the second factor that a signed-in user entered, marks it as used, and stores the time in the
+ * session.
  *
  * @param headers - of the request, as the sign-in library reads them
  * @throws {APIError} of the sign-in library when the code is wrong or was used before

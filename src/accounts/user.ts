@@ -4,8 +4,8 @@ const ROLES = ['owner', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * The sign-in library reads and writes these collections itself and asks for no index it could do without; the
- * unique ones here are what makes two sign-ups with one address, at the same moment, one user.
+ * The sign-in library reads and writes these collections itself. The unique indexes here ensure that two simultaneous
+ * sign-ups with one address make one user.
  */
 const userDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
@@ -17,9 +17,9 @@ const userDefinition = {
   createdAt: { type: Date, required: true },
   updatedAt: { type: Date, required: true },
   role: { type: String, enum: ROLES, required: true },
-  /** An operator suspended this user then: no sign-in, and every session has ended. */
+  /** When an operator suspended this user. A suspended user has no sessions and cannot sign in. */
   suspendedAt: { type: Date, default: null },
-  /** Why, in the operator's words. */
+  /** The reason that the operator entered. */
   suspendedFor: { type: String, maxlength: 500 },
   twoFactorEnabled: { type: Boolean, default: false },
   /** Whether this user gets mail about the votes of their servers. */
@@ -31,7 +31,7 @@ export const userSchema = new Schema(userDefinition, { collection: 'people' });
 userSchema.index({ email: 1 }, { unique: true });
 userSchema.index({ createdAt: -1, _id: -1 });
 userSchema.index({ role: 1, createdAt: -1, _id: -1 });
-/** How names are compared where users are looked for: neither case nor accents count. */
+/** Collation for searching users by name: ignores case and accents. */
 export const NAME_COLLATION = { locale: 'en', strength: 1 } as const;
 userSchema.index({ name: 1 }, { name: 'name_for_search', collation: NAME_COLLATION });
 
@@ -48,13 +48,13 @@ const sessionDefinition = {
   secondFactorAt: { type: Date, default: null },
 } as const;
 
-/** Who is signed in, and where. Gone from here is signed out. */
+/** Sessions of signed-in users. Deleting a document signs the user out there. */
 export const sessionSchema = new Schema(sessionDefinition, { collection: 'sessions' });
 sessionSchema.index({ token: 1 }, { unique: true });
 sessionSchema.index({ userId: 1 });
 sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
-/** How a user can sign in: with a password (its hash), or by another site. */
+/** One way in which a user can sign in: a password (stored as a hash) or another site. */
 const credentialDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   userId: { type: Schema.Types.ObjectId, required: true },
@@ -66,11 +66,11 @@ export const credentialSchema = new Schema(credentialDefinition, { collection: '
 credentialSchema.index({ providerId: 1, accountId: 1 }, { unique: true });
 credentialSchema.index({ userId: 1 });
 
-/** One-time links and codes that were given out; their tokens are kept as hashes. */
+/** Issued one-time links and codes. Their tokens are stored as hashes. */
 const verificationDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   identifier: { type: String, required: true },
-  /** For a link to set a password: whose it is. */
+  /** For a link to set a password: the user's id. For a sign-up link: the e-mail address. */
   value: { type: String, required: true },
   expiresAt: { type: Date, required: true },
 } as const;
@@ -83,7 +83,7 @@ verificationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 const secondFactorDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   userId: { type: Schema.Types.ObjectId, required: true },
-  /** False until the first code of the app was right. */
+  /** False until the user enters a first correct code of the app. */
   verified: { type: Boolean },
 } as const;
 export const twoFactorSchema = new Schema(secondFactorDefinition, { collection: 'two_factors' });

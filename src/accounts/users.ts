@@ -9,7 +9,7 @@ import { shownText } from '../platform/text.ts';
 import { type AccountMailing, mailAccountChange } from './account-changes.ts';
 import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
 
-/** What deciding about users works on. */
+/** Dependencies of the functions in this file. */
 type UserSources = Leasing & {
   users: Collection<User>;
   credentials: Collection<Credential>;
@@ -20,27 +20,27 @@ type UserSources = Leasing & {
   clock: Clock;
 };
 
-/** Who decides: an operator; `cli` where nobody is signed in. */
+/** The operator who makes a decision; `cli` when nobody is signed in. */
 export type Decider = { userId: ObjectId | null; by: string };
 
 /**
- * Why a decision about a user cannot be made.
+ * A decision about a user is not possible.
  *
  * - `user-not-found`
- * - `yourself`: nobody suspends or disarms themselves by mistake.
- * - `last-operator`: somebody must be left who can sign in to the admin area.
+ * - `yourself`: operators cannot suspend themselves or change their own role.
+ * - `last-operator`: at least one operator must be able to sign in to the admin area.
  */
 export class UserError extends Error {
   readonly code: 'user-not-found' | 'yourself' | 'last-operator';
 
   constructor(code: UserError['code']) {
-    super(SENTENCES[code]);
+    super(MESSAGES[code]);
     this.name = 'UserError';
     this.code = code;
   }
 }
 
-const SENTENCES: Record<UserError['code'], string> = {
+const MESSAGES: Record<UserError['code'], string> = {
   'user-not-found': 'There is no such user.',
   yourself: 'Another operator has to do that for you.',
   'last-operator': 'This is the last operator: make another one first.',
@@ -49,9 +49,9 @@ const SENTENCES: Record<UserError['code'], string> = {
 const reasonSchema = z.object({ reason: shownText(500) });
 
 /**
- * Suspends a user: every session ends at once, and none begins. Their servers stay listed.
+ * Suspends a user. All their sessions end at once, and they cannot sign in. Their servers stay listed.
  *
- * @throws {InvalidDocumentError} for a reason that is none; {UserError}
+ * @throws {InvalidDocumentError} for an invalid reason; {UserError}
  */
 export async function suspendUser(
   deps: UserSources,
@@ -71,14 +71,14 @@ export async function suspendUser(
 /** Lets a suspended user sign in again. */
 export async function liftSuspension(deps: UserSources, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
-    // One that began in the moment of the suspension must not come back to life.
+    // Deletes a session that started at the moment of the suspension: it must not become valid again.
     await endSessions(deps, userId);
     await change(deps, userId, { $set: { suspendedAt: null }, $unset: { suspendedFor: '' } });
     return { action: 'person.lift', details: {} };
   });
 }
 
-/** Takes a lost second factor away, and mails it to the user. Every session ends: whoever found the phone is out too. */
+/** Removes a lost second factor and mails the user. Ends all sessions, also one on the lost phone. */
 export async function resetTwoFactor(
   deps: UserSources & AccountMailing,
   userId: ObjectId,
@@ -94,7 +94,7 @@ export async function resetTwoFactor(
   if (user) await mailAccountChange(deps, user, 'two-factor-reset');
 }
 
-/** Makes a user an operator, or an operator an owner like others. Takes effect with their next request. */
+/** Changes a user's role. The change applies from their next request. */
 export async function setRole(deps: UserSources, userId: ObjectId, role: Role, who: Decider): Promise<void> {
   await decide(deps, userId, who, { mayNotBeLast: role === 'owner' }, async () => {
     await change(deps, userId, { $set: { role } });
@@ -102,7 +102,7 @@ export async function setRole(deps: UserSources, userId: ObjectId, role: Role, w
   });
 }
 
-/** Notes in the audit log that somebody was given a link to set a user's password. */
+/** Records in the audit log that a link to set a user's password was issued. */
 export async function noteLink(
   deps: Pick<UserSources, 'auditLog' | 'clock'>,
   user: Pick<User, '_id' | 'email'>,
@@ -127,9 +127,9 @@ const newUser = z.object({
 });
 
 /**
- * Makes an operator: a new user without a password, or one who is there already.
+ * Makes an existing user an operator, or makes a new operator without a password.
  *
- * @throws {InvalidDocumentError} for an address or name that is none
+ * @throws {InvalidDocumentError} for an invalid address or name
  */
 export async function createOperator(
   deps: UserSources,
@@ -142,11 +142,10 @@ export async function createOperator(
 }
 
 /**
- * Finds a user by their address, or makes one without a password. The address counts as confirmed, since an
- * operator of the listing gave it. An account that somebody made with it and never confirmed may be a stranger's:
- * it loses its password, its second factor and its sessions.
+ * Finds a user by e-mail address, or makes one without a password. The address becomes confirmed, so the caller must
+ * trust it. An unconfirmed account may belong to a stranger: it loses its password, its second factor and its sessions.
  *
- * @throws {InvalidDocumentError} for an address or name that is none
+ * @throws {InvalidDocumentError} for an invalid address or name
  */
 export async function ensureUser(
   deps: Pick<UserSources, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors' | 'clock'>,
@@ -164,8 +163,8 @@ export async function ensureUser(
   };
   const ensure = async () => {
     const stranger = await users.findOne({ email, emailVerified: { $ne: true } });
-    // Before the address counts as confirmed: killed in between, this is done again.
-    if (stranger) await takeEntryAway(deps, stranger._id);
+    // Runs before the address becomes confirmed, so that it runs again if the process dies in between.
+    if (stranger) await revokeAccess(deps, stranger._id);
     return users.findOneAndUpdate(
       { email, ...(stranger ? {} : { emailVerified: true }) },
       {
@@ -176,7 +175,7 @@ export async function ensureUser(
     );
   };
   const { value, lastErrorObject } = await ensure().catch((error: unknown) => {
-    // Two at once: the other one has made it.
+    // A simultaneous call made the user first.
     if (isDuplicateKey(error)) return ensure();
     throw error;
   });
@@ -184,8 +183,8 @@ export async function ensureUser(
   return { user: value, isNew: lastErrorObject?.updatedExisting === false };
 }
 
-/** Whoever has an account's password cannot enter with it any more, nor with a session that is open. */
-export async function takeEntryAway(
+/** Deletes a user's password, logins through other sites, second factor and sessions. */
+export async function revokeAccess(
   deps: Pick<UserSources, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors'>,
   userId: ObjectId,
 ): Promise<void> {
@@ -200,7 +199,7 @@ export function listOperators({ users }: Pick<UserSources, 'users'>): Promise<Wi
   return users.find({ role: 'operator' }).sort({ createdAt: 1, _id: 1 }).toArray();
 }
 
-/** Ends every session of a user, or every other one than `keep`. */
+/** Ends all sessions of a user except `keep`. Returns how many ended. */
 export async function endSessions(
   { sessions, verifications }: Pick<UserSources, 'sessions' | 'verifications'>,
   userId: ObjectId,
@@ -208,7 +207,7 @@ export async function endSessions(
 ): Promise<number> {
   const other: Filter<SignInSession> = keep ? { _id: { $ne: keep } } : {};
   const { deletedCount } = await sessions.deleteMany({ userId: userId, ...other });
-  // A sign-in that waits for its second factor, and links to set a password.
+  // Deletes sign-ins that are waiting for a second factor, and links to set a password.
   await verifications.deleteMany({ value: userId.toHexString() });
   return deletedCount;
 }
@@ -220,8 +219,8 @@ async function change({ users, clock }: UserSources, _id: ObjectId, update: Chan
 }
 
 /**
- * Makes a decision about a user and notes it. One at a time over all processes: else two operators could
- * unmake each other, and nobody be left.
+ * Runs a decision about a user and records it in the audit log. A lease allows one decision at a time across all
+ * processes. Without it, two operators could demote each other and leave no operator.
  */
 async function decide(
   deps: UserSources,

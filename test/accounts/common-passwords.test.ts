@@ -11,7 +11,7 @@ test.each([
   'aaaaaaaaaaaa',
   'abcabcabcabc',
   '2026202620262',
-])('%s is among the first that are tried', (password) => {
+])('%s is a common password', (password) => {
   expect(isCommonPassword(password)).toBe(true);
 });
 
@@ -20,6 +20,6 @@ test.each([
   'kT8-wq02-Lm',
   'aaaaaaaaab',
   '# From Django',
-])('%s is not', (password) => {
+])('%s is not a common password', (password) => {
   expect(isCommonPassword(password)).toBe(false);
 });

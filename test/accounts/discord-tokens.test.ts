@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
-test('tokens of Discord that an older version kept are deleted; passwords stay', async () => {
+test('the migration deletes Discord tokens that an older version stored and keeps passwords', async () => {
   const { credentials, mongo } = await testPlatform();
   const userId = new ObjectId();
-  const kept = {
+  const tokens = {
     accessToken: 'granted',
     refreshToken: 'granted anew',
     idToken: null,
@@ -17,7 +17,7 @@ test('tokens of Discord that an older version kept are deleted; passwords stay',
     userId,
     providerId: 'discord',
     accountId: '80351110224678912',
-    ...kept,
+    ...tokens,
   };
   const password = {
     _id: new ObjectId(),

@@ -16,7 +16,7 @@ type Changes = Partial<Omit<typeof CONFIG, 'SECRET_KEY_PREVIOUS'>> & { SECRET_KE
 const devicesOf = (config: Changes = {}, ms = NOW) => createKnownDevices({ ...CONFIG, ...config }, at(ms));
 const sentBack = (setCookie: string) => `other=1; ${setCookie.split(';')[0]}; more=2`;
 
-test('a device is known by its cookie, for the account that signed in there', () => {
+test('a cookie identifies a device for the account that signed in there', () => {
   const devices = devicesOf();
   const cookie = sentBack(devices.cookieFor('nora@example.org'));
   const device = devices.find(cookie, ' Nora@Example.org');
@@ -26,13 +26,13 @@ test('a device is known by its cookie, for the account that signed in there', ()
   expect(devices.find(undefined, 'nora@example.org')).toBeNull();
 });
 
-test('two devices of one user are told apart', () => {
+test('two devices of one user have different ids', () => {
   const devices = devicesOf();
   const found = [1, 2].map(() => devices.find(sentBack(devices.cookieFor('a@example.org')), 'a@example.org'));
   expect(new Set(found).size).toBe(2);
 });
 
-test('a forged, changed or old cookie names no device', () => {
+test('a forged, changed or expired cookie identifies no device', () => {
   const devices = devicesOf();
   const cookie = sentBack(devices.cookieFor('a@example.org'));
   const [, value = ''] = /device=([^;]*)/.exec(cookie) ?? [];
@@ -54,7 +54,7 @@ test('a forged, changed or old cookie names no device', () => {
   expect(devicesOf({}, NOW + 181 * DAY).find(cookie, 'a@example.org')).toBeNull();
 });
 
-test('under a changed SECRET_KEY devices are known while the one before is set too', () => {
+test('after a change of SECRET_KEY devices stay known while SECRET_KEY_PREVIOUS is set', () => {
   const cookie = sentBack(devicesOf().cookieFor('a@example.org'));
   const SECRET_KEY = 'another-k3y-for-tests-0123456789-xyz';
   expect(devicesOf({ SECRET_KEY }).find(cookie, 'a@example.org')).toBeNull();
@@ -62,7 +62,7 @@ test('under a changed SECRET_KEY devices are known while the one before is set t
   expect(both.find(cookie, 'a@example.org')).not.toBeNull();
 });
 
-test('the cookie is for this site alone', () => {
+test('the cookie is limited to this site and its path', () => {
   expect(devicesOf().cookieFor('a@example.org')).toMatch(
     /^tallyport\.device=[\w.-]+; Max-Age=15552000; Path=\/; HttpOnly; SameSite=Lax$/,
   );

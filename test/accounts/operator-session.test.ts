@@ -6,12 +6,12 @@ import type { User } from '../../src/accounts/user.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 
-const BEGAN = new Date('2026-05-04T10:00:00.000Z');
+const STARTED_AT = new Date('2026-05-04T10:00:00.000Z');
 
 type Given = {
   role?: 'operator' | 'owner';
   twoFactorEnabled?: boolean;
-  /** Hours from the session's begin. */
+  /** Hours after the start of the session. */
   codeAfter?: number | null;
 };
 
@@ -21,15 +21,15 @@ function signedIn({ role = 'operator', twoFactorEnabled = true, codeAfter = 0 }:
     session: {
       id: new ObjectId(),
       token: 'token',
-      createdAt: BEGAN,
-      expiresAt: after(BEGAN, 48 * HOUR),
-      secondFactorAt: codeAfter === null ? null : after(BEGAN, codeAfter * HOUR),
+      createdAt: STARTED_AT,
+      expiresAt: after(STARTED_AT, 48 * HOUR),
+      secondFactorAt: codeAfter === null ? null : after(STARTED_AT, codeAfter * HOUR),
     },
   };
 }
 
 function ruleAt(hours: number, required: 'required' | 'optional' = 'required') {
-  return { config: { OPERATOR_TWO_FACTOR: required }, clock: stoppedClock(after(BEGAN, hours * HOUR)) };
+  return { config: { OPERATOR_TWO_FACTOR: required }, clock: stoppedClock(after(STARTED_AT, hours * HOUR)) };
 }
 
 describe('a session has the rights of an operator', () => {

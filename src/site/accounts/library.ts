@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { APIError } from 'better-auth/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Asker } from '../../accounts/password-slots.ts';
+import type { HashingClient } from '../../accounts/password-slots.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { siteOf } from '../../platform/limits/network-of.ts';
 
@@ -42,6 +42,6 @@ export async function evenly<T>(work: () => Promise<T>): Promise<T> {
  * @param knownAs - the e-mail address of the account that the known device belongs to, or of the session on the user's
  *   own account pages. A session does not count for other accounts.
  */
-export function askerOf(request: FastifyRequest, knownAs: string | null = null): Asker {
+export function askerOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
   return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
 }
