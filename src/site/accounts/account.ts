@@ -26,7 +26,7 @@ import { badge, button, card, checkbox, dataTable, facts, notice, textField } fr
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-sources.ts';
 import { agentName } from './agent-name.ts';
-import { askerOf, giveCookies, refusalCode } from './library.ts';
+import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 import { newPassword, refuseOwn } from './sign-up.ts';
 
 const nameForm = z.object({ name: shownText(60) });
@@ -91,7 +91,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     const retryAt = await countProof(platform, _id);
     if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
     try {
-      const { headers } = await hashingFor(askerOf(request, user.email), () =>
+      const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>
         auth.api.changePassword({
           body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
           headers: signInHeaders(request),

@@ -42,6 +42,6 @@ export async function evenly<T>(work: () => Promise<T>): Promise<T> {
  * @param knownAs - the e-mail address of the account that the known device belongs to, or of the session on the user's
  *   own account pages. A session does not count for other accounts.
  */
-export function askerOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
+export function hashingClientOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
   return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
 }

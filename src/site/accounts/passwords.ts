@@ -13,7 +13,7 @@ import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
-import { askerOf, evenly, refusalCode, TOO_MANY_LINKS } from './library.ts';
+import { evenly, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './library.ts';
 import { newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 
 const forgotForm = z.object({
@@ -64,7 +64,7 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
     const refused = user && refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, setPage(base, data.token, refused), 400);
     try {
-      await hashingFor(askerOf(request), () =>
+      await hashingFor(hashingClientOf(request), () =>
         auth.api.resetPassword({
           body: { token: data.token, newPassword: data.password },
           headers: signInHeaders(request),

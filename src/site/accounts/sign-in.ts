@@ -16,7 +16,7 @@ import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
 import { DISCORD_ERROR, DISCORD_ERRORS, discordButton } from './discord.ts';
-import { askerOf, giveCookies, refusalCode } from './library.ts';
+import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 
 const signInForm = z.object({
   email: z.string().trim().min(1, 'Enter your e-mail address.').max(254, 'The address is too long.'),
@@ -75,7 +75,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     const who = { email: data.email, address: request.ip, device };
     refuseTooMany(await countTry(platform, who));
     try {
-      const { headers, response } = await hashingFor(askerOf(request, device && data.email), () =>
+      const { headers, response } = await hashingFor(hashingClientOf(request, device && data.email), () =>
         auth.api.signInEmail({
           body: { email: data.email, password: data.password },
           headers: signInHeaders(request),

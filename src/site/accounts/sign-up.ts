@@ -17,7 +17,7 @@ import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
 import { discordButton } from './discord.ts';
-import { askerOf, evenly, giveCookies, refusalCode, TOO_MANY_LINKS } from './library.ts';
+import { evenly, giveCookies, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './library.ts';
 
 /** The rules for a new password. */
 export const newPassword = z
@@ -99,7 +99,7 @@ function creatingAccounts({ platform, auth, devices }: AccountSources, { page, i
     const retryAt = await countSignUp(platform, request.ip);
     if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
     try {
-      const { headers, response } = await hashingFor(askerOf(request), () =>
+      const { headers, response } = await hashingFor(hashingClientOf(request), () =>
         auth.api.signUpEmail({
           body: { name, email, password },
           headers: signInHeaders(request),

@@ -15,7 +15,7 @@ import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import type { AccountSources } from './account-sources.ts';
-import { askerOf, giveCookies, refusalCode } from './library.ts';
+import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-pages.ts';
 
 const passwordForm = z.object({
@@ -71,7 +71,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
     try {
       const { password } = data;
-      const done = await hashingFor(askerOf(request, email), async () => {
+      const done = await hashingFor(hashingClientOf(request, email), async () => {
         await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
         if (data.code !== undefined) await takeCode(platform, auth, inSession(request), data.code);
         return work({ password });

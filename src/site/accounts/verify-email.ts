@@ -9,7 +9,7 @@ import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { facts } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
-import { askerOf } from './library.ts';
+import { hashingClientOf } from './library.ts';
 import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 
 /** Longer than any token that we make. */
@@ -48,7 +48,7 @@ export function verifyEmailPages(app: FastifyInstance, { platform, auth }: Accou
     if (!data) return sendPage(request, reply, finishPage({ base, email, token }, typed), 400);
     const refused = refuseOwn(typed, data.password, { email, name: data.name });
     if (refused) return sendPage(request, reply, finishPage({ base, email, token }, refused), 400);
-    const finished = await hashingFor(askerOf(request), () => finishSignUp(platform, auth, data));
+    const finished = await hashingFor(hashingClientOf(request), () => finishSignUp(platform, auth, data));
     if (finished === 'useless-link') return sendPage(request, reply, invalidLinkPage(base), 400);
     if (finished === 'has-account') return sendPage(request, reply, hasAccountPage(base), 409);
     request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
