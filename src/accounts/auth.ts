@@ -123,7 +123,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         verify: ({ password, hash }) => inSlot(() => passwords.verify(password, hash)),
       },
       sendResetPassword: async ({ user, token }) =>
-        giveLink({ kind: 'set-password', user: user, address: page('/set-password', token) }),
+        giveLink({ kind: 'set-password', user, address: page('/set-password', token) }),
       // Deletes the user's other links and their sign-ins that are waiting for a code.
       onPasswordReset: async ({ user }) => {
         await verifications.deleteMany({ value: user.id });

@@ -21,7 +21,7 @@ export function listSessions(
   userId: ObjectId,
   most: number,
 ): Promise<WithId<SignInSession>[]> {
-  return sessions.find({ userId: userId }).sort({ updatedAt: -1 }).limit(most).toArray();
+  return sessions.find({ userId }).sort({ updatedAt: -1 }).limit(most).toArray();
 }
 
 /** Ends one session of a user. Does nothing when the user has no such session. */
@@ -30,7 +30,7 @@ export async function endSession(
   userId: ObjectId,
   sessionId: ObjectId,
 ): Promise<void> {
-  await sessions.deleteOne({ _id: sessionId, userId: userId });
+  await sessions.deleteOne({ _id: sessionId, userId });
 }
 
 /** Call after a user changed their password. Deletes earlier password links, records the change and mails the user. */

@@ -87,7 +87,7 @@ export async function resetTwoFactor(
   await decide(deps, userId, who, {}, async () => {
     await endSessions(deps, userId);
     await change(deps, userId, { $set: { twoFactorEnabled: false } });
-    await deps.twoFactors.deleteMany({ userId: userId });
+    await deps.twoFactors.deleteMany({ userId });
     return { action: 'person.reset-two-factor', details: {} };
   });
   const user = await deps.users.findOne({ _id: userId });
@@ -206,7 +206,7 @@ export async function endSessions(
   keep?: ObjectId,
 ): Promise<number> {
   const other: Filter<SignInSession> = keep ? { _id: { $ne: keep } } : {};
-  const { deletedCount } = await sessions.deleteMany({ userId: userId, ...other });
+  const { deletedCount } = await sessions.deleteMany({ userId, ...other });
   // Deletes sign-ins that are waiting for a second factor, and links to set a password.
   await verifications.deleteMany({ value: userId.toHexString() });
   return deletedCount;
@@ -230,7 +230,8 @@ async function decide(
   work: () => Promise<{ action: string; details: Record<string, unknown> }>,
 ): Promise<void> {
   if (decider?.equals(userId)) throw new UserError('yourself');
-  await withLease(deps, 'decide-about-users', async () => {
+  // The lease has the name of 0.1.0, whose processes may run beside this one.
+  await withLease(deps, 'decide-about-people', async () => {
     const user = await deps.users.findOne({ _id: userId });
     if (!user) throw new UserError('user-not-found');
     if (mayNotBeLast && user.role === 'operator' && !user.suspendedAt) {

@@ -68,8 +68,9 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   try {
     for (const line of services.description) log(line);
     const metricsPorts = await requirePortsFree(config);
-    const { made } = await migrate(config, createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one'));
+    const { made, ran } = await migrate(config, createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one'));
     if (made.length > 0) log(`The database is prepared: ${made.length} collections and indexes were made`);
+    if (ran.length > 0) log(`Migrations that were run: ${ran.join(', ')}`);
     const parts = PROCESSES.map(({ name, entry }, index) => {
       const path = fileURLToPath(new URL(entry, import.meta.url));
       const childEnv = { ...env, ...childVariables(config, metricsPorts[index] ?? 0) };

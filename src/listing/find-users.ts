@@ -92,8 +92,8 @@ export async function showUser(
       .find({ ownerId: userId, removedAt: null }, { projection: { name: 1, slug: 1 } })
       .limit(MOST_SERVERS)
       .toArray(),
-    deps.sessions.countDocuments({ userId: userId }),
-    deps.credentials.find({ userId: userId }, { projection: { providerId: 1 } }).toArray(),
+    deps.sessions.countDocuments({ userId }),
+    deps.credentials.find({ userId }, { projection: { providerId: 1 } }).toArray(),
   ]);
   if (!user) return null;
   const has = (providerId: string) => credentials.some((one) => one.providerId === providerId);

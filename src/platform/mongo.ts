@@ -54,11 +54,11 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
 }
 
 /**
- * Connects to MongoDB, trying again while nobody answers.
+ * Connects to MongoDB and retries while it does not answer.
  *
  * @param options - in milliseconds: `timeoutMs` for the first answer, `operationMs` for each operation (0: for
- *   ever); `durable`: every write waits for the journal, so what is told as done outlives a crash of a lone mongod
- * @throws the error of the driver or of mongoose when the patience is over, or at once when the address or the
+ *   ever); `durable`: every write waits for the journal, so an acknowledged write survives a crash of a standalone mongod
+ * @throws the error of the driver or of mongoose after `timeoutMs`, or at once when the address or the
  *   credentials are wrong.
  */
 export async function openMongo(

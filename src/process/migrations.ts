@@ -47,8 +47,8 @@ export class MigrationError extends Error {
 export async function runMigrations(mongo: Mongo, migrations: readonly Migration[]): Promise<string[]> {
   const states = await listMigrations(mongo, migrations);
   const ran: string[] = [];
-  for (const [place, migration] of migrations.entries()) {
-    const isPending = !states[place]?.appliedAt;
+  for (const [index, migration] of migrations.entries()) {
+    const isPending = !states[index]?.appliedAt;
     if (!isPending && !migration.repeats) continue;
     await migration.up(mongo).catch((error: unknown) => {
       throw new MigrationError(migration.name, error);

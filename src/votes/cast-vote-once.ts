@@ -23,10 +23,10 @@ import {
 } from './cast-vote.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
-/** A key may be used anew after this long. */
+/** The lifetime of a key. */
 const KEY_LIFETIME_MS = DAY;
 
-/** How long a request waits for the one that claimed its key before it finishes that one's work. */
+/** How long a request waits for the one that claimed its key, before it finishes the vote itself. */
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
@@ -37,7 +37,7 @@ export type KeyReused = { kind: 'key-reused'; username: string };
 const insertClaims = insertLoader<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
 
-/** Claims that a majority holds, by the key that they are for. */
+/** Reads claims at majority, by key. */
 const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
   filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
   nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
@@ -48,18 +48,17 @@ const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' 
 export type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
- * Casts a vote under an `Idempotency-Key` (design rule 9): the key is claimed before the vote, which is
- * inserted under the claimed id; the answer is stored, first one wins, before it is returned. Claims and answers
- * are read at majority and are durable before they are told, so neither a failover nor a crash changes what is
- * replayed. Whoever finds a claim without an answer waits a little, then finishes it under the same vote id, so a
- * process that died half-way loses nothing.
+ * Casts a vote under an `Idempotency-Key` (design rule 9). The key is claimed first, the vote is inserted under the claimed
+ * id, and the answer is stored before it is returned; the first stored answer wins. Claims and answers are read at
+ * majority and are durable before they are returned, so a failover or a crash does not change a replay. A request that
+ * finds a claim without an answer waits, then finishes it under the same vote id.
  *
  * @param key - 1 to 255 visible ASCII characters; per server
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
  * @param sending - called before a vote may have been sent under this key: until then nothing is cast
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
- * @throws as `castVote` does. An unknown end keeps the claim, so that repeating the request finishes it; every
- *   other failure frees the key
+ * @throws as `castVote` does. After an unknown result the claim stays, so a repeated request finishes it; every other
+ *   error frees the key
  */
 export async function castVoteOnce(
   deps: OnceDeps,
@@ -155,7 +154,7 @@ function readClaim(
   return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
 }
 
-/** The claim once it has an answer; as it is when nobody answers in time; null when it was freed. */
+/** Waits for the answer of a claim. Returns the claim without one after `TIMEOUT_MS`; null when it was freed. */
 async function awaitAnswer(
   { idempotencyKeys }: OnceDeps,
   claim: IdempotencyKey,
@@ -170,8 +169,8 @@ async function awaitAnswer(
 }
 
 /**
- * Stores the answer unless somebody was first, and returns the one that stands. A claim freed in the meantime
- * (by a request of the same key that failed) is made anew, so that repeating the request replays this answer.
+ * Stores the answer unless another request was first, and returns the stored one. A claim that was freed meanwhile (by a
+ * failed request of the same key) is created again, so a repeated request replays this answer.
  */
 async function storeAnswer(
   { idempotencyKeys, batcher, durability }: OnceDeps,
@@ -201,8 +200,7 @@ async function storeAnswer(
 }
 
 /**
- * Lets the key be used again, unless somebody stored an answer under it. When this fails the claim stays, and
- * the next request of this key finishes it.
+ * Deletes the claim, unless it has an answer. If this fails, the next request of the key finishes the claim.
  */
 async function freeKey({ idempotencyKeys, log }: OnceDeps, claim: IdempotencyKey): Promise<void> {
   const place = { _id: claim._id, serverId: claim.serverId, key: claim.key, answer: null };

@@ -20,7 +20,7 @@ import { countVotesOfMonth } from './vote-figures.ts';
 
 export { VoteResultUnknownError };
 
-/** What casting works on. */
+/** The dependencies of casting a vote. */
 export type VoteCasting = {
   votes: Collection<Vote>;
   voteCounts: VoteCounts;
@@ -39,7 +39,7 @@ export type CastRequest = {
 };
 
 export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
-/** The player's earlier vote stands in the way until `nextVoteAt`. */
+/** The cooldown of the player's earlier vote ends at `nextVoteAt`. */
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
 /** The listener of a server's votes, and its queue. */
@@ -50,7 +50,7 @@ const listenersLoader = findLoader<Listener, ObjectId>({
   options: { projection: { serverId: 1, ...QUEUE_FIELDS } },
 });
 
-/** Random bytes for many ids: asking for 16 at a time costs a vote 2 % of its processor time. */
+/** Random bytes for many ids: a call for 16 bytes each would cost 2 % of a vote's processor time. */
 const random = new Uint8Array(4_096);
 let used = random.length;
 
@@ -66,15 +66,13 @@ export function newVoteId(now: Date): UUID {
 }
 
 /**
- * Casts a vote, at most one for a player and a server in any rolling 24 hours, however many requests race on
- * however many processes (design rule 1: the unique index on server, player and `seq` decides).
+ * Casts a vote: at most one per player and server in any rolling 24 hours, also for concurrent requests on several
+ * processes (design rule 1: the unique index on server, player and `seq` decides).
  *
- * @param voteId - the id to insert under, made before; when a vote of this id exists already, it is the answer.
- *   Without it a new id is made
- * @param sending - called right before the vote is sent: until then it is certain that nothing is cast, and nothing is
- *   when it throws
- * @throws {VoteResultUnknownError} when it cannot be known whether the vote was inserted; the driver's error when
- *   the database failed before
+ * @param voteId - the id of the vote; if a vote with this id exists, it is returned. Without it a new id is made
+ * @param sending - called right before the insert is sent. Before that nothing is cast, and nothing is if it throws
+ * @throws {VoteResultUnknownError} when the result of the insert is unknown; the driver's error when the database failed
+ *   before the insert
  */
 export async function castVote(
   deps: VoteCasting,
@@ -93,8 +91,8 @@ export async function castVote(
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
   if (finished) return acceptedBefore(deps, finished);
-  // Our own vote, inserted by another process between these readings or not yet safe, stands in nobody's way:
-  // inserting it again at its place finds out how it stands.
+  // A vote with our own id, inserted by another process meanwhile or not yet on a majority, does not refuse itself:
+  // inserting it again with the same number finds out its state.
   const ours = newest.live?._id.equals(id) ? newest.live : null;
   const [blocking] = blockingVotes(newest, now);
   if (blocking && !ours) {
@@ -107,7 +105,7 @@ export async function castVote(
     serverId,
     username: request.username,
     usernameKey: key,
-    // The unique index lets one of those that race have this number, whatever is imported meanwhile.
+    // The unique index gives this number to one of the concurrent votes.
     seq: ours?.seq ?? (newest.live?.seq ?? 0) + 1,
     votedAt: now,
     tokenId: request.tokenId,

@@ -13,7 +13,7 @@ import {
 } from '../platform/mongo.ts';
 import type { Vote } from './vote.ts';
 
-/** The database was lost in the middle: the vote may have been counted. */
+/** The connection to the database was lost during the insert: the vote may have been counted. */
 export class VoteResultUnknownError extends Error {
   constructor(cause: unknown) {
     super('the vote may have been counted', { cause });
@@ -21,19 +21,19 @@ export class VoteResultUnknownError extends Error {
   }
 }
 
-/** Between two looks at a place that is taken by a vote not yet safe on a majority. */
+/** The pause between two reads of a vote that is not yet on a majority. */
 const READ_AGAIN_MS = 20;
 
-type Place = Pick<Vote, 'serverId' | 'usernameKey' | 'seq'>;
+type VoteNumber = Pick<Vote, 'serverId' | 'usernameKey' | 'seq'>;
 type Id = { serverId: Vote['serverId']; _id: UUID };
 
 const insertVotes = insertLoader<Vote>(DURABLE);
 
-const votesByPlace = findLoader<Vote, Place>({
-  filter: (places) =>
-    places.length === 1
-      ? (places[0] as Place)
-      : { serverId: anyOf(places.map(({ serverId }) => serverId)), $or: places },
+const votesByNumber = findLoader<Vote, VoteNumber>({
+  filter: (numbers) =>
+    numbers.length === 1
+      ? (numbers[0] as VoteNumber)
+      : { serverId: anyOf(numbers.map(({ serverId }) => serverId)), $or: numbers },
   nameOf: ({ serverId, usernameKey, seq }) => `${serverId.toHexString()} ${seq} ${usernameKey}`,
   keyOf: ({ serverId, usernameKey, seq }) => ({ serverId, usernameKey, seq }),
   options: MAJORITY,
@@ -57,44 +57,43 @@ export function findSafeVote({ votes, batcher }: Inserting, id: Id): Promise<Vot
 }
 
 /**
- * Inserts `vote` together with those of other requests, finding out what stands in its place when the end of an
- * insert is unknown or the place is taken. Sending the same document again is harmless: its id and its place are
- * unique.
+ * Inserts `vote` in a batch with those of other requests. After a duplicate key or an unknown result it reads the vote with
+ * this number. Sending the same document again is safe, since its id and its number are unique.
  *
- * @returns the vote that stands at this player's `seq`, and whether it was this call that inserted it
- * @throws {VoteResultUnknownError} when it cannot be known whether it was inserted; else it was not
+ * @returns the vote with this player's `seq`, and whether this call inserted it
+ * @throws {VoteResultUnknownError} when the result of the insert is unknown; after other errors it was not inserted
  */
 export async function insertOnce(
   deps: Inserting,
   vote: Vote,
 ): Promise<{ existing: Vote; insertedNow: boolean }> {
   const deadline = performance.now() + OPERATION_TIMEOUT_MS;
-  let endUnknown = false;
+  let isUnknown = false;
   for (;;) {
     try {
       await deps.batcher.load(insertVotes, deps.votes, vote, deadline - performance.now());
       return { existing: vote, insertedNow: true };
     } catch (error) {
-      // What fails now says nothing of an insert sent before whose end was lost.
+      // This error says nothing about an earlier insert with an unknown result.
       if (!isDuplicateKey(error) && !isUnknownResult(error))
-        throw endUnknown ? new VoteResultUnknownError(error) : error;
-      endUnknown ||= isUnknownResult(error);
-      const existing = await readStatus(deps, vote).catch((readError: unknown) => {
+        throw isUnknown ? new VoteResultUnknownError(error) : error;
+      isUnknown ||= isUnknownResult(error);
+      const existing = await readExisting(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
-      // Our id there without a lost end of ours: another process finished the same idempotent request.
-      if (existing) return { existing, insertedNow: existing._id.equals(vote._id) && endUnknown };
+      // Our id without an unknown result of ours: another process finished the same idempotent request.
+      if (existing) return { existing, insertedNow: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);
     }
   }
 }
 
-/** The vote at the place of `vote`, or the same vote at another place (finished by another process); durable. */
-async function readStatus(deps: Inserting, vote: Vote): Promise<Vote | null> {
+/** The vote with the number of `vote`, or the same vote with another number (inserted by another process); durable. */
+async function readExisting(deps: Inserting, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey, seq } = vote;
   const existing =
-    (await deps.batcher.load(votesByPlace, deps.votes, { serverId, usernameKey, seq })) ??
+    (await deps.batcher.load(votesByNumber, deps.votes, { serverId, usernameKey, seq })) ??
     (await findSafeVote(deps, vote));
   if (existing) await deps.durability.confirm();
   return existing;

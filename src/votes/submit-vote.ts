@@ -25,7 +25,7 @@ export type Submitted = {
 
 /**
  * Casts a vote, under its idempotency key where it has one, within `timeoutMs` milliseconds. After that time no vote
- * is sent any more. A vote that is sent by then has an unknown end.
+ * is sent any more. The result of a vote that was sent by then is unknown.
  *
  * @throws {DeadlineError} when the time is over and nothing was cast
  * @throws {VoteResultUnknownError} when the vote may have been cast
