@@ -10,6 +10,7 @@ import { addServer } from '../../src/servers/listing.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
 import { minuteOf } from '../../src/site/admin/utc-fields.ts';
 import { PASSWORD } from '../support/sign-in.ts';
+import { ageVotes } from '../support/votes.ts';
 import { startSite } from './running-site.ts';
 import { call } from './steps.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
@@ -48,9 +49,7 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
       for (const username of players)
         expect((await call(url, server, 'vote', { username })).status).toBe(200);
     // Move the votes five minutes into the past: an exclusion waits for votes of the last seconds.
-    await platform.voteCounts.flush();
-    await platform.voteCounters.updateMany({}, { $unset: { minutes: '' } });
-    await platform.votes.updateMany({}, [{ $set: { votedAt: { $subtract: ['$votedAt', 5 * MINUTE] } } }]);
+    for (const { serverId } of [alpha, beta]) await ageVotes(platform, new ObjectId(serverId), 5 * MINUTE);
     const content = 'Kind people, and never away.';
     await writeReview(platform, {
       serverId: new ObjectId(alpha.serverId),

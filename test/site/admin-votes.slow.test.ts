@@ -7,6 +7,7 @@ import { finishExclusion } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { ageVotes } from '../support/votes.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 import { accept } from '../votes/voting.ts';
 
@@ -28,12 +29,7 @@ const page = (query: Record<string, string>, path = '') =>
   getPage(web, `/operator/votes${path}?${new URLSearchParams(query)}`, operator.headers);
 const cast = (username: string, by = tokenId) => accept(web.platform, { serverId, username, tokenId: by });
 /** Moves all votes one hour into the past. */
-async function age(): Promise<void> {
-  const { votes, voteCounters, voteCounts } = web.platform;
-  await votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', HOUR] } } }]);
-  await voteCounts.flush();
-  await voteCounters.updateMany({ serverId }, { $unset: { minutes: true } });
-}
+const age = () => ageVotes(web.platform, serverId, HOUR);
 const hoursAgo = (hours: number) => minuteOf(after(web.platform.clock.now(), -hours * HOUR));
 const names = (body: string) =>
   [...body.matchAll(/<th scope="row" data-title="Player"><div><bdi>([^<]*)/g)].map(([, name]) => name);

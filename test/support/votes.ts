@@ -1,8 +1,10 @@
 import { type ObjectId, UUID } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../../src/listeners/delivery-limits.ts';
-import { after, HOUR } from '../../src/platform/clock.ts';
+import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { newVoteId, noDelivery } from '../../src/votes/cast-vote.ts';
+import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Delivery, Vote } from '../../src/votes/vote.ts';
 
 const BATCH = 5_000;
@@ -98,4 +100,17 @@ export async function insertWaitingVotes(
     });
     await votes.insertMany(batch, { ordered: false });
   }
+}
+
+/** Moves a server's votes `byMs` into the past, to the day before too, with its counters. */
+export async function ageVotes(
+  platform: Pick<Platform, 'votes' | 'voteCounters' | 'voteCounts' | 'clock'>,
+  serverId: ObjectId,
+  byMs: number,
+): Promise<void> {
+  await platform.voteCounts.flush();
+  await platform.votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', byMs] } } }]);
+  await platform.voteCounters.deleteMany({ serverId });
+  const now = platform.clock.now();
+  await recountVotes(platform, serverId, [...new Set([dayOf(after(now, -byMs - MINUTE)), dayOf(now)])]);
 }
