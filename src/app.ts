@@ -4,6 +4,7 @@ import helmet from '@fastify/helmet';
 import underPressure from '@fastify/under-pressure';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
+import { claimContracts } from './api/claims/claims.ts';
 import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { parseQuery } from './api/query-string.ts';
@@ -73,9 +74,10 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
     platform,
     metrics: parts.metrics,
   });
+  await app.register(claimContracts, { ...base, platform });
   await app.register(openApiDocument, base);
   await app.register(docsPage, { ...base, openApiUrl: `${config.basePath}/openapi.json` });
-  await app.register(site, { ...base, platform, assets });
+  await app.register(site, { ...base, platform, metrics: parts.metrics, assets });
   return app;
 }
 

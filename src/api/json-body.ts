@@ -4,17 +4,18 @@ import { RefusedError, SENTENCES } from '../process/http-errors.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function parse(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw new RefusedError({ status: 400, sentence: 'The body is empty.' });
+  if (bytes.length === 0)
+    throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The body is empty.' });
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw new RefusedError({ status: 400, sentence: 'The body is not valid UTF-8.' });
+    throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The body is not valid UTF-8.' });
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new RefusedError({ status: 400, sentence: 'The body is not valid JSON.' });
+    throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The body is not valid JSON.' });
   }
 }
 
@@ -34,7 +35,7 @@ export function acceptOnlyJson(app: FastifyInstance): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-      throw new RefusedError({ status: 415, sentence: SENTENCES[415] });
+      throw new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: SENTENCES[415] });
     done(null, payload);
   });
 }

@@ -13,11 +13,13 @@ it in the server's dashboard, section "API Access". A revoked token is refused w
 revoked or expired token, a token of another server, and an unknown or removed server all give the same 401, so that an
 outsider cannot find out which servers exist. A server's id never changes and is never reused.
 
-**Errors.** Every error body is \`{"error": "<sentence for a human>"}\`. A 429 also contains the time from which the next
+**Errors.** Every error body is \`{"error": "<sentence for a human>", "code": "<name>"}\`. A code never changes and is for
+programs; a later version may add codes. Each answer below lists its codes. A 429 also contains the time from which the next
 request is accepted. Errors are checked in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429. 500 is an
 error of the listing. 503, with \`Retry-After\`, means overload, a process that is stopping or has a wrong clock, or a
 database that does not answer within 5 seconds. A client should retry later after every 5xx. A request that cannot be
-parsed may also get 400, 408, 417 or 431, in the same shape. Every answer to a request that could be parsed has the
+parsed may also get 400, 408 (\`request-timeout\`), 417 (\`expectation-failed\`) or 431 (\`headers-too-large\`), in the same
+shape; an unknown path gets 404 (\`not-found\`), another method 405 (\`method-not-allowed\`). Every answer to a request that could be parsed has the
 header \`X-Request-Id\`: include it when you report a problem.
 
 **Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB. Unknown fields and query
@@ -89,7 +91,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
       },
       servers: [{ url: publicUrl }],
       tags: [
-        { name: 'votes', description: 'Cast votes and check whether a player has voted.' },
+        { name: 'votes', description: 'Cast votes, check whether a player has voted, and read the votes.' },
         { name: 'server', description: "Report the server's status; read its figures and reviews." },
       ],
       components: {
@@ -103,11 +105,16 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
   await app.register(swagger, options);
 }
 
+/** The document of an application that is ready. */
+export function readApiDocument(app: FastifyInstance): object {
+  return nameSchemas(structuredClone(app.swagger()));
+}
+
 /** Serves `/openapi.json`. It needs no token. */
 export async function openApiDocument(app: FastifyInstance): Promise<void> {
   let document: object | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, async () => {
-    document ??= nameSchemas(structuredClone(app.swagger()));
+    document ??= readApiDocument(app);
     return document;
   });
 }

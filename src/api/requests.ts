@@ -9,7 +9,7 @@ export function watchRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw new RefusedError({ status: 400, sentence: 'The Host header is missing.' });
+      throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The Host header is missing.' });
     }
     done();
   });
@@ -40,7 +40,7 @@ export function closeConnections(
   { stopping, closing }: { stopping: AbortSignal; closing: AbortSignal },
 ): void {
   app.addHook('onRequest', (_request, _reply, done) => {
-    if (closing.aborted) throw new RefusedError(unavailable(SENTENCES.stopping));
+    if (closing.aborted) throw new RefusedError(unavailable('stopping', SENTENCES.stopping));
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -52,5 +52,5 @@ export function closeConnections(
 /** Refuses a request under overload, except `/healthz`: the process is alive. */
 export async function refuseOverload(request: FastifyRequest): Promise<void> {
   if (request.routeOptions.url?.endsWith('/healthz')) return;
-  throw new RefusedError(unavailable(SENTENCES.overload));
+  throw new RefusedError(unavailable('overloaded', SENTENCES.overload));
 }

@@ -60,12 +60,21 @@ export function refuseUnknownPaths(app: FastifyInstance): void {
     const allow = methodsOf(path);
     if (allow.length === 0) {
       const withoutSlash = path.endsWith('/') && methodsOf(path.slice(0, -1)).length > 0;
-      throw new RefusedError({ status: 404, sentence: withoutSlash ? SENTENCES.slash : SENTENCES[404] });
+      throw new RefusedError({
+        status: 404,
+        code: 'not-found',
+        sentence: withoutSlash ? SENTENCES.slash : SENTENCES[404],
+      });
     }
-    throw new RefusedError({ status: 405, sentence: SENTENCES[405], headers: { allow: allow.join(', ') } });
+    throw new RefusedError({
+      status: 405,
+      code: 'method-not-allowed',
+      sentence: SENTENCES[405],
+      headers: { allow: allow.join(', ') },
+    });
   });
   // Never reached, because the hook answers first. Fastify needs a handler.
   app.setNotFoundHandler(async () => {
-    throw new RefusedError({ status: 404, sentence: SENTENCES[404] });
+    throw new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
   });
 }

@@ -48,6 +48,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
     ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
     ...limitText(shown, now),
+    ['Rewards', shown.rewards ?? 'both (not chosen)'],
     ['Sent at most', `${counted(maxSendingsOf(shown), 'time')} when no answer comes`],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],

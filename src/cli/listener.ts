@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
 import { type Diagnosis, diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep } from '../delivery/diagnosis/diagnosis-steps.ts';
@@ -11,7 +11,8 @@ import {
   showListener,
 } from '../delivery/listeners.ts';
 import { createSend } from '../delivery/send-vote.ts';
-import { type Listener, PROTOCOLS } from '../listeners/listener.ts';
+import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
+import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
 import type { Platform } from '../process/platform.ts';
 import type { Server } from '../servers/server.ts';
@@ -87,6 +88,14 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
   plain('remove', 'stop forwarding votes; waiting votes can be resent later').action(
     onPlatform(terminal, remove),
   );
+  listener
+    .command('rewards')
+    .description('choose whether votes are pushed to the listener, claimed by a plugin, or both')
+    .argument('<server>', 'id or slug')
+    .addArgument(new Argument('<rewards>', 'push, claims or both').choices(REWARDS))
+    .addHelpText('after', examples(terminal, 'listener rewards alpha-craft claims'))
+    .action(onPlatform(terminal, chooseRewards));
+
   plain('pause', 'stop sending votes until the listener is resumed').action(
     onPlatform(terminal, (session, text: string) => change(session, text, pauseListener)),
   );
@@ -100,6 +109,18 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     'test',
     'find out what is wrong with a listener: send a marked test vote and check every step',
   ).action(onPlatform(terminal, test));
+}
+
+async function chooseRewards(session: Session, text: string, rewards: Rewards): Promise<Answer> {
+  const { _id, slug } = await serverOf(session, text);
+  if (!(await setRewards(session, _id, rewards, BY)))
+    throw new CommandError('no-listener', `${slug} has no vote listener, so plugins can claim its votes.`);
+  const words = {
+    push: 'go to the listener. Plugins cannot claim them.',
+    claims: 'can be claimed by plugins. The listener does not receive them; votes that wait are still sent.',
+    both: 'go to the listener, and plugins can claim them. If both give rewards, each vote is rewarded twice.',
+  };
+  return { json: { server_slug: slug, rewards }, text: `Votes of ${slug} ${words[rewards]}` };
 }
 
 async function set(session: Session, text: string, options: SetOptions): Promise<Answer> {

@@ -166,6 +166,11 @@ async function resendOne(platform: Platform, text: string): Promise<Answer> {
       throw noListener();
     case 'imported':
       throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
+    case 'quarantined':
+      throw new CommandError(
+        'quarantined',
+        'The vote is quarantined. Decide about it first: `vote exclusions` shows its quarantine.',
+      );
     case 'too-old':
       throw new CommandError('too-old', 'A vote can be resent for 30 days. This one is older.');
     case 'too-many':

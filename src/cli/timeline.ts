@@ -31,7 +31,10 @@ export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Re
     next_vote_at: iso(vote.cooldownEndedAt ?? nextVoteAt(vote)),
     cooldown_ended_at: iso(vote.cooldownEndedAt),
     token_id: vote.tokenId?.toHexString() ?? null,
+    source: vote.source ?? null,
     excluded_at: iso(vote.excludedAt),
+    quarantined_at: iso(vote.quarantinedAt),
+    claimed_at: iso(vote.claim?.at),
     exclusions: of(events, 'excluded').map(({ exclusionId, reason }) => {
       return { exclusion_id: exclusionId, reason };
     }),

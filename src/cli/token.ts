@@ -1,10 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ObjectId, WithId } from 'mongodb';
+import { rewardsOf } from '../listeners/rewards.ts';
 import { after, HOUR } from '../platform/clock.ts';
 import type { Platform } from '../process/platform.ts';
-import type { ApiToken } from '../servers/api-token.ts';
+import { type ApiToken, kindOf, TOKEN_KINDS, type TokenKind } from '../servers/api-token.ts';
 import { listTokens } from '../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-tokens.ts';
+import type { Server } from '../servers/server.ts';
+import { vrcFile } from '../votes/claims/vrc-file.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
@@ -23,8 +26,23 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
     .description('make a token; it is shown only once')
     .argument('<server>', 'id or slug')
     .option('--name <name>', 'a name for the owner’s list of tokens', 'API token')
+    .addOption(
+      new Option(
+        '--kind <kind>',
+        'api: for the whole API; claim: a key for vote plugins that ask, which may only check and claim votes',
+      )
+        .choices(TOKEN_KINDS)
+        .default('api'),
+    )
     .option('--expires-in <time>', 'how long it is valid, such as 90d; for ever by default', duration)
-    .addHelpText('after', examples(terminal, 'token issue alpha-craft --name website --expires-in 90d'))
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'token issue alpha-craft --name website --expires-in 90d',
+        'token issue alpha-craft --kind claim --name EasyVote --json',
+      ),
+    )
     .action(onPlatform(terminal, issue));
 
   token
@@ -58,26 +76,65 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
     .action(onPlatform(terminal, rotate));
 }
 
-async function issue(
-  platform: Platform,
-  text: string,
-  { name, expiresIn }: { name: string; expiresIn?: number },
-): Promise<Answer> {
+type IssueOptions = { name: string; kind: TokenKind; expiresIn?: number };
+
+async function issue(platform: Platform, text: string, options: IssueOptions): Promise<Answer> {
+  const { name, kind, expiresIn } = options;
   const server = await serverOf(platform, text);
-  const { tokenId, token } = await issueTokenBy(
-    platform,
-    { serverId: server._id, name, ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }) },
-    BY,
-  );
+  const request = {
+    serverId: server._id,
+    name,
+    kind,
+    ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
+  };
+  const { tokenId, token } = await issueTokenBy(platform, request, BY);
   const now = platform.clock.now();
   const until = expiresIn === undefined ? 'for ever' : `until ${when(after(now, expiresIn), now)}`;
+  const head = `${kind === 'claim' ? 'The claim key' : 'The token'} ${tokenId} («${name.trim()}») is valid for ${server.slug} ${until}:`;
+  if (kind === 'claim') return claimKeyAnswer(platform, server, head, tokenId, token);
   return {
     json: { token_id: tokenId, token },
     text: shownOnce(
-      `The token ${tokenId} («${name.trim()}») is valid for ${server.slug} ${until}:`,
+      head,
       token,
       `Use it for ${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}/… with the header`,
     ),
+  };
+}
+
+async function claimKeyAnswer(
+  { config, listeners }: Platform,
+  server: WithId<Server>,
+  head: string,
+  tokenId: string,
+  key: string,
+): Promise<Answer> {
+  const url = config.PUBLIC_URL;
+  const vrc = vrcFile({ name: config.SERVICE_NAME, url }, `${url}/servers/${server.slug}`, key);
+  const listener = await listeners.findOne({ serverId: server._id });
+  const rewards = rewardsOf(listener);
+  const warnings = {
+    both: `${server.slug} also has a vote listener: a listener that rewards and a plugin that claims give each vote twice. Choose one: listener rewards ${server.slug} push|claims|both`,
+    push: `Votes of ${server.slug} cannot be claimed, because its owner has chosen the vote listener. Change it: listener rewards ${server.slug} claims`,
+    claims: '',
+  };
+  const warning = listener?.rewards === 'both' ? '' : warnings[rewards];
+  return {
+    json: { token_id: tokenId, key, vrc, rewards, ...(warning ? { warning } : {}) },
+    text: [
+      head,
+      '',
+      `  ${key}`,
+      '',
+      'It is shown only once. It may only check and claim votes:',
+      `  ${url}/api/?object=votes&element=claim&key=KEY&username=PLAYER`,
+      `  ${url}/api/?action=status&key=KEY&username=PLAYER`,
+      '',
+      'The .vrc file of VoteReward:',
+      '',
+      JSON.stringify(vrc, null, 2),
+      ...(warning ? ['', warning] : []),
+    ].join('\n'),
   };
 }
 
@@ -99,6 +156,7 @@ async function list(session: Session, text: string): Promise<Answer> {
   const rows = tokens.map((token) => [
     token._id.toHexString(),
     token.name,
+    kindOf(token),
     `${token.prefix}…`,
     stateOf(token, now),
     when(token.createdAt, now),
@@ -108,7 +166,7 @@ async function list(session: Session, text: string): Promise<Answer> {
   return {
     json: { tokens: tokens.map((token) => tokenJson(token, now)) },
     text: table(
-      ['TOKEN ID', 'NAME', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
+      ['TOKEN ID', 'NAME', 'KIND', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
       rows,
       `${server.slug} has no token yet. Make one: ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
     ),
@@ -124,6 +182,7 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
   return {
     token_id: token._id.toHexString(),
     name: token.name,
+    kind: kindOf(token),
     prefix: token.prefix,
     state: stateOf(token, now),
     created_at: iso(token.createdAt),

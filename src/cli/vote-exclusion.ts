@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
 import type { Platform } from '../process/platform.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
+import { excludeQuarantined } from '../votes/quarantine.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -37,17 +38,43 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
 
   vote
     .command('exclusions')
-    .description('show which votes of a server were excluded, and why')
+    .description('show which votes of a server were excluded or are quarantined, and why')
     .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'vote exclusions alpha-craft'))
     .action(onPlatform(terminal, list));
 
   vote
     .command('include')
-    .description('undo an exclusion: its votes count again')
+    .description('undo an exclusion or release a quarantine: its votes count')
     .argument('<exclusion_id>', 'the id that `vote exclusions` shows')
     .addHelpText('after', examples(terminal, 'vote include 6b019ace24981ba2c7ac8bec'))
     .action(onPlatform(terminal, include, { wakes: true, longRun: true }));
+
+  vote
+    .command('exclude-quarantine')
+    .description('decide that quarantined votes stay excluded; `vote include` releases them')
+    .argument('<exclusion_id>', 'the id that `vote exclusions` shows')
+    .requiredOption('--reason <text>', 'why, for the audit log')
+    .addHelpText(
+      'after',
+      examples(terminal, 'vote exclude-quarantine 6b019ace24981ba2c7ac8bec --reason "Bots"'),
+    )
+    .action(onPlatform(terminal, excludeQuarantine, { wakes: true }));
+}
+
+async function excludeQuarantine(
+  session: Session,
+  text: string,
+  { reason }: { reason: string },
+): Promise<Answer> {
+  const id = objectIdOf(text);
+  const exclusion = id && (await excludeQuarantined(session, id, reason, BY));
+  if (!exclusion)
+    throw new CommandError('quarantine-not-found', `There is no open quarantine with the id «${text}».`);
+  return {
+    json: exclusionJson(exclusion),
+    text: `The votes of quarantine ${text} stay excluded. A worker finishes this within a minute.`,
+  };
 }
 
 type ExcludeOptions = { since: Date; until: Date; reason: string; token?: string };
@@ -87,7 +114,9 @@ async function include(session: Session, text: string): Promise<Answer> {
     throw new CommandError('exclusion-not-found', `There is no exclusion with the id «${text}».`);
   return {
     json: exclusionJson(exclusion),
-    text: `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, except those that another exclusion covers.`,
+    text: exclusion.isQuarantine
+      ? `Quarantine ${text} is released: its ${counted(exclusion.votes ?? 0, 'vote')} count and are delivered, except those that another exclusion covers.`
+      : `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, except those that another exclusion covers.`,
   };
 }
 

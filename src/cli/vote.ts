@@ -68,7 +68,7 @@ async function list(
     isConfirmed(vote.delivery) === false ? 'sent, not confirmed' : vote.delivery.state,
     vote.delivery.attemptCount,
     lastCode(vote) ?? '-',
-    vote.excludedAt ? 'excluded' : 'yes',
+    vote.quarantinedAt ? 'quarantined' : vote.excludedAt ? 'excluded' : 'yes',
   ]);
   return {
     json: { votes: votes.map(summaryJson) },

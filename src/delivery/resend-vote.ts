@@ -39,6 +39,8 @@ export type Resent =
   | { kind: 'no-listener' }
   /** It was cast elsewhere: imported votes are never forwarded. */
   | { kind: 'imported' }
+  /** An operator decides about it first. */
+  | { kind: 'quarantined' }
   /** Votes can be resent for 30 days. */
   | { kind: 'too-old' }
   /** Too many delivered votes of its server were resent. */
@@ -95,9 +97,10 @@ export async function resendVote(
 export function whyNotResend(
   vote: Vote,
   now: Date,
-): Extract<Resent, { kind: 'imported' | 'under-way' | 'too-old' }> | null {
+): Extract<Resent, { kind: 'imported' | 'quarantined' | 'under-way' | 'too-old' }> | null {
   const { state } = vote.delivery;
   if (isImported(vote)) return { kind: 'imported' };
+  if (vote.quarantinedAt) return { kind: 'quarantined' };
   if (!RESENDABLE_STATES.includes(state)) return { kind: 'under-way', state };
   return after(vote.votedAt, RESENDABLE_MS) <= now ? { kind: 'too-old' } : null;
 }

@@ -175,6 +175,7 @@ function filterOf(
     ...(player === undefined ? {} : { usernameKey: usernameKey(player) }),
     // Imported votes have negative numbers, and are never forwarded.
     seq: { $gt: 0 },
+    quarantinedAt: { $exists: false },
     ...selected(states.filter(isResendable)),
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
     ...(silent ? { $and: [endedSilently(silent)] } : {}),

@@ -28,14 +28,17 @@ Tallyport demo at ${url}. Every server, player, vote and review in it is made up
     as an owner of servers  ${users.owner.email}      ${users.owner.password}
     as the operator         ${users.operator.email}   ${users.operator.password}
 
-Cast a vote for ${server.name}, as a plugin would:
+Vote for ${server.name} on its page:
+
+  ${url}/servers/${server.slug}/vote?username=${player}
+
+The vote arrives below, as the game server's vote listener received it. A plugin casts one with the API:
 
   curl -X POST ${url}/api/v1/servers/${server.serverId}/vote \\
     -H 'Authorization: Bearer ${server.token}' \\
     -H 'Content-Type: application/json' -d '{"username": "${player}"}'
 
-It arrives below, as the game server's vote listener received it. Stop that listener for ${awaySeconds} s
-${hasKeys ? 'with the key s, or from another terminal with' : 'from another terminal with'}
+Stop that listener for ${awaySeconds} s ${hasKeys ? 'with the key s, or from another terminal with' : 'from another terminal with'}
 
   kill -USR2 ${pid}
 

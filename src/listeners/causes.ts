@@ -6,6 +6,7 @@
  * - `challenge-retry`: the listener refused the challenge of the attempt before; one retry follows at once.
  * - `given-back`: the attempt before was released because Tallyport stopped.
  * - `resend`: somebody sent the vote again.
+ * - `release`: an operator released the vote from quarantine.
  * - `listener-test`: the planned test of an unreachable listener.
  * - `server-returned`: that test, brought forward because the game server is online again.
  * - `listener-back`: the listener answered again.
@@ -18,6 +19,7 @@ export const CAUSES = [
   'challenge-retry',
   'given-back',
   'resend',
+  'release',
   'listener-test',
   'server-returned',
   'listener-back',

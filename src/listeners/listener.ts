@@ -8,6 +8,16 @@ import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
+/**
+ * How players of a server with a listener are rewarded.
+ *
+ * - `push`: the listener receives each vote, and plugins cannot claim it.
+ * - `claims`: plugins claim votes, and the listener receives none.
+ * - `both`: a plugin that claims and a listener that rewards give each vote twice.
+ */
+export const REWARDS = ['push', 'claims', 'both'] as const;
+export type Rewards = (typeof REWARDS)[number];
+
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const nested = { _id: false } as const;
 
@@ -97,6 +107,8 @@ const listenerDefinition = {
   sealedSecret: { type: String, required: true },
   /** For http: the secret before the last rotation. */
   previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
+  /** Absent until the owner chooses: `both`. */
+  rewards: { type: String, enum: REWARDS },
   /** The name of the voting site that the listener receives. It selects the token there and never changes by itself. */
   serviceName: { type: String, required: true },
   /** Increases with every change of the settings and every resume: outcomes of older attempts change nothing then. */

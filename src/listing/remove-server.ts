@@ -2,7 +2,7 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import { failWaitingVotes } from '../delivery/listeners.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
-import type { AuthenticatedToken } from '../servers/api-tokens.ts';
+import type { AuthenticatedToken } from '../servers/api-token.ts';
 import type { ListChange } from '../servers/listing.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';

@@ -6,10 +6,15 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
+import { type OpenQuarantine, openQuarantines } from '../votes/quarantine.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
+import { countOrigins, type VoteOrigin } from '../votes/web/vote-origin.ts';
 
 type Sources = {
   reviews: Collection<Review>;
+  voteExclusions: Collection<VoteExclusion>;
+  voteOrigins: Collection<VoteOrigin>;
   listeners: Collection<Listener>;
   servers: Collection<Server>;
   votes: Collection<Vote>;
@@ -34,6 +39,8 @@ export type Attention = {
   failed: Kind<{ server: Named; votes: number; newest: Date }>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
+  /** `networks`: from which its vote form was used since. */
+  quarantines: Kind<{ server: Named; networks: number } & OpenQuarantine>;
 };
 
 /** The most rows of one kind. */
@@ -47,15 +54,16 @@ export const COUNTED = 1_000;
  * documents, whatever the size of the listing.
  */
 export async function needsAttention(sources: Sources): Promise<Attention> {
-  const [reviews, paused, unreachable, failed, playersDiffer, unusualVotes] = await Promise.all([
+  const [reviews, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines] = await Promise.all([
     waitingReviews(sources),
     stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
     stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
     failedVotes(sources),
     differingServers(sources),
     unusualServers(sources),
+    quarantinedVotes(sources),
   ]);
-  return { reviews, paused, unreachable, failed, playersDiffer, unusualVotes };
+  return { reviews, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines };
 }
 
 async function waitingReviews({ reviews }: Sources): Promise<Attention['reviews']> {
@@ -154,6 +162,19 @@ async function unusualServers({ servers }: Sources): Promise<Attention['unusualV
     .toArray();
   return kind(
     found.flatMap(({ unusualVotes, ...server }) => (unusualVotes ? [{ server, ...unusualVotes }] : [])),
+  );
+}
+
+async function quarantinedVotes(sources: Sources): Promise<Attention['quarantines']> {
+  const open = await openQuarantines(sources, { limit: LISTED + 1 });
+  const rows = await named(sources, open, ({ quarantine }) => quarantine.serverId);
+  return kind(
+    await Promise.all(
+      rows.map(async ({ server, row }) => {
+        const networks = await countOrigins(sources, server._id, row.quarantine.since);
+        return { server, networks, ...row };
+      }),
+    ),
   );
 }
 

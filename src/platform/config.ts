@@ -56,6 +56,10 @@ const environment = z.object({
   DESTINATION_LIMIT: wholeNumber(1, 1_000_000).default(60),
   ACCOUNT_LIMIT: wholeNumber(1, 1_000_000).default(40),
   SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),
+  /** Whether players may vote on the pages. */
+  WEB_VOTES: oneOf(['on', 'off']).default('on'),
+  /** As how many players a network may vote for a server on a day, without an account. */
+  WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(3),
   TRUST_PROXY: trustProxy.default(false),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SERVICE_NAME: z

@@ -38,6 +38,8 @@ import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
 import { type VoteExclusion, voteExclusionSchema } from '../votes/vote-exclusion.ts';
+import { type UsedProof, usedProofSchema } from '../votes/web/proof-of-work.ts';
+import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 
 /** A model: its name in mongoose, its schema and, for the compiler only, the type of its documents. */
@@ -55,6 +57,8 @@ const MODELS = {
   votes: define<Vote>('Vote', voteSchema),
   voteCounters: define<VoteCounter>('VoteCounter', voteCounterSchema),
   voteExclusions: define<VoteExclusion>('VoteExclusion', voteExclusionSchema),
+  usedProofs: define<UsedProof>('UsedProof', usedProofSchema),
+  voteOrigins: define<VoteOrigin>('VoteOrigin', voteOriginSchema),
   idempotencyKeys: define<IdempotencyKey>('IdempotencyKey', idempotencyKeySchema),
   listeners: define<Listener>('Listener', listenerSchema),
   diagnosisAllowances: define<CheckAllowance>('CheckAllowance', checkAllowanceSchema),

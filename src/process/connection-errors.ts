@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { codeOfStatus } from './error-codes.ts';
 import { SENTENCES } from './http-errors.ts';
 import { answersSent } from './pipelining.ts';
 
@@ -37,7 +38,7 @@ async function refuseAndClose(error: Error & { code?: string }, socket: Socket):
     return;
   }
   const status = STATUS_OF[error.code ?? ''] ?? 400;
-  const body = JSON.stringify({ error: SENTENCES[status] });
+  const body = JSON.stringify({ error: SENTENCES[status], code: codeOfStatus(status) });
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -65,6 +66,6 @@ export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response
       .writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
-      .end(JSON.stringify({ error: SENTENCES[417] }));
+      .end(JSON.stringify({ error: SENTENCES[417], code: codeOfStatus(417) }));
   });
 }

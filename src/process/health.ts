@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
 import { describeSkew } from '../platform/clock-skew.ts';
 import { remembered, within } from '../platform/deadline.ts';
+import type { ErrorCode } from './error-codes.ts';
 import { RETRY_AFTER_SECONDS } from './http-errors.ts';
 import { missingUniqueIndexes } from './indexes.ts';
 import type { Platform } from './platform.ts';
@@ -114,8 +115,12 @@ export async function healthRoutes(
     reply.header('cache-control', 'no-store');
     if (result.ready) return reply.send(result);
     reply.code(503).header('retry-after', RETRY_AFTER_SECONDS);
-    return reply.send({ error: notReadySentence(result), ...result });
+    return reply.send({ error: notReadySentence(result), code: notReadyCode(result), ...result });
   });
+}
+
+function notReadyCode({ stopping }: Readiness): ErrorCode {
+  return stopping ? 'stopping' : 'unavailable';
 }
 
 function notReadySentence({ checks, stopping }: Readiness): string {

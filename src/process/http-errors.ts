@@ -3,10 +3,13 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
+import type { VoteFormError } from '../votes/web/web-vote.ts';
+import { codeOfStatus, type ErrorCode } from './error-codes.ts';
 
-/** An error answer: `{"error": sentence, ...fields}`. */
+/** An error answer: `{"error": sentence, "code": code, ...fields}`. */
 export type Refusal = {
   status: number;
+  code: ErrorCode | VoteFormError;
   /** For the user: what is wrong and what to do. */
   sentence: string;
   headers?: Record<string, string>;
@@ -50,16 +53,21 @@ export const SENTENCES = {
 } as const;
 
 /** A 503, with the time after which to try again. */
-export function unavailable(sentence: string): Refusal {
-  return { status: 503, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
+export function unavailable(code: ErrorCode, sentence: string): Refusal {
+  return { status: 503, code, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
 }
 
 const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
-  FST_ERR_BAD_URL: { status: 400, sentence: 'The address has malformed percent-encoding.' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, sentence: SENTENCES[415] },
-  FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, sentence: SENTENCES[413] },
+  FST_ERR_BAD_URL: {
+    status: 400,
+    code: 'malformed',
+    sentence: 'The address has malformed percent-encoding.',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, code: 'unsupported-media-type', sentence: SENTENCES[415] },
+  FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, code: 'too-large', sentence: SENTENCES[413] },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     status: 400,
+    code: 'malformed',
     sentence: 'The body is not as long as Content-Length says.',
   },
 };
@@ -68,17 +76,19 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
 export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return { status: 400, sentence: describeErrors(error, request) };
+    return { status: 400, code: 'malformed', sentence: describeErrors(error, request) };
   }
-  if (error === request.raw.errored) return { status: 400, sentence: 'The body ended early.' };
-  if (error instanceof OverloadError) return unavailable(SENTENCES.overload);
-  if (error instanceof DeadlineError || isUnknownResult(error)) return unavailable(SENTENCES.database);
+  if (error === request.raw.errored)
+    return { status: 400, code: 'malformed', sentence: 'The body ended early.' };
+  if (error instanceof OverloadError) return unavailable('overloaded', SENTENCES.overload);
+  if (error instanceof DeadlineError || isUnknownResult(error))
+    return unavailable('database-unavailable', SENTENCES.database);
   const known = BY_FRAMEWORK_CODE[error.code];
   if (known) return known;
   const status = error.statusCode ?? 500;
-  if (status >= 400 && status < 500) return { status, sentence: error.message };
-  if (status === 503) return unavailable(SENTENCES.overload);
-  return { status: 500, sentence: SENTENCES[500] };
+  if (status >= 400 && status < 500) return { status, code: codeOfStatus(status), sentence: error.message };
+  if (status === 503) return unavailable('overloaded', SENTENCES.overload);
+  return { status: 500, code: 'internal', sentence: SENTENCES[500] };
 }
 
 type Validation = { validation: { instancePath: string; message?: string }[]; validationContext?: string };
@@ -105,14 +115,14 @@ function describeErrors({ validation, validationContext }: Validation, request: 
 /** Sends `refusal` as the answer. */
 export function sendRefusal(
   reply: FastifyReply,
-  { status, sentence, headers, fields }: Refusal,
+  { status, code, sentence, headers, fields }: Refusal,
 ): FastifyReply {
   return reply
     .code(status)
     .headers(headers ?? {})
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send({ error: sentence, ...fields });
+    .send({ error: sentence, code, ...fields });
 }
 
 /**

@@ -26,7 +26,7 @@ export function boundConnections(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!tooMany.has(request.raw)) return done();
     reply.header('connection', 'close');
-    throw new RefusedError(unavailable(SENTENCES.ahead));
+    throw new RefusedError(unavailable('overloaded', SENTENCES.ahead));
   });
 }
 

@@ -5,7 +5,8 @@ import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { type OpenOptions, openResources, type Resources } from '../platform/resources.ts';
-import { type AuthenticatedToken, createAuthenticationCache } from '../servers/api-tokens.ts';
+import type { AuthenticatedToken } from '../servers/api-token.ts';
+import { createAuthenticationCache } from '../servers/authenticate-token.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { bindCollections, type Collections } from './collections.ts';
 

@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import { answerClientError } from './connection-errors.ts';
+import type { ErrorCode } from './error-codes.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import { answerError } from './http-errors.ts';
 import type { Metrics } from './metrics.ts';
@@ -38,7 +39,10 @@ export async function serveProcessEndpoints(
     return reply.type(metrics.contentType).send(text);
   });
   app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: 'There is nothing here: see /healthz, /readyz and /metrics.' }),
+    reply.code(404).send({
+      error: 'There is nothing here: see /healthz, /readyz and /metrics.',
+      code: 'not-found' satisfies ErrorCode,
+    }),
   );
 
   try {

@@ -1,4 +1,12 @@
+import type { ObjectId, WithId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
+
+/**
+ * - `api`: it calls the whole API of its server.
+ * - `claim`: a claim key, which may only check and claim votes. Vote plugins send it in addresses.
+ */
+export const TOKEN_KINDS = ['api', 'claim'] as const;
+export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 const apiTokenDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
@@ -8,6 +16,8 @@ const apiTokenDefinition = {
   hash: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
   /** The token's first characters, so that its owner recognises it. */
   prefix: { type: String, required: true },
+  /** Absent in tokens of older versions: `api`. */
+  kind: { type: String, enum: TOKEN_KINDS },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
   /** The lifetime it was issued with; null: it never expires. Rotation gives its successor the same lifetime. */
@@ -23,3 +33,10 @@ apiTokenSchema.index({ hash: 1 }, { unique: true });
 apiTokenSchema.index({ serverId: 1, createdAt: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
+
+/** A valid token and its server. Only the id of the server is cached. */
+export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };
+
+export function kindOf({ kind }: Pick<ApiToken, 'kind'>): TokenKind {
+  return kind ?? 'api';
+}

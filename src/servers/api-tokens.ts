@@ -1,17 +1,13 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
-import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
-import { TtlCache } from '../platform/batching/ttl-cache.ts';
-import { after, type Clock, MINUTE, SECOND } from '../platform/clock.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
+import { after, type Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { text } from '../platform/text.ts';
-import type { ApiToken } from './api-token.ts';
-import type { Server } from './server.ts';
-import { serverLoader } from './server-loader.ts';
-import { hashToken, isTokenShaped, makeToken, tokenPrefix } from './token-text.ts';
+import { type ApiToken, type AuthenticatedToken, kindOf, type TokenKind } from './api-token.ts';
+import { hashToken, makeToken, tokenPrefix } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
@@ -31,9 +27,6 @@ export class TokenMadeError extends Error {
   }
 }
 
-/** `lastUsedAt` is precise to the minute: a busy token costs one write per minute, not one per request. */
-const LAST_USED_STEP_MS = MINUTE;
-
 const naming = z.object({
   name: z
     .string({ error: 'must be text' })
@@ -48,7 +41,14 @@ const naming = z.object({
  * A token to make. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: a repeated request
  * with the same id makes no second token.
  */
-type TokenRequest = { serverId: ObjectId; name: string; expiresInMs?: number; tokenId?: ObjectId };
+type TokenRequest = {
+  serverId: ObjectId;
+  name: string;
+  /** `api` by default. */
+  kind?: TokenKind;
+  expiresInMs?: number;
+  tokenId?: ObjectId;
+};
 
 /**
  * Makes a token for a server.
@@ -70,6 +70,7 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
     name: request.name,
     hash: hashToken(token),
     prefix: tokenPrefix(token),
+    kind: request.kind ?? 'api',
     createdAt: now,
     expiresAt: request.expiresInMs === undefined ? null : after(now, request.expiresInMs),
     lifetimeMs: request.expiresInMs ?? null,
@@ -91,6 +92,15 @@ export function listTokens(
   serverId: ObjectId,
 ): Promise<WithId<ApiToken>[]> {
   return apiTokens.find({ serverId }).sort({ createdAt: 1 }).toArray();
+}
+
+/** Whether a server has a valid claim key: a plugin can claim its votes. */
+export async function hasClaimKeys(
+  { apiTokens, clock }: Pick<Tokens, 'apiTokens' | 'clock'>,
+  serverId: ObjectId,
+): Promise<boolean> {
+  const keys = await apiTokens.find({ serverId, kind: 'claim' }).toArray();
+  return keys.some((key) => isValid(key, clock.now()));
 }
 
 /**
@@ -134,7 +144,7 @@ export async function rotateToken(
     if (newId && (await apiTokens.findOne({ _id: newId, serverId }))) throw new TokenMadeError();
     return null;
   }
-  const request = { serverId, name: old.name, ...(newId ? { tokenId: newId } : {}) };
+  const request = { serverId, name: old.name, kind: kindOf(old), ...(newId ? { tokenId: newId } : {}) };
   const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   try {
     const issued = await insertToken({ apiTokens, clock }, { ...request, ...lifetime });
@@ -160,109 +170,4 @@ async function expireAt(
 /** Whether a token is neither revoked nor expired. */
 export function isValid(token: ApiToken, now: Date): boolean {
   return !token.revokedAt && (!token.expiresAt || now < token.expiresAt);
-}
-
-/** An authenticated call's server and token. */
-type Caller = { server: WithId<Pick<Server, 'removedAt'>>; token: WithId<ApiToken> };
-
-const tokensLoader = findLoader<ApiToken, string>({
-  filter: (hashes) => ({ hash: anyOf(hashes) }),
-  nameOf: (hash) => hash,
-  keyOf: ({ hash }) => hash,
-});
-
-/** Servers with their `removedAt`. */
-const removalsLoader = serverLoader({ removedAt: 1 });
-
-type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher };
-
-/**
- * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that
- * an outsider cannot learn which servers exist.
- *
- * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
- * @returns null for every reason: malformed, unknown, revoked or expired token, a token of another
- *   server, an unknown or removed server
- */
-export async function authenticate(
-  { apiTokens, servers, batcher, clock }: Authenticating,
-  serverId: string,
-  tokenText: string,
-): Promise<Caller | null> {
-  if (!isTokenShaped(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
-  const id = new ObjectId(serverId);
-  const [token, server] = await Promise.all([
-    batcher.load(tokensLoader, apiTokens, hashToken(tokenText)),
-    batcher.load(removalsLoader, servers, id),
-  ]);
-  if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
-    return null;
-  return { server, token };
-}
-
-/** A valid token and its server. Only the id of the server is cached. */
-export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };
-
-/** A successful authentication is cached for 4 seconds: a revoked token is refused within 5 s everywhere (contract). */
-export const AUTHENTICATION_TTL_MS = 4 * SECOND;
-const MAX_AUTHENTICATIONS = 20_000;
-
-/** The cache of successful authentications of one process. */
-export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
-  return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
-}
-
-/**
- * Authenticates a call and caches the success for `AUTHENTICATION_TTL_MS`; failures are not cached. A token that is
- * revoked or rotated and a server that is removed in this process leave the cache at once. Each use checks the expiry.
- *
- * @param options - `fresh`: do not read the cache
- */
-export async function authenticateCached(
-  deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
-  serverId: string,
-  tokenText: string,
-  { fresh = false } = {},
-): Promise<AuthenticatedToken | null> {
-  const load = async () => {
-    const caller = await authenticate(deps, serverId, tokenText);
-    return caller && { serverId: caller.server._id, token: caller.token };
-  };
-  const found = fresh
-    ? await load()
-    : await deps.authentications.read(`${serverId} ${hashToken(tokenText)}`, load);
-  return found && isValid(found.token, deps.clock.now()) ? found : null;
-}
-
-/** The cached authentication of a call, without a query; undefined when there is none. */
-export function cachedAuthentication(
-  { authentications, clock }: { authentications: TtlCache<AuthenticatedToken>; clock: Clock },
-  serverId: string,
-  tokenText: string,
-): AuthenticatedToken | undefined {
-  const cached = authentications.peek(`${serverId} ${hashToken(tokenText)}`);
-  return cached && isValid(cached.token, clock.now()) ? cached : undefined;
-}
-
-/** Writes the last use of tokens. It collects uses for 250 ms, because no request waits for the write. */
-const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
-  most: 500,
-  collectMs: 250,
-  async load(apiTokens, uses) {
-    const at = new Date(Math.max(...uses.map(({ at }) => at.getTime())));
-    await apiTokens.updateMany({ _id: anyOf(uses.map(({ _id }) => _id)) }, { $max: { lastUsedAt: at } });
-    return uses.map(() => true);
-  },
-};
-
-/** Stores the time of a token's use; undefined when the stored time is less than a minute old. */
-export function noteTokenUse(
-  { apiTokens, batcher, clock }: Tokens & { batcher: Batcher },
-  token: WithId<ApiToken>,
-): Promise<true> | undefined {
-  const now = clock.now();
-  if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
-  // A cached token is not written again by the next request.
-  token.lastUsedAt = now;
-  return batcher.load(tokenUsesLoader, apiTokens, { _id: token._id, at: now });
 }

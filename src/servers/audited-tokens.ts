@@ -2,14 +2,8 @@ import type { Collection, ObjectId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { ApiToken } from './api-token.ts';
-import {
-  type AuthenticatedToken,
-  type IssuedToken,
-  issueToken,
-  revokeToken,
-  rotateToken,
-} from './api-tokens.ts';
+import type { ApiToken, AuthenticatedToken } from './api-token.ts';
+import { type IssuedToken, issueToken, revokeToken, rotateToken } from './api-tokens.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
 type Invalidating = Tokens & { authentications: TtlCache<AuthenticatedToken> };
@@ -21,8 +15,8 @@ export async function issueTokenBy(
   by: string,
 ): Promise<IssuedToken> {
   const issued = await issueToken(deps, request);
-  const { serverId, name, expiresInMs = null } = request;
-  const details = { tokenId: issued.tokenId, name: name.trim(), expiresInMs };
+  const { serverId, name, kind = 'api', expiresInMs = null } = request;
+  const details = { tokenId: issued.tokenId, name: name.trim(), kind, expiresInMs };
   await recordAudit(deps, { by, action: 'token.issue', serverId, details });
   return issued;
 }

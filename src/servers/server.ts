@@ -133,6 +133,8 @@ const serverDefinition = {
   proof: { type: new Schema(proofDefinition, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
+  /** False when the owner switched the vote form off; absent otherwise. */
+  webVotes: { type: Boolean },
   /** The owner's e-mail address of an imported server, until a user signs in with it. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },

@@ -4,19 +4,35 @@ import { createRequire } from 'node:module';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 
+/** Its version is part of its path, and of the imports in scripts/solve.js. */
+const ALTCHA = 'altcha-lib-2.8.0';
+
 const require = createRequire(import.meta.url);
 const here = (file: string) => new URL(file, import.meta.url);
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** A module of altcha-lib, for the worker. Its modules import each other by name, so their paths have no hash. */
+const ofAltcha = (module: string) =>
+  ({
+    name: `${ALTCHA}/${module}`,
+    file: new URL(module, import.meta.resolve('altcha-lib')),
+    type: JAVASCRIPT,
+  }) as const;
 
 /** Every file that a page may load. All of them come from this server. */
 const FILES = [
   { name: 'site.css', file: here('./site.css'), type: 'text/css; charset=utf-8' },
-  { name: 'page.js', file: here('./scripts/page.js'), type: 'text/javascript; charset=utf-8' },
+  { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
   {
     name: 'htmx.js',
     file: require.resolve('htmx.org/dist/htmx.min.js'),
-    type: 'text/javascript; charset=utf-8',
+    type: JAVASCRIPT,
   },
+  { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
+  { name: 'solve.js', file: here('./scripts/solve.js'), type: JAVASCRIPT },
   { name: 'tallyport.svg', file: here('./tallyport.svg'), type: 'image/svg+xml' },
+  ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map(ofAltcha),
 ] as const;
 
 export type AssetName = (typeof FILES)[number]['name'];
@@ -34,7 +50,7 @@ async function compress({ name, file, type }: (typeof FILES)[number]) {
   return {
     name,
     type,
-    path: `/assets/${name.replace('.', `.${hash}.`)}`,
+    path: `/assets/${name.startsWith(ALTCHA) ? name : name.replace('.', `.${hash}.`)}`,
     bodies: { br: brotliCompressSync(plain), gzip: gzipSync(plain), identity: plain },
   };
 }

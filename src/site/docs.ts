@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
+import type { ErrorCode } from '../process/error-codes.ts';
 
 /** Scalar's script is inline and allowed by its hash. Scalar also sets inline styles. */
 function contentSecurityPolicy(page: string): string {
@@ -37,7 +38,9 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
   app.addHook('onRequest', async (request, reply) => {
     // Scalar builds a URL from the Host header and would throw on an invalid one.
     if (URL.canParse(`http://${request.hostname}`)) return;
-    return reply.code(400).send({ error: 'The Host header is not a valid host.' });
+    return reply
+      .code(400)
+      .send({ error: 'The Host header is not a valid host.', code: 'malformed' satisfies ErrorCode });
   });
   app.addHook('onSend', async (_request, reply, payload) => {
     const type = String(reply.getHeader('content-type'));

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { after, SECOND } from '../platform/clock.ts';
+import { codeOfStatus } from '../process/error-codes.ts';
 import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../process/http-errors.ts';
 import type { Content } from './html.ts';
 import { layout, sendHtml } from './layout.ts';
@@ -49,7 +50,12 @@ export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const refusal =
       error instanceof PageError
-        ? { status: error.statusCode, sentence: error.message, headers: retryAfter(error) }
+        ? {
+            status: error.statusCode,
+            code: codeOfStatus(error.statusCode),
+            sentence: error.message,
+            headers: retryAfter(error),
+          }
         : refusalOf(error, request);
     logRefusal(request, error, refusal);
     // The route's pattern if there is one: the same path can be spelled in many ways.

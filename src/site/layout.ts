@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, raw } from 'hono/html';
 import type { User } from '../accounts/user.ts';
+import type { AssetName } from './assets.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
 import type { Site } from './site-settings.ts';
@@ -14,6 +15,8 @@ export type Page = {
   body: Content;
   /** Parts of the page refresh themselves (loads htmx). */
   live?: boolean;
+  /** The page's own scripts. */
+  scripts?: AssetName[];
   /**
    * Messages shown at the top after a redirect with `?done=<code>`, by code. Links cannot contain the text itself, so
    * nobody can make the site show text of their own.
@@ -45,7 +48,7 @@ const HTMX = JSON.stringify({
 
 /** The whole document. */
 export function layout(site: Site, user: User | null, page: Page & { path: string }): Html {
-  const { title, width = 'wide', body, live = false, path, listed } = page;
+  const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
   const { base, name } = site;
   return html`<!doctype html>
 <html lang="en">
@@ -58,6 +61,7 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
     <link rel="icon" type="image/svg+xml" href="${site.asset('tallyport.svg')}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
     <script type="module" src="${site.asset('page.js')}"></script>
+    ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
     ${live ? html`<meta name="htmx-config" content="${HTMX}" /><script defer src="${site.asset('htmx.js')}"></script>` : ''}
   </head>
   <body>

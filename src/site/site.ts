@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
+import type { Metrics } from '../process/metrics.ts';
 import type { Platform } from '../process/platform.ts';
 import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
@@ -18,6 +19,8 @@ function contentSecurityPolicy({ DISCORD_CLIENT_ID }: Platform['config']): strin
   return [
     "default-src 'none'",
     "script-src 'self'",
+    // The worker that solves the vote form's challenge.
+    "worker-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -37,7 +40,7 @@ const FORM_LIMIT = 32 * 1_024;
  */
 export async function site(
   app: FastifyInstance,
-  { platform, assets }: { platform: Platform; assets: Assets },
+  { platform, metrics, assets }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'>; assets: Assets },
 ): Promise<void> {
   const { config } = platform;
   const auth = createAuth(platform, (link) => sendLink(platform, link));
@@ -56,7 +59,7 @@ export async function site(
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
 
-  await app.register(listing, { platform });
+  await app.register(listing, { platform, metrics });
   await app.register(accountPages, { platform, auth, devices });
   await app.register(dashboard, { platform, prefix: '/dashboard' });
   await app.register(adminArea, { platform, prefix: '/operator' });

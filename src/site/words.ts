@@ -60,7 +60,12 @@ export function time(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 }
 
-/** The same to the second. */
+/** The same; a script shows it in the visitor's time zone (scripts/page.js). */
+export function localTime(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}" data-local>${timeText(at)}</time>`;
+}
+
+/** The same as `time` to the second. */
 export function exactTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${exactly.format(at)} UTC</time>`;
 }

@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type Document, ObjectId, type UUID } from 'mongodb';
+import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { rewardsOf } from '../listeners/rewards.ts';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Producer } from '../platform/queues.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
+import { queued } from './new-delivery.ts';
 import { CLOCKS_DIFFER_MS, type Recounting, recountVotes, VOTE_SETTLED_MS } from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
-import type { VoteExclusion } from './vote-exclusion.ts';
+import { AUTOMATIC, type VoteExclusion } from './vote-exclusion.ts';
 
 type CarryingOut = Recounting & {
   voteExclusions: Collection<VoteExclusion>;
+  listeners: Collection<Listener>;
   auditLog: Collection<AuditEntry>;
   producer: Producer;
 };
@@ -40,13 +45,19 @@ export async function carryOut(
   options: CarryOutOptions,
 ): Promise<VoteExclusion> {
   const { _id, state } = exclusion;
-  if (state === 'excluded' || state === 'included') return exclusion;
+  if (state !== 'excluding' && state !== 'including') return exclusion;
   await auditExclusion(deps, exclusion);
 
-  if (state === 'excluding') await markVotes(deps, exclusion, lease, options);
-  else await unmarkVotes(deps, exclusion, lease, options);
+  await untilSettled(deps, exclusion, lease, options);
+  // The votes of a quarantine were marked when they were cast.
+  if (state === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
+  if (state === 'including') {
+    // The votes of a quarantine were never counted.
+    if (exclusion.votes === null) await noteVotes(deps, exclusion);
+    await unmarkVotes(deps, exclusion, lease, options);
+  }
 
-  const { days } = (await deps.voteExclusions.findOne({ _id })) ?? exclusion;
+  const { days, votes = null } = (await deps.voteExclusions.findOne({ _id })) ?? exclusion;
   lease.throwIfLost();
   await recountVotes(deps, exclusion.serverId, days.toSorted(), { signal: lease.signal });
 
@@ -58,7 +69,7 @@ export async function carryOut(
   // The state differs when the exclusion was undone meanwhile: another run carries that out.
   await deps.voteExclusions.updateOne({ _id, state }, { $set: finished });
   await requestRanks(deps.producer);
-  return { ...exclusion, days, ...finished };
+  return { ...exclusion, days, votes, ...finished };
 }
 
 /** Writes the decisions about an exclusion to the audit log, unless they are there already. */
@@ -66,9 +77,11 @@ export async function auditExclusion(
   deps: Pick<CarryingOut, 'auditLog' | 'clock'>,
   exclusion: VoteExclusion,
 ): Promise<void> {
-  const { by, undone } = exclusion;
-  await audit(deps, exclusion, 'vote.exclude', by);
-  if (undone) await audit(deps, exclusion, 'vote.include', undone.by);
+  const { by, undone, isQuarantine } = exclusion;
+  // A quarantine that was released was never excluded by anybody.
+  const isDecided = !isQuarantine || by !== AUTOMATIC;
+  if (isDecided) await audit(deps, exclusion, 'vote.exclude', by);
+  if (undone) await audit(deps, exclusion, isDecided ? 'vote.include' : 'vote.release', undone.by);
 }
 
 async function audit(
@@ -98,16 +111,29 @@ function countExcluded({ votes }: CarryingOut, exclusion: VoteExclusion): Promis
   return votes.countDocuments(under, { hint: EXCLUDED_VOTES });
 }
 
-/** Waits until every vote of the range is inserted, then marks them all. */
+async function noteVotes(deps: CarryingOut, exclusion: VoteExclusion): Promise<void> {
+  const votes = await countExcluded(deps, exclusion);
+  await deps.voteExclusions.updateOne({ _id: exclusion._id, votes: null }, { $set: { votes } });
+}
+
+/** Waits until every vote of the range is inserted. */
+async function untilSettled(
+  { clock }: CarryingOut,
+  { until }: VoteExclusion,
+  { signal }: ActiveLease,
+  { settledMs = VOTE_SETTLED_MS }: CarryOutOptions,
+): Promise<void> {
+  const settledIn = until.getTime() + settledMs + CLOCKS_DIFFER_MS - clock.now().getTime();
+  if (settledIn > 0) await pause(settledIn, undefined, { signal });
+}
+
 async function markVotes(
   deps: CarryingOut,
   exclusion: VoteExclusion,
   lease: ActiveLease,
-  { progress, settledMs = VOTE_SETTLED_MS }: CarryOutOptions,
+  { progress }: CarryOutOptions,
 ): Promise<void> {
-  const { until, tokenId, _id } = exclusion;
-  const settledIn = until.getTime() + settledMs + CLOCKS_DIFFER_MS - deps.clock.now().getTime();
-  if (settledIn > 0) await pause(settledIn, undefined, { signal: lease.signal });
+  const { tokenId, _id } = exclusion;
   const { votes } = deps;
   const range = castInRange(exclusion);
   const total = await votes.countDocuments(range);
@@ -139,7 +165,7 @@ async function unmarkVotes(
   lease: ActiveLease,
   { progress }: CarryOutOptions,
 ): Promise<void> {
-  const { _id } = exclusion;
+  const { _id, serverId } = exclusion;
   const { votes } = deps;
   const range = excludedInRange(exclusion);
   const total = await votes.countDocuments(range, { hint: EXCLUDED_VOTES });
@@ -148,21 +174,44 @@ async function unmarkVotes(
     projection: { votedAt: 1, excludedBy: 1 },
     batchSize: BULK,
   });
-  const none = { $eq: ['$excludedBy', []] };
+  const found = await deps.listeners.findOne(
+    { serverId },
+    { projection: { serverId: 1, rewards: 1, ...QUEUE_FIELDS } },
+  );
+  const listener = rewardsOf(found) === 'claims' ? null : found;
   await inBulk(deps, exclusion, lease, {
     all,
     chosen: (vote) => vote.excludedBy?.some((by) => by.equals(_id)) === true,
-    update: [
-      { $set: { excludedBy: { $setDifference: [{ $ifNull: ['$excludedBy', []] }, [_id]] } } },
-      {
-        $set: {
-          excludedAt: { $cond: [none, '$$REMOVE', '$excludedAt'] },
-          excludedBy: { $cond: [none, '$$REMOVE', '$excludedBy'] },
-        },
-      },
-    ],
+    update: including(_id, deps.clock.now(), listener !== null),
     onProgress: (count) => progress?.(count, total),
   });
+  if (listener) await wakeListener(deps.producer, listener);
+}
+
+/**
+ * The update that ends an exclusion of votes. A quarantined vote that no exclusion holds back any more leaves the
+ * quarantine, and enters the queue of its listener.
+ */
+function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Document[] {
+  const isCounted = { $eq: ['$excludedBy', []] };
+  const isReleased = { $and: [isCounted, { $gt: ['$quarantinedAt', null] }] };
+  const isQueued = { $and: [isReleased, hasListener] };
+  return [
+    { $set: { excludedBy: { $setDifference: [{ $ifNull: ['$excludedBy', []] }, [exclusionId]] } } },
+    {
+      $set: {
+        released: { $cond: [isReleased, [{ at: now, kind: 'released' }], []] },
+        delivery: {
+          $cond: [isQueued, { $mergeObjects: ['$delivery', queued(now, 'release')] }, '$delivery'],
+        },
+        excludedAt: { $cond: [isCounted, '$$REMOVE', '$excludedAt'] },
+        quarantinedAt: { $cond: [isReleased, '$$REMOVE', '$quarantinedAt'] },
+        excludedBy: { $cond: [isCounted, '$$REMOVE', '$excludedBy'] },
+      },
+    },
+    { $set: { 'delivery.events': { $concatArrays: ['$delivery.events', '$released'] } } },
+    { $unset: 'released' },
+  ];
 }
 
 type VoteInRange = { _id: UUID; votedAt: Date; tokenId?: ObjectId | null; excludedBy?: ObjectId[] };

@@ -1,20 +1,21 @@
 import { getRandomValues } from 'node:crypto';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
-import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
+import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
+import { rewardsOf } from '../listeners/rewards.ts';
+import { listenersLoader } from '../listeners/server-listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
-import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
-import { after, type Clock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import type { Producer } from '../platform/queues.ts';
 import { blockingVotes, nextVoteAt } from './cooldown.ts';
 import { findSafeVote, insertOnce, VoteResultUnknownError } from './insert-vote.ts';
+import { noDelivery, queued } from './new-delivery.ts';
 import { newestVotesLoader } from './newest-votes.ts';
 import { insertedBy } from './recount-votes.ts';
 import { usernameKey } from './username.ts';
-import type { Delivery, Vote } from './vote.ts';
+import type { Vote } from './vote.ts';
 import type { VoteCounts } from './vote-counts.ts';
 import { countVotesOfMonth } from './vote-figures.ts';
 
@@ -35,20 +36,15 @@ export type CastRequest = {
   serverId: ObjectId;
   /** As `usernameSchema` gives it. */
   username: string;
-  tokenId: ObjectId;
+  /** The token that casts it; null for a vote of the vote form. */
+  tokenId: ObjectId | null;
+  /** The open quarantine that holds the vote back: it is neither counted nor delivered until it is released. */
+  quarantineId?: ObjectId;
 };
 
 export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
 /** The cooldown of the player's earlier vote ends at `nextVoteAt`. */
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
-
-/** The listener of a server's votes, and its queue. */
-const listenersLoader = findLoader<Listener, ObjectId>({
-  filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
-  nameOf: (serverId) => serverId.toHexString(),
-  keyOf: ({ serverId }) => serverId,
-  options: { projection: { serverId: 1, ...QUEUE_FIELDS } },
-});
 
 /** Random bytes for many ids: a call for 16 bytes each would cost 2 % of a vote's processor time. */
 const random = new Uint8Array(4_096);
@@ -82,7 +78,7 @@ export async function castVote(
 ): Promise<Accepted | Refused> {
   const now = deps.clock.now();
   const id = voteId ?? newVoteId(now);
-  const { serverId } = request;
+  const { serverId, quarantineId } = request;
   const key = usernameKey(request.username);
   const [newest, listener, monthlyVotes, finished] = await Promise.all([
     deps.batcher.load(newestVotesLoader, deps.votes, { serverId, usernameKey: key }),
@@ -100,6 +96,7 @@ export async function castVote(
     return { kind: 'refused', vote: blocking, nextVoteAt: nextVoteAt(blocking) };
   }
 
+  const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !quarantineId;
   const vote: Vote = {
     _id: id,
     serverId,
@@ -109,14 +106,16 @@ export async function castVote(
     seq: ours?.seq ?? (newest.live?.seq ?? 0) + 1,
     votedAt: now,
     tokenId: request.tokenId,
-    delivery: initialDelivery(now, listener !== null),
+    source: request.tokenId ? 'api' : 'web',
+    ...(quarantineId ? { excludedBy: [quarantineId], excludedAt: now, quarantinedAt: now } : {}),
+    delivery: { ...noDelivery(), ...(isForwarded ? queued(now, 'cast') : {}) },
   };
   sending();
   const { existing, insertedNow } = await insertOnce(deps, vote);
   if (!existing._id.equals(id)) return { kind: 'refused', vote: existing, nextVoteAt: nextVoteAt(existing) };
 
   if (insertedNow) deps.voteCounts.add(existing);
-  if (listener) void wakeListener(deps.producer, listener);
+  if (listener && isForwarded) void wakeListener(deps.producer, listener);
   if (!insertedNow) return acceptedBefore(deps, existing);
   return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() };
 }
@@ -127,22 +126,4 @@ async function acceptedBefore({ votes }: VoteCasting, vote: Vote): Promise<Accep
     throw new VoteResultUnknownError(error);
   });
   return { kind: 'accepted', vote, monthlyVotes };
-}
-
-function initialDelivery(now: Date, hasListener: boolean): Delivery {
-  const closed = noDelivery();
-  if (!hasListener) return closed;
-  return {
-    ...closed,
-    state: 'waiting',
-    nextAt: now,
-    dueBy: 'cast',
-    queuedAt: now,
-    expiresAt: after(now, DELIVERY_EXPIRES_MS),
-  };
-}
-
-/** Of a vote that is not forwarded. */
-export function noDelivery(): Delivery {
-  return { state: 'none', step: 0, ambiguousEnds: 0, attemptCount: 0, attempts: [], ends: {}, events: [] };
 }

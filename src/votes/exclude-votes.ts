@@ -1,18 +1,21 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
+import type { Listener } from '../listeners/listener.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import { after } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
 import { reasonText } from '../platform/text.ts';
 import { auditExclusion, type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
-import type { Recounting } from './recount-votes.ts';
+import { CLOCKS_DIFFER_MS, type Recounting } from './recount-votes.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
 
 export type Excluding = Recounting &
   Leasing & {
     voteExclusions: Collection<VoteExclusion>;
+    listeners: Collection<Listener>;
     auditLog: Collection<AuditEntry>;
     producer: Producer;
   };
@@ -128,7 +131,7 @@ export async function requestExclusion(
 }
 
 /**
- * Stores that an exclusion is undone. A worker does the rest, as for {@link requestExclusion}. The lease of the server
+ * Stores that an exclusion is undone, or that a quarantine is released. A worker does the rest, as for {@link requestExclusion}. The lease of the server
  * makes the undoing wait until the exclusion is finished. A repeated call changes nothing.
  *
  * @returns the stored exclusion; null when no exclusion has this id
@@ -151,14 +154,17 @@ async function markUndone(
   exclusionId: ObjectId,
   by: string,
 ): Promise<void> {
-  await voteExclusions.updateOne(
-    { _id: exclusionId, undone: null },
-    { $set: { state: 'including', undone: { by, at: clock.now() } } },
-  );
+  const now = clock.now();
+  // A quarantine ends here: a vote under way was cast before this time.
+  const until = { $cond: [{ $eq: ['$state', 'quarantined'] }, after(now, CLOCKS_DIFFER_MS), '$until'] };
+  await voteExclusions.updateOne({ _id: exclusionId, undone: null }, [
+    { $set: { until, undone: { by, at: now } } },
+    { $set: { state: 'including' } },
+  ]);
 }
 
 /**
- * Undoes an exclusion. Votes that another exclusion covers stay excluded. A repeated call finishes an interrupted
+ * Undoes an exclusion, or releases a quarantine. Votes that another exclusion covers stay excluded. A repeated call finishes an interrupted
  * undoing and changes nothing else.
  *
  * @returns the undone exclusion; null when no exclusion has this id

@@ -81,24 +81,30 @@ export class VoteCounts {
     return this.#written(key);
   }
 
-  /** Adds a vote that was inserted; the counter has it 100 ms later. */
-  add({ serverId, votedAt }: Pick<Vote, 'serverId' | 'votedAt'>): void {
+  /**
+   * Adds a vote that was inserted; the counter has it 100 ms later. A quarantined vote is added to its minute only, as
+   * the repair expects of excluded votes.
+   */
+  add({ serverId, votedAt, excludedAt }: Pick<Vote, 'serverId' | 'votedAt' | 'excludedAt'>): void {
     this.#timer ??= setTimeout(() => void this.flush(), WRITTEN_WITHIN_MS);
     const batch = this.#collecting;
     const q = { serverId, month: monthOf(votedAt) };
     const key = keyOf(q);
-    const increment = batch.increments.get(key) ?? { q, fields: {}, votes: 0 };
-    if (increment.votes === 0) {
+    let increment = batch.increments.get(key);
+    if (!increment) {
       if (batch.increments.size === 0) batch.since = performance.now();
       if (batch.increments.size >= MOST_PENDING) {
         batch.dropped += 1;
         return;
       }
+      increment = { q, fields: {}, votes: 0 };
       batch.increments.set(key, increment);
     }
-    increment.votes += 1;
-    for (const field of [`days.${dayOf(votedAt)}`, `minutes.${minuteOf(votedAt)}`])
-      increment.fields[field] = (increment.fields[field] ?? 0) + 1;
+    const counted = excludedAt ? 0 : 1;
+    const [day, minute] = [`days.${dayOf(votedAt)}`, `minutes.${minuteOf(votedAt)}`];
+    increment.votes += counted;
+    increment.fields[day] = (increment.fields[day] ?? 0) + counted;
+    increment.fields[minute] = (increment.fields[minute] ?? 0) + 1;
   }
 
   /**

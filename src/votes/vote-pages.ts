@@ -1,10 +1,13 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { Collection, Filter, ObjectId } from 'mongodb';
 import { isSelected, selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
-/** How many votes a page has. */
-const VOTES_A_PAGE = 50;
+/** How many votes a page has, unless its reader wants fewer or more. */
+export const VOTES_A_PAGE = 50;
+
+/** From here on the number of votes of one moment is checked before they are skipped. */
+const MOST_SKIPPED_UNCHECKED = 1_000;
 
 /** A filter for a server's votes; an absent field does not filter. */
 export type VotesWanted = {
@@ -14,6 +17,8 @@ export type VotesWanted = {
   /** Cast at this moment or later; before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
+  /** The most votes of a page; by default `VOTES_A_PAGE`. */
+  limit?: number | undefined;
 };
 
 /**
@@ -31,10 +36,12 @@ export type VotesPage = {
 
 const IN_SHORT = {
   serverId: 1,
+  source: 1,
   username: 1,
   seq: 1,
   votedAt: 1,
   excludedAt: 1,
+  quarantinedAt: 1,
   'delivery.state': 1,
   'delivery.nextAt': 1,
   'delivery.deliveredAt': 1,
@@ -62,26 +69,33 @@ export function pageOfVotes(
 async function pageByTime(
   votes: Collection<Vote>,
   serverId: ObjectId,
-  { state, since, until }: VotesWanted,
+  { state, since, until, limit = VOTES_A_PAGE }: VotesWanted,
   from: { at: Date; seen: number } | undefined,
 ): Promise<VotesPage> {
   const votedAt = {
     ...(since ? { $gte: since } : {}),
     ...(from ? { $lte: from.at } : until ? { $lt: until } : {}),
   };
+  const ofState = { serverId, ...(state ? selected([state]) : {}) };
   const found = await votes
-    .find({
-      serverId,
-      ...(state ? selected([state]) : {}),
-      ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}),
-    })
+    .find({ ...ofState, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) })
     .sort({ votedAt: -1 })
-    .skip(from?.seen ?? 0)
-    .limit(VOTES_A_PAGE + 1)
+    .skip(from ? await skipped(votes, ofState, from) : 0)
+    .limit(limit + 1)
     .project<Vote>(IN_SHORT)
     .toArray();
-  const shown = found.slice(0, VOTES_A_PAGE);
-  return { votes: shown, next: found.length > VOTES_A_PAGE ? endOf(shown, from) : null };
+  const shown = found.slice(0, limit);
+  return { votes: shown, next: found.length > limit ? endOf(shown, from) : null };
+}
+
+/** A cursor may be invented: at most as many votes are skipped as the server has of that moment. */
+async function skipped(
+  votes: Collection<Vote>,
+  ofState: Filter<Vote>,
+  { at, seen }: { at: Date; seen: number },
+): Promise<number> {
+  if (seen <= MOST_SKIPPED_UNCHECKED) return seen;
+  return await votes.countDocuments({ ...ofState, votedAt: at }, { limit: seen });
 }
 
 function endOf(shown: Vote[], from: { at: Date; seen: number } | undefined): VotesFrom | null {
@@ -99,16 +113,16 @@ function endOf(shown: Vote[], from: { at: Date; seen: number } | undefined): Vot
 async function pageOfPlayer(
   votes: Collection<Vote>,
   serverId: ObjectId,
-  { player, state, since, until }: VotesWanted & { player: string },
+  { player, state, since, until, limit = VOTES_A_PAGE }: VotesWanted & { player: string },
   from: { seq: number } | undefined,
 ): Promise<VotesPage> {
   const found = await votes
     .find({ serverId, usernameKey: usernameKey(player), ...(from ? { seq: { $lt: from.seq } } : {}) })
     .sort({ seq: -1 })
-    .limit(VOTES_A_PAGE + 1)
+    .limit(limit + 1)
     .project<Vote>(IN_SHORT)
     .toArray();
-  const read = found.slice(0, VOTES_A_PAGE);
+  const read = found.slice(0, limit);
   const last = read.at(-1);
   return {
     votes: read.filter(
@@ -117,6 +131,6 @@ async function pageOfPlayer(
         (!since || vote.votedAt >= since) &&
         (!until || vote.votedAt < until),
     ),
-    next: found.length > VOTES_A_PAGE && last ? { seq: last.seq } : null,
+    next: found.length > limit && last ? { seq: last.seq } : null,
   };
 }

@@ -18,6 +18,10 @@ import type { Nested } from '../platform/document.ts';
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
+/** How a vote was cast: with the API, or with the vote form on the server's page. */
+export const VOTE_SOURCES = ['api', 'web'] as const;
+export type VoteSource = (typeof VOTE_SOURCES)[number];
+
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
@@ -55,7 +59,7 @@ const eventDefinition = {
   at: { type: Date, required: true },
   kind: {
     type: String,
-    enum: ['resent', 'expired', 'listener-removed', 'server-removed'] as const,
+    enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released'] as const,
     required: true,
   },
   /** For a resend: who resent it, its state before, and whether it may arrive twice. */
@@ -65,6 +69,14 @@ const eventDefinition = {
 } as const;
 
 const nested = { _id: false } as const;
+
+/** A plugin has claimed the vote, to reward its player. */
+const claimDefinition = {
+  at: { type: Date, required: true },
+  tokenId: { type: Schema.Types.ObjectId, required: true },
+  /** The `Idempotency-Key` of the call. */
+  key: { type: String },
+} as const;
 
 /** The attempts whose details are no longer stored. */
 const olderDefinition = {
@@ -118,12 +130,17 @@ const voteDefinition = {
   seq: { type: Number, required: true },
   votedAt: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, default: null },
+  /** Absent in imported votes and in votes of older versions, which the API cast. */
+  source: { type: String, enum: VOTE_SOURCES },
   /** The operator ended this vote's cooldown early. */
   cooldownEndedAt: { type: Date },
   /** The exclusions of this vote; present only while there are any, as `excludedAt` is. */
   excludedBy: { type: [Schema.Types.ObjectId], default: undefined },
   /** When it was excluded: it is in no count, but its cooldown still applies. */
   excludedAt: { type: Date },
+  /** It waits for an operator's decision (see quarantine.ts): excluded, and not delivered either. */
+  quarantinedAt: { type: Date },
+  claim: { type: new Schema(claimDefinition, nested) },
   delivery: { type: new Schema(deliveryDefinition, nested), required: true },
 } as const;
 
@@ -157,6 +174,12 @@ export const EXCLUDED_VOTES = 'excluded_votes';
 voteSchema.index(
   { serverId: 1, votedAt: 1, excludedAt: 1 },
   { name: EXCLUDED_VOTES, partialFilterExpression: { excludedAt: { $exists: true } } },
+);
+
+// Few plugins send a key with a claim.
+voteSchema.index(
+  { serverId: 1, 'claim.key': 1 },
+  { name: 'claim_keys', partialFilterExpression: { 'claim.key': { $exists: true } } },
 );
 
 export type Attempt = Nested<typeof attemptDefinition>;

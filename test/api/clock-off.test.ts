@@ -26,7 +26,11 @@ test.each([
     tallyport.call(server, 'check-vote?username=Steve'),
   ]);
   for (const { status, headers, body } of answers) {
-    expect([status, body, headers.get('retry-after')]).toEqual([503, { error: CLOCK_OFF }, '5']);
+    expect([status, body, headers.get('retry-after')]).toEqual([
+      503,
+      { error: CLOCK_OFF, code: 'clock-wrong' },
+      '5',
+    ]);
   }
   const { votes, idempotencyKeys, statusSamples, servers } = tallyport.platform;
   const { serverId } = server;

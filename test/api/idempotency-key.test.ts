@@ -48,6 +48,7 @@ test('a key with another username is refused with 422', async () => {
       422,
       {
         error: 'This Idempotency-Key was used for the username "Steve": use a new key for each vote.',
+        code: 'idempotency-key-reused',
       },
     ]);
   }
@@ -99,6 +100,6 @@ test.each([
   const refused = await vote(await tallyport.addServer(), 'Steve', key);
   expect([refused.status, refused.body]).toEqual([
     400,
-    { error: 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once.' },
+    { error: 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once.', code: 'malformed' },
   ]);
 });

@@ -39,6 +39,14 @@ test('every body schema has a name; equal schemas share it', () => {
       422: 'Error',
       429: 'VoteRefused',
     },
+    claim: {
+      ...failures,
+      ...ofBodies,
+      request: 'ClaimRequest',
+      200: 'VoteClaim',
+      409: 'Error',
+      422: 'Error',
+    },
     'check-vote': { ...failures, 200: 'VoteCheck' },
     status: {
       ...failures,
@@ -47,6 +55,8 @@ test('every body schema has a name; equal schemas share it', () => {
       200: 'ReportAccepted',
       429: 'ReportRefused',
     },
+    votes: { ...failures, 200: 'VotePage' },
+    'top-voters': { ...failures, 200: 'TopVoters', 304: undefined },
     info: { ...failures, 200: 'ServerInfo', 304: undefined },
     reviews: { ...failures, 200: 'ReviewPage', 304: undefined },
   });

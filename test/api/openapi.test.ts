@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { apiDocument } from '../../clients/typescript/scripts/api-document.ts';
 import { ask, type OpenApi } from '../support/api-description.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
@@ -16,6 +17,11 @@ test('it is a valid OpenAPI 3.1 document that needs no token', async () => {
   expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
 });
 
+test('the client is generated from the same document', async () => {
+  const { servers, ...served } = document as OpenApi & { servers: { url: string }[] };
+  expect(await apiDocument(servers[0]?.url)).toEqual({ ...served, servers });
+});
+
 test('it has every endpoint with every answer, and nothing else', () => {
   const answers = Object.fromEntries(
     Object.entries(document.paths).flatMap(([path, operations]) =>
@@ -27,7 +33,10 @@ test('it has every endpoint with every answer, and nothing else', () => {
   );
   expect(answers).toEqual({
     'post …/vote': '200 400 401 413 415 422 429 500 503',
+    'post …/votes/claim': '200 400 401 409 413 415 422 500 503',
     'get …/check-vote': '200 400 401 500 503',
+    'get …/votes': '200 400 401 500 503',
+    'get …/top-voters': '200 304 400 401 500 503',
     'post …/status': '200 400 401 413 415 429 500 503',
     'get …/info': '200 304 400 401 500 503',
     'get …/reviews': '200 304 400 401 500 503',

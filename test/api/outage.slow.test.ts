@@ -50,7 +50,11 @@ describe.each([
     clock.slowDown();
     expect(tookMs).toBeLessThan(6_000);
     for (const { status, headers, body } of answers) {
-      expect([status, body, headers.get('retry-after')]).toEqual([503, { error: DATABASE }, '5']);
+      expect([status, body, headers.get('retry-after')]).toEqual([
+        503,
+        { error: DATABASE, code: 'database-unavailable' },
+        '5',
+      ]);
     }
     await tallyport.proxy.restore();
     await expect
@@ -87,7 +91,10 @@ describe('a vote whose insert loses its connection', () => {
     const unknown = await tallyport.vote(server, 'Steve', key);
     await cut;
     clock.slowDown();
-    expect([unknown.status, unknown.body]).toEqual([503, { error: MAY_HAVE_BEEN_COUNTED }]);
+    expect([unknown.status, unknown.body]).toEqual([
+      503,
+      { error: MAY_HAVE_BEEN_COUNTED, code: 'result-unknown' },
+    ]);
     expect(unknown.headers.get('retry-after')).toBe('5');
 
     await tallyport.proxy.restore();
@@ -112,7 +119,10 @@ describe('a vote whose insert loses its connection', () => {
       return released.promise;
     });
     const unknown = await tallyport.vote(server, 'Steve');
-    expect([unknown.status, unknown.body]).toEqual([503, { error: MAY_HAVE_BEEN_COUNTED }]);
+    expect([unknown.status, unknown.body]).toEqual([
+      503,
+      { error: MAY_HAVE_BEEN_COUNTED, code: 'result-unknown' },
+    ]);
     released.resolve();
     await holding;
   });
@@ -151,7 +161,7 @@ test('while a unique index is missing the API answers 503', async () => {
   expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
     503,
     '5',
-    { error: 'The database is not prepared yet: try again in a few seconds.' },
+    { error: 'The database is not prepared yet: try again in a few seconds.', code: 'database-not-ready' },
   ]);
   expect((await ask(`${tallyport.url}/readyz`)).status).toBe(503);
   await migrateDatabase(tallyport.platform.mongo);
@@ -185,7 +195,7 @@ describe('overload', () => {
       .toEqual([
         503,
         '5',
-        { error: 'There is too much to do at this moment: try again in a few seconds.' },
+        { error: 'There is too much to do at this moment: try again in a few seconds.', code: 'overloaded' },
         200,
       ]);
     await expect.poll(async () => (await info()).status).toBe(200);

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
+import { codesOf } from '../../src/process/error-codes.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
@@ -39,6 +40,7 @@ function refusal(text: string): number {
   expect(head).toMatch(/content-type: application\/json; charset=utf-8/i);
   expect(JSON.parse(body.replace(/^[0-9a-f]+\r\n/, '').split('\r\n')[0] ?? '')).toEqual({
     error: expect.stringMatching(/^.+\.$/),
+    code: expect.toBeOneOf(codesOf(Number(head.slice(9, 12)))),
   });
   return Number(head.slice(9, 12));
 }

@@ -57,7 +57,7 @@ describe('404 comes first: unknown path', () => {
   ])('%s %s', async (method, path) => {
     expect(await send(method, path)).toEqual({
       status: 404,
-      text: '{"error":"There is nothing at this address."}',
+      text: '{"error":"There is nothing at this address.","code":"not-found"}',
     });
   });
 
@@ -73,6 +73,8 @@ describe('405 comes before 401, and lists the allowed methods', () => {
     ['status', 'POST', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
     ['info', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'MKCOL']],
     ['check-vote', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
+    ['votes', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+    ['top-voters', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
     ['reviews', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
   ])('%s', async (endpoint, allow, methods) => {
     for (const method of methods) {
@@ -82,7 +84,7 @@ describe('405 comes before 401, and lists the allowed methods', () => {
         text:
           method === 'HEAD'
             ? ''
-            : '{"error":"This address does not take that method: see the Allow header."}',
+            : '{"error":"This address does not take that method: see the Allow header.","code":"method-not-allowed"}',
       });
     }
   });
@@ -138,7 +140,10 @@ describe('413: the body is larger than 16 KiB', () => {
 
   test.each([16_385, 17_408, 200_000])('%i bytes', async (bytes) => {
     const answer = await post(padded(bytes));
-    expect([answer.status, answer.body]).toEqual([413, { error: 'The body is larger than 16 KiB.' }]);
+    expect([answer.status, answer.body]).toEqual([
+      413,
+      { error: 'The body is larger than 16 KiB.', code: 'too-large' },
+    ]);
   });
 
   test('in chunks, without a length', async () => {
@@ -181,7 +186,7 @@ describe('400: the body is malformed', () => {
     ],
   ])('%s', async (_, body, error) => {
     const answer = await post(body);
-    expect([answer.status, answer.body]).toEqual([400, { error }]);
+    expect([answer.status, answer.body]).toEqual([400, { error, code: 'malformed' }]);
   });
 
   test('keys such as __proto__ are unknown fields, and ignored', async () => {
@@ -202,7 +207,10 @@ describe('400: the body is malformed', () => {
 
   test('without a body and without a content type', async () => {
     const answer = await tallyport.call(server, 'vote', { method: 'POST' });
-    expect([answer.status, answer.body]).toEqual([400, { error: 'The body must be a JSON object.' }]);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: 'The body must be a JSON object.', code: 'malformed' },
+    ]);
   });
 });
 
@@ -219,7 +227,7 @@ test('400 comes before 422, and 422 before 429', async () => {
 test('malformed percent-encoding in a path is 400', async () => {
   expect(await send('GET', '/api/v1/servers/%zz/info')).toEqual({
     status: 400,
-    text: '{"error":"The address has malformed percent-encoding."}',
+    text: '{"error":"The address has malformed percent-encoding.","code":"malformed"}',
   });
 });
 
@@ -238,6 +246,6 @@ test('an unexpected error is 500, and reveals no details', async () => {
   const answer = await tallyport.call(broken, 'info');
   expect([answer.status, answer.body]).toEqual([
     500,
-    { error: 'Something went wrong on our side. It was noted; please try again later.' },
+    { error: 'Something went wrong on our side. It was noted; please try again later.', code: 'internal' },
   ]);
 });

@@ -49,7 +49,7 @@ describe('a client that closes its side after its request', () => {
 
 test('an encoded slash does not separate a path: 404', async () => {
   const { status, body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}%2finfo`);
-  expect([status, body]).toEqual([404, { error: 'There is nothing at this address.' }]);
+  expect([status, body]).toEqual([404, { error: 'There is nothing at this address.', code: 'not-found' }]);
 });
 
 test('the error mentions a trailing slash', async () => {
@@ -59,9 +59,9 @@ test('the error mentions a trailing slash', async () => {
     });
     expect([status, body]).toEqual([
       404,
-      { error: 'There is nothing at this address: leave out the slash at its end.' },
+      { error: 'There is nothing at this address: leave out the slash at its end.', code: 'not-found' },
     ]);
   }
   const { body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}/nothing/`);
-  expect(body).toEqual({ error: 'There is nothing at this address.' });
+  expect(body).toEqual({ error: 'There is nothing at this address.', code: 'not-found' });
 });

@@ -84,6 +84,7 @@ test('a second report within 5 minutes is refused completely, with the time of t
   expect([refused.status, refused.body]).toEqual([
     429,
     {
+      code: 'too-early',
       error:
         'This server reported its status less than 5 minutes ago: the next report is allowed at 2026-11-20T08:05:00.250Z.',
       next_allowed_at: '2026-11-20T08:05:00.250Z',
@@ -152,7 +153,7 @@ describe('a report is refused', () => {
     ],
   ])('%s', async (_, body, error) => {
     const answer = await tallyport.report(await tallyport.addServer(), body);
-    expect([answer.status, answer.body]).toEqual([400, { error }]);
+    expect([answer.status, answer.body]).toEqual([400, { error, code: 'malformed' }]);
   });
 });
 

@@ -46,6 +46,7 @@ test('a second vote within 24 hours is refused with the spelling that voted, and
   const refused = await tallyport.vote(server, 'STEVE');
   expect(refused.status).toBe(429);
   expect(refused.body).toEqual({
+    code: 'cooldown',
     error:
       '"Steve" voted for this server at 2026-11-20T08:00:00.500Z: the next vote is allowed at 2026-11-21T08:00:00.500Z.',
     next_vote_at: '2026-11-21T08:00:00.500Z',
@@ -169,7 +170,7 @@ describe('check-vote', () => {
     [`?username=${'x'.repeat(51)}`, 'username must have at most 50 characters.'],
   ])('refuses %j', async (query, error) => {
     const answer = await get(query);
-    expect([answer.status, answer.body]).toEqual([400, { error }]);
+    expect([answer.status, answer.body]).toEqual([400, { error, code: 'malformed' }]);
   });
 
   test.each([

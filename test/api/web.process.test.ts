@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { AUTHENTICATION_TTL_MS, revokeToken } from '../../src/servers/api-tokens.ts';
+import { revokeToken } from '../../src/servers/api-tokens.ts';
+import { AUTHENTICATION_TTL_MS } from '../../src/servers/authenticate-token.ts';
 import { ask } from '../support/api-description.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
@@ -153,7 +154,9 @@ describe('stopping', () => {
     expect(refused).toMatch(/^HTTP\/1\.1 503 Service Unavailable\r\n/);
     expect(refused).toMatch(/\r\nconnection: close\r\n/i);
     expect(refused).toMatch(/\r\nretry-after: \d+\r\n/i);
-    expect(refused).toMatch(/\r\n\r\n\{"error":"This process is stopping: try again in a few seconds\."\}$/);
+    expect(refused).toMatch(
+      /\r\n\r\n\{"error":"This process is stopping: try again in a few seconds\.","code":"stopping"\}$/,
+    );
 
     underWay.socket.write('{"username":"Steve"}');
     const answered = await underWay.rest;

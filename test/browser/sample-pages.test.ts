@@ -8,6 +8,8 @@ const NO_PAGES = [
   'GET /sitemap.xml', // a file
   'GET /sitemaps/:file', // a file
   'GET /dashboard/servers/:serverId/listener/test', // leads on
+  'GET /dashboard/servers/:serverId/connect/check', // leads on
+  'GET /dashboard/servers/:serverId/connect/key', // leads on
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
   'GET /servers', // leads on

@@ -33,6 +33,12 @@ export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
   { route: '/servers/:slug', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}` },
+  { route: '/servers/:slug/vote', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}/vote` },
+  {
+    route: '/servers/:slug/vote/:voteId',
+    reader: 'stranger',
+    path: ({ slugs, voteId }) => `/servers/${slugs.harbour}/vote/${voteId}`,
+  },
   // Without mail there are no such links.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
   ...fixed('owner', '/account', '/account/two-factor', '/dashboard', '/dashboard/servers/new'),
@@ -41,9 +47,17 @@ export const PAGES: SamplePage[] = [
     reader: 'owner',
     path: ({ draftId }) => `/dashboard/drafts/${draftId.toHexString()}`,
   },
-  ...['', '/tokens', '/settings', '/statistics', '/reviews', '/listener', '/votes', '/votes/resend'].map(
-    ofServer,
-  ),
+  ...[
+    '',
+    '/connect',
+    '/tokens',
+    '/settings',
+    '/statistics',
+    '/reviews',
+    '/listener',
+    '/votes',
+    '/votes/resend',
+  ].map(ofServer),
   {
     route: '/dashboard/servers/:serverId/votes/:voteId',
     reader: 'owner',

@@ -39,6 +39,7 @@ const PUBLIC_PAGES = {
   'ranking-search': '/?q=harbor+lihgts',
   'how-ranking-works': '/how-ranking-works?server=harbour-lights',
   'public-server': '/servers/harbour-lights',
+  vote: '/servers/harbour-lights/vote?username=Steve',
 };
 
 const isPublic = (route: string) => route === '/' || /^\/(how-|servers\/)/.test(route);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authenticate } from '../../src/servers/api-tokens.ts';
+import { authenticate, authenticateClaimKey } from '../../src/servers/authenticate-token.ts';
 import { type Cli, openCli } from './tallyport.ts';
 
 let cli: Cli;
@@ -44,6 +44,30 @@ describe('token issue', () => {
     expect((await cli.run(`token list ${slug}`)).stdout).not.toContain(token);
   });
 
+  it('makes a claim key, with the file of VoteReward and a warning where votes are pushed too', async () => {
+    const { slug, server_id } = await cli.addServer('Claiming');
+    const { json, code } = await cli.run(`token issue ${slug} --kind claim --name EasyVote --json`);
+    const { key, vrc } = json as { key: string; vrc: Record<string, string> };
+    expect(code).toBe(0);
+    expect(key).toMatch(/^tp_\w{36}$/);
+    expect(Object.keys(vrc)).toEqual(['name', 'website', 'check', 'claim']);
+    expect(vrc.check).toContain(`key=${key}&username={USERNAME}`);
+    expect(json).not.toHaveProperty('warning');
+    expect((await authenticateClaimKey(cli.platform, key))?.serverId.toHexString()).toBe(server_id);
+    expect((await list(slug)).map(({ kind }) => kind)).toEqual(['claim']);
+
+    await cli.run(
+      `listener set ${slug} --protocol votifier-v2 --host play.example.org --port 8192 --token a-token-of-a-test`,
+    );
+    const { stdout } = await cli.run(`token issue ${slug} --kind claim`);
+    expect(stdout).toContain('give each vote twice');
+    expect(await cli.run(`listener rewards ${slug} claims --json`)).toMatchObject({
+      code: 0,
+      json: { rewards: 'claims' },
+    });
+    expect((await cli.run(`token issue ${slug} --kind claim`)).stdout).not.toContain('give each vote twice');
+  });
+
   it('refuses a name that is too long', async () => {
     const { slug } = await cli.addServer('Long name');
     const result = await cli.run(`token issue ${slug} --name ${'x'.repeat(61)} --json`);
@@ -63,6 +87,7 @@ describe('token list', () => {
       {
         token_id: first.token_id,
         name: 'plugin',
+        kind: 'api',
         prefix: first.token.slice(0, 9),
         state: 'revoked',
         created_at: expect.any(String),

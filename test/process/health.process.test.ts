@@ -48,6 +48,7 @@ test('with MongoDB suspended a process is alive and not ready, and answers so wi
   expect(answer.statusCode).toBe(503);
   expect(answer.json()).toMatchObject({
     error: 'Not ready: MongoDB does not answer.',
+    code: 'unavailable',
     ready: false,
     checks: { mongodb: 'MongoDB does not answer', redis: 'ok' },
   });

@@ -239,7 +239,7 @@ test('a process serves health and metrics on its own port', async () => {
   expect(await metrics.text()).toContain('tallyport_redis_up');
   const other = await get('/operator');
   expect(other.status).toBe(404);
-  expect(Object.keys((await other.json()) as object)).toEqual(['error']);
+  expect(Object.keys((await other.json()) as object)).toEqual(['error', 'code']);
 
   const taken = {
     ...platform,

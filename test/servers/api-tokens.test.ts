@@ -4,14 +4,8 @@ import { removeServer } from '../../src/listing/remove-server.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import { openPlatform, type Platform } from '../../src/process/platform.ts';
-import {
-  authenticate,
-  issueToken,
-  listTokens,
-  noteTokenUse,
-  revokeToken,
-  rotateToken,
-} from '../../src/servers/api-tokens.ts';
+import { issueToken, listTokens, revokeToken, rotateToken } from '../../src/servers/api-tokens.ts';
+import { authenticate, noteTokenUse } from '../../src/servers/authenticate-token.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { migrateFresh } from '../support/databases.ts';

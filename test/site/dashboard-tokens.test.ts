@@ -1,7 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
 import { HOUR } from '../../src/platform/clock.ts';
-import { authenticate, issueToken } from '../../src/servers/api-tokens.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
@@ -31,7 +32,7 @@ it('a token is created, shown once, used in the example calls, and recorded in t
   expect(made.body).toContain(
     `curl &quot;${web.platform.config.PUBLIC_URL}/api/v1/servers/${serverId}/vote&quot;`,
   );
-  expect(made.body.split(`Authorization: Bearer ${token}`)).toHaveLength(6);
+  expect(made.body.split(`Authorization: Bearer ${token}`)).toHaveLength(8);
   const entry = await web.platform.auditLog.findOne({ action: 'token.issue' });
   expect(entry).toMatchObject({ by: olivia.email, details: { name: 'Website' } });
   expect(JSON.stringify(entry)).not.toContain(token);
@@ -39,13 +40,23 @@ it('a token is created, shown once, used in the example calls, and recorded in t
   const later = await getPage(web, path(), olivia.headers);
   expect(tokenIn(later.body)).toBeUndefined();
   expect(later.body).toContain(`${token.slice(0, 9)}…`);
-  expect(later.body.split('Authorization: Bearer $TOKEN')).toHaveLength(6);
+  expect(later.body.split('Authorization: Bearer $TOKEN')).toHaveLength(8);
 
   const before = await web.platform.apiTokens.countDocuments({ serverId });
   const again = await post('', fields);
   expect(again.statusCode).toBe(409);
   expect(again.body).toContain('This form was already sent');
   expect(await web.platform.apiTokens.countDocuments({ serverId })).toBe(before);
+});
+
+it('a claim key is created with the file of VoteReward, and is marked in the list', async () => {
+  const made = await post('', { name: 'EasyVote', kind: 'claim', lifetime: 'never', newId: newId() });
+  const key = tokenIn(made.body) ?? '';
+  expect(made.body).toContain('Your new claim key');
+  expect(made.body).toContain(`key=${key}&amp;username={USERNAME}`);
+  expect(await letsIn(key)).toBe(true);
+  expect((await web.platform.apiTokens.findOne({ name: 'EasyVote' }))?.kind).toBe('claim');
+  expect((await getPage(web, path(), olivia.headers)).body).toContain('(claim key)');
 });
 
 it('an invalid name is refused beside its field', async () => {

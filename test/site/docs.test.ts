@@ -61,5 +61,5 @@ test('an invalid Host header is refused', async () => {
   const { app } = web;
   const answer = await app.inject({ url: '/docs/', headers: { host: 'a b' } });
   expect(answer.statusCode).toBe(400);
-  expect(answer.json()).toEqual({ error: 'The Host header is not a valid host.' });
+  expect(answer.json()).toEqual({ error: 'The Host header is not a valid host.', code: 'malformed' });
 });

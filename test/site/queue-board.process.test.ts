@@ -21,7 +21,10 @@ test('without Redis the admin area says so, and Bull Board answers 503 at once',
   await vi.waitUntil(() => web.platform.producerRedis.status !== 'ready', EVENTUALLY);
   const pressed = await web.app.inject({ method: 'PUT', url: '/operator/queues/api/queues/pause', headers });
   expect(pressed.statusCode).toBe(503);
-  expect(pressed.json()).toEqual({ error: expect.stringContaining('Redis does not answer') });
+  expect(pressed.json()).toEqual({
+    error: expect.stringContaining('Redis does not answer'),
+    code: 'queues-unavailable',
+  });
   expect(await web.platform.auditLog.countDocuments({ action: 'queue.button' })).toBe(0);
   expect((await getPage(web, '/operator/queues', headers)).statusCode).toBe(200);
   const page = await getPage(web, '/operator', headers);

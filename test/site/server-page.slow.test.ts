@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendUser } from '../../src/accounts/users.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
@@ -12,6 +13,7 @@ import { hideServer } from '../../src/servers/moderate-server.ts';
 import { insert, probe } from '../history/samples.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { storedVote } from '../support/votes.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
@@ -102,6 +104,30 @@ describe('a server’s page', () => {
     expect(await read(dashboard, olivia)).toMatch(/Players\s+3\s+of 100\s+Rank/);
   });
 
+  it('lists the top voters of this and last month to everybody, without excluded votes', async () => {
+    const { id } = await list('Voted For');
+    const { id: busy, path: busyPath } = await list('Much Voted For');
+    const now = web.platform.clock.now();
+    const lastMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 0));
+    const excluded = { excludedAt: now, excludedBy: [new ObjectId()] };
+    await web.platform.votes.insertMany([
+      storedVote(busy, '<b>Newest</b>', now),
+      storedVote(busy, 'Cheat', now, excluded),
+      storedVote(busy, 'Faithful', after(lastMonth, -2 * DAY)),
+      storedVote(busy, 'Faithful', after(lastMonth, -DAY), { seq: 2 }),
+      storedVote(busy, 'Once', lastMonth),
+      storedVote(busy, 'Cheat', lastMonth, { seq: 2, ...excluded }),
+      storedVote(id, 'Elsewhere', now),
+    ]);
+    const { body } = await get(busyPath);
+    expect(body).toContain('<bdi>&lt;b&gt;Newest&lt;/b&gt;</bdi>');
+    expect(body).not.toContain('Cheat');
+    expect(body).not.toContain('Elsewhere');
+    expect(textOf(body.slice(body.indexOf('Top voters')))).toMatch(
+      /This month[\s\S]*Newest[\s\S]*\s1\s[\s\S]*Last month[\s\S]*Faithful\s+2\s+Once\s+1\s/,
+    );
+  });
+
   it('is compressed for visitors, and neither compressed nor cached for signed-in users', async () => {
     const { path } = await list('Small Parcel');
     const accepting = { 'accept-encoding': 'gzip' };
@@ -126,7 +152,8 @@ describe('a server’s page', () => {
     await answerReview(web.platform, { serverId: id, reviewId, answer: HOSTILE }, 'test');
     for (const { body } of [await get(path), await get(path, olivia)]) {
       expect(body).not.toMatch(/<script>|<img src=x|onerror=y>(?!&)/);
-      expect(body.match(/<script/g)?.length).toBe(1);
+      // page.js and vote.js.
+      expect(body.match(/<script/g)?.length).toBe(2);
       expect(body.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(6);
     }
     for (const image of ['banner', 'badge']) {

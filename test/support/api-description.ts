@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
+import { codesOf } from '../../src/process/error-codes.ts';
 
 /** An HTTP answer, read whole. */
 export type Answer = {
@@ -9,6 +10,11 @@ export type Answer = {
   text: string;
   body: Record<string, unknown>;
 };
+
+/** Every JSON error of the API has a sentence and a code of its status. */
+function expectCode({ status, body }: Answer): void {
+  expect(body).toMatchObject({ error: expect.any(String), code: expect.toBeOneOf(codesOf(status)) });
+}
 
 /** Sends a request and reads the whole answer. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
@@ -47,6 +53,7 @@ export async function readDescription(url: string): Promise<ApiDescription> {
   const document: OpenApi = JSON.parse(text);
   return {
     check(method, endpoint, answer) {
+      if (answer.status >= 400 && method !== 'HEAD') expectCode(answer);
       const path = `/api/v1/servers/{server_id}/${endpoint.split('?')[0]}`;
       const operation = document.paths[path]?.[method.replace('HEAD', 'GET').toLowerCase()];
       const described = operation?.responses[answer.status];

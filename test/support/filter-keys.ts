@@ -36,8 +36,19 @@ function keysOf(filter: unknown): string[] {
   });
 }
 
-/** Whether it is a path of the schema, or lies in a field that holds anything. */
+const known = new Map<Schema, Set<string>>();
+
 function isKnown(schema: Schema, key: string): boolean {
+  const keys = known.get(schema) ?? new Set();
+  known.set(schema, keys);
+  if (keys.has(key)) return true;
+  const found = hasPath(schema, key);
+  if (found) keys.add(key);
+  return found;
+}
+
+/** Whether it is a path of the schema, or lies in a field that holds anything. */
+function hasPath(schema: Schema, key: string): boolean {
   if (schema.pathType(key) !== 'adhocOrUndefined') return true;
   const parts = key.split('.');
   return parts.some((_, at) => schema.path(parts.slice(0, at).join('.'))?.instance === 'Mixed');

@@ -1,16 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { requireIndexes } from '../../process/index-gate.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { Platform } from '../../process/platform.ts';
 import { acceptOnlyJson } from '../json-body.ts';
 import { requireToken } from './authentication.ts';
 import { checkVoteEndpoint } from './check-vote.ts';
-import { requireIndexes } from './index-gate.ts';
+import { claimEndpoint } from './claim.ts';
 import { infoEndpoint } from './info.ts';
 import { reviewsEndpoint } from './reviews.ts';
 import { setSafeHeaders } from './safe-headers.ts';
 import { statusEndpoint } from './status.ts';
+import { topVotersEndpoint } from './top-voters.ts';
 import { voteEndpoint } from './vote.ts';
+import { votesEndpoint } from './votes.ts';
 
 /** The JSON API, version 1. Every endpoint needs a token of the server in its path. */
 export async function apiV1(
@@ -24,6 +27,9 @@ export async function apiV1(
   acceptOnlyJson(api);
   await api.register(voteEndpoint, { platform, metrics });
   await api.register(checkVoteEndpoint, { platform });
+  await api.register(claimEndpoint, { platform });
+  await api.register(votesEndpoint, { platform });
+  await api.register(topVotersEndpoint, { platform });
   await api.register(statusEndpoint, { platform });
   await api.register(infoEndpoint, { platform });
   await api.register(reviewsEndpoint, { platform });

@@ -1,27 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RefusedError } from '../../process/http-errors.ts';
+import { withinDatabaseTime } from '../../process/database-time.ts';
+import { type Refusal, RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
-import {
-  type AuthenticatedToken,
-  authenticateCached,
-  cachedAuthentication,
-  noteTokenUse,
-} from '../../servers/api-tokens.ts';
-import { withinDatabaseTime } from './database-time.ts';
+import { type AuthenticatedToken, kindOf } from '../../servers/api-token.ts';
+import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The token is looked up for each call. For endpoints that are called too rarely for the cache. */
     freshAuthentication?: true;
+    /** A claim key may call the endpoint as well. */
+    allowsClaimKeys?: true;
   }
 }
 
 /** The only 401, so that an outsider cannot find out which servers and tokens exist (contract, common rules). */
 export const UNAUTHORIZED = {
   status: 401,
+  code: 'unauthorized',
   sentence: 'A valid API token of this server is needed, sent as Authorization: Bearer <token>.',
   headers: { 'www-authenticate': 'Bearer' },
-};
+} as const satisfies Refusal;
 
 const CALLER = 'caller';
 
@@ -47,7 +46,9 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
     const caller =
       (fresh ? undefined : cachedAuthentication(platform, serverId, token)) ??
       (await withinDatabaseTime(request, authenticateCached(platform, serverId, token, { fresh })));
-    if (!caller) throw new RefusedError(UNAUTHORIZED);
+    const allowsClaimKeys = request.routeOptions.config.allowsClaimKeys ?? false;
+    if (!caller || (kindOf(caller.token) === 'claim' && !allowsClaimKeys))
+      throw new RefusedError(UNAUTHORIZED);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // Not awaited: the request does not wait for the time of the token's last use.
     noteTokenUse(platform, caller.token)?.catch((error: unknown) => {

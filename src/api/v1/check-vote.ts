@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { requireRightClock } from '../../process/clock-gate.ts';
+import { withinDatabaseTime } from '../../process/database-time.ts';
 import type { Platform } from '../../process/platform.ts';
 import { checkVote } from '../../votes/check-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
-import { requireRightClock } from './clock-gate.ts';
-import { withinDatabaseTime } from './database-time.ts';
 import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
 const querystring = z.object({
@@ -33,12 +33,13 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
   app.get(
     '/check-vote',
     {
+      config: { allowsClaimKeys: true },
       preHandler: requireRightClock(platform),
       schema: {
         operationId: 'checkVote',
         tags: ['votes'],
         summary: 'Check whether a player has voted',
-        description: 'No rate limit.',
+        description: 'No rate limit. A claim key is accepted as well.',
         params,
         querystring,
         response: { 200: answer(checked, 'Whether the player has voted.'), ...COMMON_FAILURES },

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { readServerInfo } from '../../history/server-info.ts';
+import { withinDatabaseTime } from '../../process/database-time.ts';
 import { RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
 import { callerOf, UNAUTHORIZED } from './authentication.ts';
-import { withinDatabaseTime } from './database-time.ts';
 import { tagAnswers } from './etag.ts';
 import {
   answer,

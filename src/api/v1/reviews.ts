@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { withinDatabaseTime } from '../../process/database-time.ts';
 import type { Platform } from '../../process/platform.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { callerOf } from './authentication.ts';
-import { withinDatabaseTime } from './database-time.ts';
 import { tagAnswers } from './etag.ts';
 import {
   answer,

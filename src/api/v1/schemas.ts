@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { codesOf, ERROR_CODES, type ErrorCode } from '../../process/error-codes.ts';
 
 /** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
@@ -57,18 +58,31 @@ export function answer<S extends z.ZodType>(
 
 const sentence = z.string().meta({ description: 'What is wrong, for a human.' });
 
-const problem = z.object({ error: sentence }).meta({ title: 'Error' });
+const code = z.enum(Object.keys(ERROR_CODES) as ErrorCode[]).meta({
+  description: 'Names the error. Codes never change; a later version may add some.',
+});
 
-/** An error whose body contains only its sentence. */
-export function failure(description: string, headers?: Record<string, HeaderSchema>) {
-  return answer(problem, description, headers);
+const problem = z.object({ error: sentence, code }).meta({ title: 'Error' });
+
+/** An error whose body contains only its sentence and its code. Its description lists the codes of `status`. */
+export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
+  const codes = codesOf(status).filter((one) => !OF_PAGES.has(one));
+  const list = codes.map((one) => `\`${one}\``).join(', ');
+  return answer(problem, `${description} ${codes.length > 1 ? 'Codes' : 'Code'}: ${list}.`, headers);
 }
 
-/** A 429 whose field `name` is the time from which the next request is accepted. */
-export function tooEarly<N extends string>(name: N, title: string, description: string) {
-  const shape = { error: sentence, [name]: timestamp };
+/** Codes that only pages answer. */
+const OF_PAGES = new Set<ErrorCode>(['unavailable', 'queues-unavailable']);
+
+/** A 429 with the code `code` whose field `name` is the time from which the next request is accepted. */
+export function tooEarly<N extends string>(code: ErrorCode, name: N, title: string, description: string) {
+  const shape = { error: sentence, code: z.literal(code), [name]: timestamp };
   return answer(
-    z.object(shape as { error: typeof sentence } & Record<N, typeof timestamp>).meta({ title }),
+    z
+      .object(
+        shape as { error: typeof sentence; code: z.ZodLiteral<ErrorCode> } & Record<N, typeof timestamp>,
+      )
+      .meta({ title }),
     description,
     { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
   );
@@ -78,13 +92,15 @@ export const UNCHANGED = answer(z.null(), 'The answer is the one whose `ETag` wa
 
 /** The errors that every endpoint may answer. */
 export const COMMON_FAILURES = {
-  400: failure('A field, a parameter or the request itself is malformed.'),
+  400: failure(400, 'A field, a parameter or the request itself is malformed.'),
   401: failure(
+    401,
     'The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same.',
     { 'WWW-Authenticate': { type: 'string', description: 'Always `Bearer`.' } },
   ),
-  500: failure('An error of the listing.'),
+  500: failure(500, 'An error of the listing.'),
   503: failure(
+    503,
     'Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later.',
     RETRY_AFTER_HEADER,
   ),
@@ -92,6 +108,6 @@ export const COMMON_FAILURES = {
 
 /** The errors of an endpoint with a body. */
 export const BODY_FAILURES = {
-  413: failure('The body is larger than 16 KiB.'),
-  415: failure('The body is not JSON, or Content-Type does not say `application/json`.'),
+  413: failure(413, 'The body is larger than 16 KiB.'),
+  415: failure(415, 'The body is not JSON, or Content-Type does not say `application/json`.'),
 } as const;

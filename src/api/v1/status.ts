@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { REPORT_INTERVAL_MS, reportStatus } from '../../history/report-status.ts';
 import { after } from '../../platform/clock.ts';
 import { text } from '../../platform/text.ts';
+import { requireRightClock } from '../../process/clock-gate.ts';
+import { withinDatabaseTime } from '../../process/database-time.ts';
 import { RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
 import { callerOf } from './authentication.ts';
-import { requireRightClock } from './clock-gate.ts';
-import { withinDatabaseTime } from './database-time.ts';
 import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';
 
@@ -70,7 +70,12 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
           200: answer(accepted, 'The report was accepted.', RATE_LIMIT_HEADERS),
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
-          429: tooEarly('next_allowed_at', 'ReportRefused', 'This server reported in the last 5 minutes.'),
+          429: tooEarly(
+            'too-early',
+            'next_allowed_at',
+            'ReportRefused',
+            'This server reported in the last 5 minutes.',
+          ),
         },
       },
     },
@@ -92,6 +97,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
         const next = result.nextAllowedAt.toISOString();
         throw new RefusedError({
           status: 429,
+          code: 'too-early',
           sentence: `This server reported its status less than 5 minutes ago: the next report is allowed at ${next}.`,
           headers: {
             'retry-after': String(secondsUntil(result.nextAllowedAt, clock)),

@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { requireRightClock } from '../../process/clock-gate.ts';
+import { databaseTimeLeft } from '../../process/database-time.ts';
 import { type Refusal, RefusedError, unavailable } from '../../process/http-errors.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { Platform } from '../../process/platform.ts';
@@ -10,8 +12,6 @@ import { submitVote, VoteResultUnknownError } from '../../votes/submit-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import type { VoteAnswer } from '../../votes/vote-answer.ts';
 import { callerOf } from './authentication.ts';
-import { requireRightClock } from './clock-gate.ts';
-import { databaseTimeLeft } from './database-time.ts';
 import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import {
   answer,
@@ -39,16 +39,16 @@ const body = z
   )
   .meta({ title: 'VoteRequest' });
 
-const headers = z.looseObject({
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once')
-    .optional()
-    .meta({
-      description:
-        'For 24 hours a request with the same key and username replays the first 200 response byte for byte and casts no vote, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.',
-    }),
-});
+export const idempotencyKeyHeader = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once')
+  .optional()
+  .meta({
+    description:
+      'For 24 hours a request with the same key and username replays the first 200 response byte for byte and changes nothing, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.',
+  });
+
+const headers = z.looseObject({ 'idempotency-key': idempotencyKeyHeader });
 
 const accepted = z
   .object({
@@ -69,6 +69,7 @@ function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform
   const next = nextVoteAt.toISOString();
   return {
     status: 429,
+    code: 'cooldown',
     sentence: `"${vote.username}" voted for this server at ${vote.votedAt.toISOString()}: the next vote is allowed at ${next}.`,
     headers: {
       'retry-after': String(secondsUntil(nextVoteAt, clock)),
@@ -78,9 +79,10 @@ function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform
   };
 }
 
-function keyReusedRefusal({ username }: KeyReused): Refusal {
+export function keyReusedRefusal({ username }: Pick<KeyReused, 'username'>): Refusal {
   return {
     status: 422,
+    code: 'idempotency-key-reused',
     sentence: `This Idempotency-Key was used for the username "${username}": use a new key for each vote.`,
   };
 }
@@ -114,8 +116,9 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
           }),
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
-          422: failure('This Idempotency-Key was used with another username.'),
+          422: failure(422, 'This Idempotency-Key was used with another username.'),
           429: tooEarly(
+            'cooldown',
             'next_vote_at',
             'VoteRefused',
             'This player voted for this server in the last 24 hours.',
@@ -136,7 +139,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
           if (!(error instanceof VoteResultUnknownError)) throw error;
           metrics.voteEnded('unknown');
           request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
-          throw new RefusedError(unavailable(RESULT_UNKNOWN));
+          throw new RefusedError(unavailable('result-unknown', RESULT_UNKNOWN));
         },
       );
       if (end.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(end));

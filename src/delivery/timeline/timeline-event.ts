@@ -9,7 +9,7 @@ import type { OlderAttempts } from './older-attempts.ts';
 /** The status of a vote's delivery, and its reason. */
 export type DeliveryStatus =
   /** It is not forwarded. */
-  | { state: 'none'; why: 'imported' | 'no-listener' | 'listener-removed' }
+  | { state: 'none'; why: 'imported' | 'no-listener' | 'listener-removed' | 'quarantined' | 'excluded' }
   | {
       state: 'waiting';
       waitingFor: WaitingFor;
@@ -67,7 +67,7 @@ export type AttemptEvent = {
 /** The events of a vote. The kinds are stable: `--json` output contains them. */
 export type TimelineEvent =
   | { kind: 'accepted' | 'imported' | 'cooldown-ended'; at: Date }
-  | { kind: 'expired' | 'listener-removed' | 'server-removed'; at: Date }
+  | { kind: 'expired' | 'listener-removed' | 'server-removed' | 'released'; at: Date }
   | OlderAttempts
   | AttemptEvent
   /** The attempt with this number was considered lost and was acknowledged after all. */
@@ -80,6 +80,9 @@ export type TimelineEvent =
       from: DeliveryState | null;
       mayArriveTwice: boolean | null;
     }
+  | { kind: 'quarantined'; at: Date; reason: string }
+  /** By the token with this id. */
+  | { kind: 'claimed'; at: Date; tokenId: string }
   | { kind: 'excluded'; at: Date; exclusionId: string; by: string; reason: string };
 
 /** The timeline of a vote. */

@@ -12,6 +12,7 @@ const CAUSE_WORDS: Record<Cause, string> = {
   'challenge-retry': 'the refused challenge',
   'given-back': 'the released attempt',
   resend: 'the resend',
+  release: 'the release from quarantine',
   'listener-test': 'the listener’s test',
   'server-returned': 'the server’s return',
   'listener-back': 'the listener’s return',
@@ -47,6 +48,12 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
         : `the acknowledgement of attempt ${event.number} came late`;
     case 'resent':
       return `resent${event.by ? ` by ${event.by}` : ''}${event.mayArriveTwice ? '; it may arrive twice' : ''}`;
+    case 'quarantined':
+      return `quarantined: «${event.reason}»`;
+    case 'claimed':
+      return `claimed by a plugin (token ${event.tokenId})`;
+    case 'released':
+      return 'released from quarantine by an operator';
     case 'excluded':
       return `excluded by ${event.by}: «${event.reason}»`;
   }
@@ -87,6 +94,8 @@ export function statusWords(
 
 const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
   imported: 'it was imported, and imported votes are never forwarded',
+  quarantined: 'it is quarantined: an operator decides whether it counts and is delivered',
+  excluded: 'it was quarantined, and an operator excluded it',
   'no-listener': 'there was no vote listener; resend it when there is one',
   'listener-removed': 'the vote listener was removed; resend it when there is one again',
 };

@@ -39,7 +39,7 @@ export async function voteTimeline(
     countAhead(votes, vote),
   ]);
   return {
-    status: statusOf(vote, { listener, ahead, now }),
+    status: statusOf(vote, { listener, ahead, now, exclusions }),
     mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
     events: eventsOf(vote, exclusions),
   };
@@ -65,17 +65,15 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
 
 function statusOf(
   vote: Vote,
-  { listener, ahead, now }: { listener: WaitedFor | null; ahead: number; now: Date },
+  context: { listener: WaitedFor | null; ahead: number; now: Date; exclusions: VoteExclusion[] },
 ): DeliveryStatus {
+  const { listener, ahead, now, exclusions } = context;
   const { delivery } = vote;
-  const { state, attempts, events } = delivery;
+  const { state, attempts } = delivery;
   const resendableUntil = after(vote.votedAt, RESENDABLE_MS);
   switch (state) {
-    case 'none': {
-      if (isImported(vote)) return { state, why: 'imported' };
-      const removed = events.some(({ kind }) => kind === 'listener-removed');
-      return { state, why: removed ? 'listener-removed' : 'no-listener' };
-    }
+    case 'none':
+      return { state, why: whyNone(vote, exclusions) };
     case 'waiting':
       return {
         state,
@@ -95,6 +93,18 @@ function statusOf(
   }
 }
 
+function whyNone(vote: Vote, exclusions: VoteExclusion[]): Extract<DeliveryStatus, { state: 'none' }>['why'] {
+  if (isImported(vote)) return 'imported';
+  if (vote.quarantinedAt) return exclusions.some(isDecided) ? 'excluded' : 'quarantined';
+  const isRemoved = vote.delivery.events.some(({ kind }) => kind === 'listener-removed');
+  return isRemoved ? 'listener-removed' : 'no-listener';
+}
+
+/** Whether an operator excluded the votes of a quarantine. */
+function isDecided({ isQuarantine, state }: VoteExclusion): boolean {
+  return isQuarantine === true && (state === 'excluding' || state === 'excluded');
+}
+
 function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'server-removed' {
   const givenUp = events.findLast(({ kind }) => kind === 'expired' || kind === 'server-removed');
   const refused = attempts.findLast((attempt) => attempt.class === 'vote-only');
@@ -112,7 +122,7 @@ function arrivals(delivery: Delivery): number {
 }
 
 function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {
-  const { delivery, cooldownEndedAt } = vote;
+  const { delivery, cooldownEndedAt, claim } = vote;
   const older = olderAttempts(vote);
   const attempts = attemptEvents(delivery);
   const events: TimelineEvent[] = [
@@ -124,9 +134,12 @@ function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {
     ...attempts.flatMap(({ lateAt, number }) => {
       return lateAt ? [{ kind: 'acknowledged-late' as const, at: lateAt, number }] : [];
     }),
+    ...(claim ? [{ kind: 'claimed' as const, at: claim.at, tokenId: claim.tokenId.toHexString() }] : []),
     ...(cooldownEndedAt ? [{ kind: 'cooldown-ended' as const, at: cooldownEndedAt }] : []),
-    ...exclusions.map(({ _id, at, by, reason }) => {
-      return { kind: 'excluded' as const, at, exclusionId: _id.toHexString(), by, reason };
+    ...exclusions.map((exclusion): TimelineEvent => {
+      const { _id, at, by, reason, state } = exclusion;
+      if (state === 'quarantined') return { kind: 'quarantined', at: vote.votedAt, reason };
+      return { kind: 'excluded', at, exclusionId: _id.toHexString(), by, reason };
     }),
   ];
   return events.toSorted((a, b) => a.at.getTime() - b.at.getTime());

@@ -21,6 +21,14 @@ export function siteOf(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 48) : parsed.toString();
 }
 
+/** The neighbourhood of an address: its IPv4 /24, or the first 64 bits of an IPv6 address. */
+export function subnetOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv6) return prefixOf(parsed, 64);
+  return `${parsed.octets.slice(0, 3).join('.')}.0/24`;
+}
+
 function prefixOf({ parts }: ipaddr.IPv6, bits: 48 | 64): string {
   const masked = parts.map((part, index) => (index < bits / 16 ? part : 0));
   return `${new ipaddr.IPv6(masked)}/${bits}`;

@@ -4,18 +4,20 @@ import {
   type Attention,
   COUNTED,
   type Kind,
+  type Named,
   needsAttention,
   type StuckListener,
 } from '../../moderation/needs-attention.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import { QUEUES, type QueueName } from '../../platform/queues.ts';
 import { createWaitingWork, type WaitingWork } from '../../process/waiting-work.ts';
+import type { OpenQuarantine } from '../../votes/quarantine.ts';
 import { serverPath } from '../dashboard/server-frame.ts';
 import { queryText } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { type Column, card, dataTable, notice } from '../parts.ts';
+import { button, type Column, card, dataTable, notice } from '../parts.ts';
 import { count, counted, timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
@@ -51,6 +53,7 @@ type View = { base: string; now: Date };
 function attentionCards(view: View, attention: Attention, work: WaitingWork): Html[] {
   return [
     reviewCard(view, attention.reviews),
+    quarantineCard(view, attention.quarantines),
     listenerCard(view, 'Paused listeners', 'Paused', attention.paused),
     listenerCard(view, 'Unreachable listeners', 'Unreachable', attention.unreachable),
     failedVotesCard(view, attention.failed),
@@ -131,6 +134,34 @@ function failedVotesCard({ base, now }: View, kind: Attention['failed']): Html |
     columns: [
       { title: 'Latest', cell: ({ newest }) => timeAgo(newest, now) },
       { title: 'Votes', kind: 'number', cell: ({ votes }) => upTo(votes) },
+    ],
+  });
+}
+
+function quarantineCard({ base, now }: View, kind: Attention['quarantines']): Html | null {
+  const decide = ({ quarantine, server }: Kind<OpenQuarantine & { server: Named }>['rows'][number]) => {
+    const path = adminPath(base, `/votes/exclusions/${quarantine._id.toHexString()}`);
+    return html`<div class="actions">
+      ${button({ to: `${path}/undo`, text: 'Release', of: `the votes of ${server.name}` })}
+      ${button({ to: `${path}/exclude`, text: 'Exclude', kind: 'danger', of: `the votes of ${server.name}` })}
+    </div>`;
+  };
+  return serverCard({
+    title: 'Quarantined votes',
+    about:
+      'Votes of the vote form that look unusual. They do not count and are not delivered until you decide. Released votes count and are delivered; you can undo an exclusion.',
+    kind,
+    link: ({ server, quarantine }) => {
+      const search = { server: server._id.toHexString(), since: minuteOf(quarantine.since) };
+      return adminPath(base, `/votes${queryText(search)}`);
+    },
+    columns: [
+      { title: 'Reason', cell: ({ quarantine }) => quarantine.reason },
+      { title: 'Since', cell: ({ quarantine }) => timeAgo(quarantine.at, now) },
+      { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: 'Players', kind: 'number', cell: ({ players }) => count(players) },
+      { title: 'Networks', kind: 'number', cell: ({ networks }) => count(networks) },
+      { title: 'Decide', cell: decide },
     ],
   });
 }

@@ -50,7 +50,7 @@ export async function exclusionList(
         cell: ({ exclusion }) => html`${exclusion.by}, ${timeAgo(exclusion.at, now)}`,
       },
       { title: 'State', cell: (row) => state(row, now) },
-      { title: 'Undo', cell: ({ exclusion }) => undo(base, exclusion, of !== null) },
+      { title: 'Decide', cell: ({ exclusion }) => undo(base, exclusion, of !== null) },
     ],
   });
   return {
@@ -87,7 +87,8 @@ function serverName(base: string, server: Row['server']): Content {
   return html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`;
 }
 
-function range({ since, until, tokenId }: VoteExclusion, token: string | undefined): Html {
+function range({ since, until, tokenId, state }: VoteExclusion, token: string | undefined): Html {
+  if (state === 'quarantined') return html`since ${time(since)}, with the vote form`;
   const by = tokenId ? html`, with the token <bdi>${token ?? tokenId.toHexString()}</bdi>` : '';
   return html`${time(since)} to ${time(until)}${by}`;
 }
@@ -95,6 +96,8 @@ function range({ since, until, tokenId }: VoteExclusion, token: string | undefin
 function state({ exclusion, marked = 0 }: Row, now: Date): Content {
   const votes = counted(exclusion.votes ?? 0, 'vote');
   switch (exclusion.state) {
+    case 'quarantined':
+      return badge('attention', 'quarantined');
     case 'excluding':
       return html`${badge('attention', 'in progress')} ${counted(marked, 'vote')} so far`;
     case 'including':
@@ -108,9 +111,16 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
   }
 }
 
-function undo(base: string, { _id, undone, votes }: VoteExclusion, ofOneServer: boolean): Content {
+function undo(base: string, { _id, undone, votes, state }: VoteExclusion, ofOneServer: boolean): Content {
   if (undone) return '';
   const id = _id.toHexString();
+  if (state === 'quarantined') {
+    const path = adminPath(base, `/votes/exclusions/${id}`);
+    return html`<div class="actions">
+      ${button({ to: `${path}/undo`, text: 'Release', of: `the quarantine ${id}` })}
+      ${button({ to: `${path}/exclude`, text: 'Exclude', kind: 'danger', of: `the quarantine ${id}` })}
+    </div>`;
+  }
   return confirmed({
     text: 'Undo…',
     of: `the exclusion ${id}`,

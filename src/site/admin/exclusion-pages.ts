@@ -14,6 +14,7 @@ import {
   requestExclusion,
   requestInclusion,
 } from '../../votes/exclude-votes.ts';
+import { excludeQuarantined } from '../../votes/quarantine.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -118,7 +119,18 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
       303,
     );
   });
+
+  app.post('/votes/exclusions/:exclusionId/exclude', OPERATOR, async (request, reply) => {
+    const by = userOf(request).email;
+    const exclusion = await excludeQuarantined(platform, exclusionIdOf(request), CONFIRMED, by);
+    if (!exclusion)
+      throw new PageError(409, 'There is no such open quarantine. It may have been decided already.');
+    return reply.redirect(`${adminPath(base, '/votes?done=excluding')}#exclusions`, 303);
+  });
 }
+
+/** The reason of an operator who excludes quarantined votes in one press. */
+const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 function exclusionIdOf(request: FastifyRequest): ObjectId {
   const { exclusionId } = request.params as { exclusionId: string };

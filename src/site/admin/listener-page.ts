@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
+import { writeVotesFrom } from '../../votes/vote-cursor.ts';
 import type { VotesFrom } from '../../votes/vote-pages.ts';
 import { LISTENER_TONES } from '../dashboard/listener-state.ts';
 import { PageError } from '../error-pages.ts';
@@ -12,7 +13,7 @@ import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../parts.ts';
-import { votesFrom, votesFromText } from '../votes-from.ts';
+import { votesFrom } from '../votes-from.ts';
 import { count, duration, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
@@ -133,7 +134,7 @@ function pathOf(
   const { state, from } = query;
   const parameters = new URLSearchParams({
     ...(state ? { state } : {}),
-    ...(from ? { from: votesFromText(from) } : {}),
+    ...(from ? { from: writeVotesFrom(from) } : {}),
   });
   const text = parameters.toString();
   return `${adminPath(base, `/listeners/${listenerId}`)}${text ? `?${text}` : ''}`;

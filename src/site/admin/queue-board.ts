@@ -6,6 +6,7 @@ import { DELIVERY_QUEUES } from '../../listeners/delivery-queues.ts';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
+import type { ErrorCode } from '../../process/error-codes.ts';
 import type { Platform } from '../../process/platform.ts';
 import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
 import { userOf } from '../access.ts';
@@ -84,7 +85,10 @@ export async function queueBoard(
     return reply
       .code(503)
       .header('retry-after', 5)
-      .send({ error: `${describeUnavailable(unavailable)}.` });
+      .send({
+        error: `${describeUnavailable(unavailable)}.`,
+        code: 'queues-unavailable' satisfies ErrorCode,
+      });
   });
   app.addHook('onSend', async (_request, reply, payload) =>
     typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')

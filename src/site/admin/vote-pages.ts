@@ -56,7 +56,7 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
         live: list.inProgress,
         messages: {
           excluding: 'Excluding votes. This takes up to a minute.',
-          including: 'Undoing the exclusion. This takes up to a minute.',
+          including: 'These votes will count. This takes up to a minute.',
         },
         body: adminFrame({
           base,

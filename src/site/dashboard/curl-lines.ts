@@ -2,7 +2,7 @@
 type CurlLine = { title: string; line: string };
 
 /**
- * The five endpoints of a server as curl commands.
+ * The endpoints of a server as curl commands.
  *
  * @param address - of the server's API, without a slash at its end
  * @param token - the token itself, or `$TOKEN`
@@ -15,6 +15,8 @@ export function curlLines(address: string, token: string): CurlLine[] {
   return [
     { title: 'Cast a vote', line: call('vote', ...json({ username: 'Steve' })) },
     { title: 'Check whether a player has voted', line: call('check-vote?username=Steve') },
+    { title: 'List votes', line: call('votes?limit=10') },
+    { title: 'List the top voters of this month', line: call('top-voters?month=current') },
     { title: 'Report the status', line: call('status', ...json({ online_players: 12, max_players: 64 })) },
     { title: 'Get the server’s statistics', line: call('info') },
     { title: 'List reviews', line: call('reviews?page=1&limit=10') },

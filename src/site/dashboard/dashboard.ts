@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createAsk } from '../../probing/ask-server.ts';
 import { addServerPages } from './add-server.ts';
+import { connectPages } from './connect.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { draftPages } from './drafts.ts';
 import { listenerPages } from './listener.ts';
@@ -29,6 +30,7 @@ export async function dashboard(
   statisticsPages(app, sources);
   reviewPages(app, sources);
   settingsPages(app, sources);
+  connectPages(app, sources);
   listenerPages(app, sources);
   listenerTestPage(app, sources);
   votesPage(app, sources);

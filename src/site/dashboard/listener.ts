@@ -15,6 +15,7 @@ import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfir
 import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
 import { UnsealError } from '../../platform/secrets.ts';
+import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf, userOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
@@ -31,6 +32,7 @@ import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { LISTENER_TONES, listenerAnnouncement, listenerState } from './listener-state.ts';
 import { listenerStatusReader } from './listener-status.ts';
 import { testCard } from './listener-test.ts';
+import { rewardsForm, rewardsRoute } from './rewards.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
@@ -41,6 +43,7 @@ const MESSAGES = {
     'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link below.',
   paused: 'Listener paused. Votes are counted and wait until you resume it.',
   resumed: 'Listener resumed. Waiting votes are being sent.',
+  rewards: 'Rewards saved.',
   removed: 'Listener removed. Votes are counted, but no longer forwarded.',
 };
 
@@ -50,8 +53,10 @@ const chosen = z.object({ protocol: z.enum(PROTOCOLS).optional().catch(undefined
 type Showing = { protocol?: Protocol; typed?: Typed; message?: Html; status?: number };
 
 /** `/dashboard/servers/<id>/listener`: the vote listener's settings and state. */
-export function listenerPages(app: FastifyInstance, { platform }: DashboardSources): void {
+export function listenerPages(app: FastifyInstance, sources: DashboardSources): void {
+  const { platform } = sources;
   const { base } = app.site;
+  rewardsRoute(app, sources);
   const statusOf = listenerStatusReader(platform);
 
   const show = async (
@@ -85,6 +90,7 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
       }),
     };
     const settings = listener && !protocol ? settingsCard(path, listener, now) : form;
+    const hasKeys = await hasClaimKeys(platform, server._id);
     const warning = listener && (await hostWarning(listener.host, platform.config));
     const body: Content = [
       message,
@@ -93,6 +99,13 @@ export function listenerPages(app: FastifyInstance, { platform }: DashboardSourc
         ? livePart(state)
         : html`<p>Votes are already counted. Set up a vote listener to forward them to your game.</p>`,
       listener ? testCard(path, listener) : '',
+      listener
+        ? card({
+            id: 'rewards',
+            title: 'Rewards',
+            body: rewardsForm(path, listener.rewards ?? undefined, hasKeys),
+          })
+        : '',
       card({ id: 'settings', title: listener ? 'Settings' : 'Set up the vote listener', body: settings }),
     ];
     const page = {

@@ -18,6 +18,7 @@ type Frame = {
 export const PARTS = [
   ['', 'Overview'],
   ['/votes', 'Votes'],
+  ['/connect', 'Connect'],
   ['/listener', 'Vote listener'],
   ['/tokens', 'API access'],
   ['/statistics', 'Statistics'],

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
+import { z } from 'zod';
 import { proveMove } from '../../listing/prove-draft.ts';
 import { removeServer } from '../../listing/remove-server.ts';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
@@ -8,6 +9,7 @@ import { LONGEST_HOW_TO_VOTE, readHowToVote, setHowToVote } from '../../servers/
 import { editServer, resetsProbe } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
+import { setWebVotes } from '../../servers/web-votes.ts';
 import { isByOperator, serverOf, userOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
@@ -50,6 +52,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     const move = await findMove(platform, server._id);
     const paths = { form: pathOf(server), address: pathOf(server, '/place') };
     const body = html`${detailsCard(paths.form, server, showing.details)}
+      ${voteFormCard(pathOf(server, '/web-votes'), server)}
       ${howToVoteCard(pathOf(server, '/how-to-vote'), server, showing)}
       ${addressCard(paths.address, server, move, showing.address)}
       ${move ? proofCards({ draft: move, now, action: `${paths.address}/check`, correct: `${paths.form}#place` }) : ''}
@@ -94,6 +97,14 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
       return show(request, reply, { howToVote: errorsOf(error, values), status: 400 });
     }
     return reply.redirect(`${pathOf(server)}?done=saved-text#how-to-vote`, 303);
+  });
+
+  app.post('/servers/:serverId/settings/web-votes', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const { data } = readForm(webVotesForm, request);
+    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    await setWebVotes(platform, server._id, data.webVotes === 'on', userOf(request).email);
+    return reply.redirect(`${pathOf(server)}?done=saved#vote-form`, 303);
   });
 
   app.post('/servers/:serverId/settings/place', OWNER, async (request, reply) => {
@@ -145,6 +156,22 @@ function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(serv
         <p class="hint">The server’s id stays the same. A new name changes the page’s address; the old address redirects.</p>
         <button type="submit">Save</button>
       </form>`,
+  });
+}
+
+const webVotesForm = z.object({ webVotes: z.enum(['on', 'off']) });
+
+function voteFormCard(path: string, { webVotes }: WithId<Server>): Html {
+  const isOn = webVotes !== false;
+  return card({
+    id: 'vote-form',
+    title: 'Vote form',
+    body: html`<p>${
+      isOn
+        ? 'Players can vote on the page of your server. A vote needs no account; bulk voting is limited by network, and unusual votes wait for the operator of this listing.'
+        : 'The page of your server has no vote form. Players vote only with your plugin or website.'
+    }</p>
+      ${button({ to: path, text: isOn ? 'Switch the vote form off' : 'Switch the vote form on', hidden: { webVotes: isOn ? 'off' : 'on' } })}`,
   });
 }
 

@@ -3,11 +3,12 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { DAY, HOUR } from '../../platform/clock.ts';
-import type { ApiToken } from '../../servers/api-token.ts';
+import { type ApiToken, kindOf, TOKEN_KINDS, type TokenKind } from '../../servers/api-token.ts';
 import { type IssuedToken, isValid, listTokens, TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
+import { type VrcFile, vrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { errorsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
@@ -15,6 +16,7 @@ import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { badge, button, card, confirmed, copyable, dataTable, notice, select, textField } from '../parts.ts';
+import { publicPath } from '../server-paths.ts';
 import { day, timeAgo } from '../words.ts';
 import { curlLines } from './curl-lines.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
@@ -28,6 +30,11 @@ const LIFETIME_WORDS: [keyof typeof LIFETIMES, string][] = [
   ['30d', 'In 30 days'],
   ['90d', 'In 90 days'],
   ['1y', 'In a year'],
+];
+
+const KIND_WORDS: [TokenKind, string][] = [
+  ['api', 'The API'],
+  ['claim', 'A plugin that claims votes'],
 ];
 
 /** How long a rotated token stays valid, in milliseconds. */
@@ -47,6 +54,7 @@ const newId = z
 
 const issueForm = z.object({
   name: z.string(),
+  kind: z.enum(TOKEN_KINDS, 'Choose one of these.').default('api'),
   lifetime: z.enum(Object.keys(LIFETIMES) as [keyof typeof LIFETIMES], 'Choose one of these.'),
   newId,
 });
@@ -61,19 +69,24 @@ const MESSAGES = { revoked: 'Token revoked. It stops working within 5 seconds.' 
 export function tokenPages(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
 
+  const vrcFor = (server: Server) => (key: string) => {
+    const { url, name } = app.site;
+    return vrcFile({ name, url }, `${url}${publicPath(server)}`, key);
+  };
+
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    { typed = UNTOUCHED, issued, message, status = 200 }: Showing = {},
+    { typed = UNTOUCHED, issued, kind = 'api', message, status = 200 }: Showing = {},
   ) => {
     const server = serverOf(request);
     const now = platform.clock.now();
     const tokens = await listTokens(platform, server._id);
     const address = `${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
-    const body = html`${message ?? ''} ${issued ? shownOnce(issued) : ''}
+    const body = html`${message ?? ''} ${issued ? shownOnce(issued, kind, vrcFor(server)) : ''}
       ${card({ title: 'Tokens', body: tokenTable(base, server, tokens, now) })}
       ${card({ title: 'Create a token', body: createForm(base, server, typed) })}
-      ${card({ title: 'Example calls', body: curlCard(address, issued?.token) })}`;
+      ${card({ title: 'Example calls', body: curlCard(address, kind === 'api' ? issued?.token : undefined) })}`;
     return sendPage(
       request,
       reply,
@@ -96,12 +109,13 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     const wanted = {
       serverId,
       name: data.name,
+      kind: data.kind,
       tokenId: data.newId,
       ...(expiresInMs ? { expiresInMs } : {}),
     };
     try {
       const issued = await issueTokenBy(platform, wanted, userOf(request).email);
-      return await show(request, reply, { issued });
+      return await show(request, reply, { issued, kind: data.kind });
     } catch (error) {
       if (error instanceof TokenMadeError)
         return show(request, reply, { message: alreadyCreated(), status: 409 });
@@ -123,7 +137,8 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
           message: notice('bad', 'This token is no longer valid, so it cannot be replaced.'),
           status: 409,
         });
-      return await show(request, reply, { issued });
+      const replaced = await platform.apiTokens.findOne({ _id: data.newId });
+      return await show(request, reply, { issued, kind: replaced ? kindOf(replaced) : 'api' });
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;
       return show(request, reply, { message: alreadyCreated(), status: 409 });
@@ -138,7 +153,13 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
   });
 }
 
-type Showing = { typed?: Typed; issued?: IssuedToken; message?: Html | undefined; status?: number };
+type Showing = {
+  typed?: Typed;
+  issued?: IssuedToken;
+  kind?: TokenKind;
+  message?: Html | undefined;
+  status?: number;
+};
 
 function noToken(): PageError {
   return new PageError(404, 'This server has no token with this id.');
@@ -163,7 +184,17 @@ function alreadyCreated(): Html {
   );
 }
 
-function shownOnce({ token }: IssuedToken): Html {
+function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) => VrcFile): Html {
+  if (kind === 'claim') {
+    return html`<section class="card new-token">
+      <h2>Your new claim key</h2>
+      <p>Copy it now: it is shown only once. It may only check and claim votes of this server, since plugins send it in addresses.</p>
+      ${copyable(token, 'the claim key')}
+      <h3>File for VoteReward (PocketMine)</h3>
+      <p>Save it as a file that ends with <code>.vrc</code> in the folder <code>Lists</code> of VoteReward’s data folder.</p>
+      ${copyable(JSON.stringify(vrc(token), null, 2), 'the file')}
+    </section>`;
+  }
   return html`<section class="card new-token">
     <h2>Your new token</h2>
     <p>Copy it now: it is shown only once. Anyone who has it can cast votes and send reports for this server.</p>
@@ -176,6 +207,7 @@ function createForm(base: string, server: WithId<Server>, { values, errors }: Ty
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
     <div class="row">
       ${textField({ name: 'name', label: 'Name', hint: 'What the token is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
+      ${select({ name: 'kind', label: 'For', hint: 'A claim key may only check and claim votes.', value: values.kind, options: KIND_WORDS, error: errors.kind })}
       ${select({ name: 'lifetime', label: 'Expires', hint: 'You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, error: errors.lifetime })}
     </div>
     <button type="submit">Create token</button>
@@ -191,8 +223,8 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
     {
       title: 'Name',
       heads: true,
-      cell: ({ name, prefix }: ApiToken): Content =>
-        html`<span><bdi>${name}</bdi><br /><span class="mono soft">${prefix}…</span></span>`,
+      cell: ({ name, prefix, ...token }: ApiToken): Content =>
+        html`<span><bdi>${name}</bdi>${kindOf(token) === 'claim' ? ' (claim key)' : ''}<br /><span class="mono soft">${prefix}…</span></span>`,
     },
     { title: 'Created', cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
     {

@@ -97,6 +97,8 @@ function doneBy(resent: Resent): keyof typeof MESSAGES {
       throw new PageError(409, 'This server has no vote listener. Set one up first.');
     case 'imported':
       throw new PageError(409, 'Imported votes are never forwarded.');
+    case 'quarantined':
+      throw new PageError(409, 'This vote is quarantined: the operator of this listing decides about it.');
     case 'too-old':
       throw new PageError(409, 'You can send votes for 30 days after they were cast. This vote is older.');
     case 'too-many':
@@ -110,11 +112,19 @@ function doneBy(resent: Resent): keyof typeof MESSAGES {
   }
 }
 
-function about({ _id, votedAt, delivery, excludedAt }: Vote): Html {
+function countedText({ excludedAt, quarantinedAt }: Vote): string | null {
+  if (quarantinedAt) return 'no: it is quarantined';
+  return excludedAt ? 'no: an operator excluded it' : null;
+}
+
+function about(vote: Vote): Html {
+  const { _id, votedAt, delivery, source } = vote;
   return facts([
     ['Cast', time(votedAt)],
     ['Attempts', delivery.attemptCount === 0 ? 'none yet' : String(delivery.attemptCount)],
-    ['Counted', excludedAt ? 'no: an operator excluded it' : null],
+    ['Cast with', source === 'web' ? 'the vote form' : null],
+    ['Claimed', vote.claim ? html`by a plugin, ${time(vote.claim.at)}` : null],
+    ['Counted', countedText(vote)],
     ['Vote id', html`<code>${_id.toString()}</code>`],
   ]);
 }
@@ -158,6 +168,9 @@ function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date
 
 const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
   imported: 'This vote was imported. Imported votes are never forwarded.',
+  quarantined:
+    'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.',
+  excluded: 'This vote was quarantined, and the operator of this listing excluded it.',
   'no-listener': 'There was no vote listener when this vote was cast. You can send it after you set one up.',
   'listener-removed':
     'The vote listener was removed before this vote was delivered. You can send it after you set one up again.',

@@ -35,7 +35,8 @@ export function inFewWords(
   const newest = delivery.attempts.at(-1);
   switch (delivery.state) {
     case 'none':
-      return isImported(vote) ? 'imported' : 'no vote listener at that time';
+      if (isImported(vote)) return 'imported';
+      return vote.quarantinedAt ? 'quarantined' : 'no vote listener at that time';
     case 'waiting':
       return waitsFor(vote, listener, now);
     case 'sending':

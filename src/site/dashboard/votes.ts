@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { isResendable } from '../../delivery/resend-votes.ts';
 import type { Vote } from '../../votes/vote.ts';
+import { writeVotesFrom } from '../../votes/vote-cursor.ts';
 import { pageOfVotes, type VotesFrom, type VotesPage } from '../../votes/vote-pages.ts';
 import { serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
@@ -9,7 +10,6 @@ import { sendPage } from '../layout.ts';
 import { livePart } from '../live.ts';
 import { OWNER } from '../page-route.ts';
 import { card, dataTable, figure, pager } from '../parts.ts';
-import { votesFromText } from '../votes-from.ts';
 import { timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { listenerAnnouncement, listenerLine, waitingWords } from './listener-state.ts';
@@ -41,7 +41,7 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
     const shown: Shown = { path, filter, from, page, status, now };
     const body = livePart({
       id: 'votes',
-      href: `${path}${filterText(filter, from ? { from: votesFromText(from) } : {})}`,
+      href: `${path}${filterText(filter, from ? { from: writeVotesFrom(from) } : {})}`,
       announcement: listener ? listenerAnnouncement(listener) : 'No vote listener.',
       open: (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen),
       body: [
@@ -105,7 +105,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
   })}
   ${pager({
     first: from ? `${path}${filterText(filter)}` : undefined,
-    older: next ? `${path}${filterText(filter, { from: votesFromText(next) })}` : undefined,
+    older: next ? `${path}${filterText(filter, { from: writeVotesFrom(next) })}` : undefined,
   })}`;
 }
 

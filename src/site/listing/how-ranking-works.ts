@@ -61,6 +61,7 @@ function formula(name: string): Html {
       body: html`<ul class="checklist">
           <li>A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.</li>
           <li>Votes that an operator of ${name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.</li>
+          <li>Votes of the vote form that look unusual, until an operator releases them. Their players see that.</li>
           <li>Hidden and removed servers. They have no rank.</li>
           <li>Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.</li>
         </ul>

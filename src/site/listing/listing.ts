@@ -6,6 +6,7 @@ import { ranking } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
+import { votePages } from './vote-page.ts';
 
 /** The public pages: the ranking, its explanation, servers, and site maps for search engines. */
 export async function listing(app: FastifyInstance, sources: ListingSources): Promise<void> {
@@ -14,5 +15,6 @@ export async function listing(app: FastifyInstance, sources: ListingSources): Pr
   howRankingWorks(app, sources);
   forSearchEngines(app, sources);
   serverPages(app, sources);
+  votePages(app, sources);
   serverImages(app, sources);
 }

@@ -1,7 +1,5 @@
 import { html } from 'hono/html';
-import type { WithId } from 'mongodb';
 import { plainText } from '../../probing/minecraft-text.ts';
-import type { Server } from '../../servers/server.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../history-charts.ts';
 import type { Content, Html } from '../html.ts';
@@ -13,16 +11,15 @@ import { BANNER, publicPath } from '../server-paths.ts';
 import { shareCard } from '../share-card.ts';
 import type { Site } from '../site-settings.ts';
 import { count, counted } from '../words.ts';
-import { ownReviewCard, type Reader } from './own-review-card.ts';
+import { ownReviewCard } from './own-review-card.ts';
 import { serverHead } from './server-head.ts';
-import { pathOf, RANGES, type Seen, type Wanted } from './server-view.ts';
+import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-view.ts';
+import { topVotersCard } from './top-voters-card.ts';
 
 const MESSAGES = {
   'review-saved': 'Review saved. It becomes public after an operator approves it.',
   'review-deleted': 'Review deleted.',
 };
-
-type View = { server: WithId<Server>; seen: Seen; wanted: Wanted; reader: Reader | null };
 
 /**
  * A server's page, as everybody sees it; `reader` adds what is for one user. The order follows a player's questions:
@@ -35,9 +32,10 @@ export function serverBody(site: Site, view: View): Page {
   return {
     title: server.name,
     messages: MESSAGES,
+    scripts: ['vote.js'],
     ...(isPast(view) ? {} : { listed: listedAs(view) }),
     body: html`${server.hiddenAt ? notice('attention', 'The operator has hidden this server. Only its owner and operators can see this page.') : ''}
-      ${serverHead(base, server, seen, reader)}
+      ${serverHead(site, view)}
       ${playersCard(base, view)}
       <div class="columns even">
         ${latencyCard(view)}
@@ -45,6 +43,7 @@ export function serverBody(site: Site, view: View): Page {
         ${card({ title: 'Votes in 30 days', body: votesChart(votes) })}
         ${card({ title: 'Rank', body: rankChart(ranks) })}
       </div>
+      ${topVotersCard(seen.topVoters)}
       ${reviewsCard(base, view)}
       ${ownReviewCard(base, server, reader, now)}
       ${server.hiddenAt ? '' : shareCard(site, server)}

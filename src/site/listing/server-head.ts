@@ -1,20 +1,22 @@
 import { html } from 'hono/html';
-import type { WithId } from 'mongodb';
 import type { Server } from '../../servers/server.ts';
 import { countryName, gameName } from '../dashboard/server-fields.ts';
 import { addressOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
+import { UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { motdPanel } from '../motd.ts';
 import { card, copyable, facts, figure } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import { serverFigures } from '../server-figures.ts';
+import type { Site } from '../site-settings.ts';
 import { count, counted, day, decimal, timeAgo } from '../words.ts';
-import type { Reader } from './own-review-card.ts';
 import { premiumMark } from './ranking-table.ts';
-import type { Seen } from './server-view.ts';
+import type { Seen, View } from './server-view.ts';
+import { voteForm } from './vote-form.ts';
 
 /** The head of a server's page: what it is, how to join and vote, and its key figures. */
-export function serverHead(base: string, server: WithId<Server>, seen: Seen, reader: Reader | null): Html {
+export function serverHead(site: Site, { server, seen, reader, voting }: View): Html {
+  const { base } = site;
   const { info, found, now } = seen;
   return html`<div class="page-head">
       <div><h1><bdi>${server.name}</bdi></h1>${about(server, seen)}</div>
@@ -22,7 +24,7 @@ export function serverHead(base: string, server: WithId<Server>, seen: Seen, rea
     </div>
     <div class="columns even">
       ${card({ id: 'join', title: 'How to join', body: html`${copyable(addressOf(server), 'the address')}${motdPanel(info.motd)}` })}
-      ${card({ title: 'How to vote', body: howToVote(server) })}
+      ${card({ id: 'vote', title: 'Vote', body: html`${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}` })}
     </div>
     <section class="card">
       ${serverFigures(info, ratingFigure(found))}
@@ -43,7 +45,7 @@ function about({ game }: Server, { info: { countryCode, isPremium } }: Seen): Co
 function howToVote({ howToVote }: Server): Html {
   return howToVote
     ? writtenText(howToVote)
-    : html`<p class="soft">The owner has not described how to vote. Most servers explain it in the game, for example with the command /vote. Each player has one vote per server in 24 hours.</p>`;
+    : html`<p class="small soft">Each player has one vote for a server in 24 hours.</p>`;
 }
 
 function ratingFigure({ total, averageRating }: Seen['found']): Html {

@@ -15,6 +15,7 @@ import { type Reader, WHY_NOT } from './own-review-card.ts';
 import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
 import { serverBody } from './server-body.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
+import { voterOf } from './voter.ts';
 
 type Sources = { platform: Platform };
 
@@ -35,7 +36,8 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
       readServer(platform, server, wanted),
       readerOf(platform, request, server, typed),
     ]);
-    return serverBody(site, { server, seen, wanted, reader });
+    const voting = { config: platform.config, isSignedIn: voterOf(platform, request).userId !== null };
+    return serverBody(site, { server, seen, wanted, reader, voting });
   };
 
   app.get('/servers/:slug', PUBLIC, (request, reply) => {

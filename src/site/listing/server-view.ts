@@ -10,6 +10,9 @@ import type { Server } from '../../servers/server.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { pageFrom, REVIEWS_A_PAGE } from '../review-parts.ts';
 import { publicPath } from '../server-paths.ts';
+import type { Reader } from './own-review-card.ts';
+import { readTopVoters } from './top-voters-card.ts';
+import type { VoteFormView } from './vote-form.ts';
 
 /** The ranges of the players and latency charts, with the text of their links. */
 export const RANGES = [
@@ -41,20 +44,31 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
 
 /** Everything on a server's page that is the same for all visitors. */
 export async function readServer(platform: Platform, server: WithId<Server>, { range, reviews }: Wanted) {
-  const [info, history, uptime, ranks, votes, found] = await Promise.all([
+  const [info, history, uptime, ranks, votes, found, topVoters] = await Promise.all([
     serverInfo(platform, server),
     historyOf(platform, server._id, range),
     uptimeDays(platform, server._id),
     rankHistory(platform, server._id),
     votesByDay(platform, server._id, VOTE_DAYS),
     readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
+    readTopVoters(platform, server._id),
   ]);
   const now = platform.clock.now();
-  return { now, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found };
+  return { now, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found, topVoters };
 }
 
 /** The result of `readServer`. */
 export type Seen = Awaited<ReturnType<typeof readServer>>;
+
+/** A server's page for one visitor. */
+export type View = {
+  server: WithId<Server>;
+  seen: Seen;
+  wanted: Wanted;
+  reader: Reader | null;
+  /** For the vote form. */
+  voting: Pick<VoteFormView, 'config' | 'isSignedIn'>;
+};
 
 /** The ranks of the last days, from the first recorded one to yesterday; null for days without a rank. */
 function ranksByDay(ranks: { day: string; place: number }[], now: Date) {

@@ -44,3 +44,16 @@ document.addEventListener('htmx:before:response', (event) => {
 document.addEventListener('htmx:error', ({ target }) => {
   if (target instanceof Element && target.matches('[data-live]')) target.classList.add('stale');
 });
+
+// Times in the visitor's time zone; the full UTC time stays as the tooltip.
+const localTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+function showLocalTimes() {
+  for (const time of document.querySelectorAll('time[data-local]')) {
+    time.title ||= time.textContent;
+    time.textContent = localTime.format(new Date(time.dateTime));
+  }
+}
+
+showLocalTimes();
+document.addEventListener('htmx:after:swap', showLocalTimes);

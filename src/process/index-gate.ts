@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { RefusedError, unavailable } from '../../process/http-errors.ts';
-import { missingUniqueIndexes } from '../../process/indexes.ts';
-import type { Platform } from '../../process/platform.ts';
 import { withinDatabaseTime } from './database-time.ts';
+import { RefusedError, unavailable } from './http-errors.ts';
+import { missingUniqueIndexes } from './indexes.ts';
+import type { Platform } from './platform.ts';
 
 /**
  * Refuses requests while a unique index is missing, because a vote could then be counted twice (design rule 1). Checks
@@ -26,7 +26,9 @@ export function requireIndexes(app: FastifyInstance, { mongo, log }: Pick<Platfo
     checking ??= check();
     await withinDatabaseTime(request, checking);
     if (!complete) {
-      throw new RefusedError(unavailable('The database is not prepared yet: try again in a few seconds.'));
+      throw new RefusedError(
+        unavailable('database-not-ready', 'The database is not prepared yet: try again in a few seconds.'),
+      );
     }
   }
 

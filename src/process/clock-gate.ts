@@ -1,8 +1,8 @@
 import type { FastifyRequest, preHandlerHookHandler } from 'fastify';
-import { describeSkew } from '../../platform/clock-skew.ts';
-import { RefusedError, SENTENCES, unavailable } from '../../process/http-errors.ts';
-import type { Platform } from '../../process/platform.ts';
+import { describeSkew } from '../platform/clock-skew.ts';
 import { withinDatabaseTime } from './database-time.ts';
+import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
+import type { Platform } from './platform.ts';
 
 /**
  * Refuses a request while this process's clock is off. Otherwise votes and reports would be stored with a wrong time, and
@@ -13,7 +13,7 @@ export function requireRightClock({ clockSkew }: Pick<Platform, 'clockSkew'>): p
     const skew = await withinDatabaseTime(request, Promise.resolve(measuring));
     if (skew === 0) return;
     request.log.warn({ event: 'clock.off', skewMs: Math.round(skew) }, describeSkew(skew));
-    throw new RefusedError(unavailable(SENTENCES.clock));
+    throw new RefusedError(unavailable('clock-wrong', SENTENCES.clock));
   };
   return (request, _reply, done) => {
     const skew = clockSkew();

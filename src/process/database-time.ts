@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { within } from '../../platform/deadline.ts';
-import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
+import { within } from '../platform/deadline.ts';
+import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 
 /** Milliseconds that each request has spent waiting for the database. */
 const spent = new WeakMap<FastifyRequest, number>();

@@ -1,0 +1,31 @@
+import Fastify from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import { describeApi, readApiDocument } from '../../../src/api/openapi.ts';
+import { compileSerializer } from '../../../src/api/serializer.ts';
+import { apiV1 } from '../../../src/api/v1/api-v1.ts';
+import type { Metrics } from '../../../src/process/metrics.ts';
+import type { Platform } from '../../../src/process/platform.ts';
+
+/** Where the generated client's default address points; each listing has its own. */
+export const EXAMPLE_URL = 'https://listing.example';
+
+/**
+ * The OpenAPI document of the API as `/openapi.json` serves it, made without a database: the routes are registered and
+ * never called, so they need no platform. A test compares it with the served document.
+ */
+export async function apiDocument(publicUrl: string = EXAMPLE_URL): Promise<object> {
+  const app = Fastify({ logger: false });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(compileSerializer);
+  await describeApi(app, { publicUrl });
+  const { pathname } = new URL(publicUrl);
+  await app.register(apiV1, {
+    prefix: `${pathname === '/' ? '' : pathname}/api/v1/servers/:server_id`,
+    platform: {} as Platform,
+    metrics: {} as Metrics,
+  });
+  await app.ready();
+  const document = readApiDocument(app);
+  await app.close();
+  return document;
+}

@@ -1,0 +1,141 @@
+/** The headers of a request: `Headers`, or an object as of Node's `IncomingMessage`. */
+export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
+
+/** A vote that the listing forwards. The same `voteId` may come again: reward it once. */
+export type ForwardedVote = { voteId: string; serverId: string; username: string; votedAt: Date };
+
+/** A verified message. */
+export type WebhookMessage =
+  | { type: 'vote.cast'; vote: ForwardedVote }
+  /** The listing checks that the address is yours: answer `{"challenge": challenge}`. */
+  | { type: 'listener.challenge'; challenge: string }
+  /** Of a later version. */
+  | { type: 'unknown'; message: unknown };
+
+/** The message is not from the listing, or is older than the tolerance. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError';
+}
+
+/** The listing sends one signature, or two while a secret is rotated. */
+const MOST_SIGNATURES = 8;
+const TOLERANCE_SECONDS = 300;
+const MOST_BYTES = 65_536;
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/**
+ * Verifies a message (Standard Webhooks: HMAC-SHA256 over id, timestamp and body).
+ *
+ * @param secret - as the dashboard shows it, `whsec_…`; several while you change it
+ * @param body - the body as received, byte for byte; not parsed and written again
+ * @throws {WebhookError} when no signature is valid, or the message is more than 5 minutes old or in the future
+ */
+export async function verifyWebhook(
+  secret: string | string[],
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+  { toleranceSeconds = TOLERANCE_SECONDS }: { toleranceSeconds?: number } = {},
+): Promise<WebhookMessage> {
+  const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
+    header(headers, `webhook-${name}`),
+  ) as [string, string, string];
+  if (!id || !signature || !/^\d{1,12}$/.test(timestamp))
+    throw new WebhookError('The message has no signature.');
+  const age = Date.now() / 1_000 - Number(timestamp);
+  if (Math.abs(age) > toleranceSeconds)
+    throw new WebhookError('The message is too old, or a clock is wrong.');
+  const content = typeof body === 'string' ? bytesOf(body) : body;
+  if (content.length > MOST_BYTES) throw new WebhookError('The message is too large.');
+  const signed = join(bytesOf(`${id}.${timestamp}.`), content);
+  if (!(await isSigned([secret].flat(), signature, signed)))
+    throw new WebhookError('The signature is wrong.');
+  return messageIn(new TextDecoder().decode(content));
+}
+
+/**
+ * Answers a message of the listing: verifies it, returns the challenge, and passes a vote to `onVote`.
+ *
+ * @returns the status and the body to send. 401 if the message is not valid. If `onVote` throws, its error is thrown: answer
+ *   500, and the listing sends the vote again
+ */
+export async function receiveWebhook(
+  secret: string | string[],
+  { headers, body }: { headers: WebhookHeaders; body: string | Uint8Array },
+  onVote: (vote: ForwardedVote) => unknown,
+): Promise<{ status: number; body: string }> {
+  let message: WebhookMessage;
+  try {
+    message = await verifyWebhook(secret, headers, body);
+  } catch (error) {
+    if (error instanceof WebhookError) return { status: 401, body: error.message };
+    throw error;
+  }
+  if (message.type === 'listener.challenge')
+    return { status: 200, body: JSON.stringify({ challenge: message.challenge }) };
+  if (message.type === 'vote.cast') await onVote(message.vote);
+  return { status: 200, body: '' };
+}
+
+/** A header that is given twice counts as absent. */
+function header(headers: WebhookHeaders, name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Whether one of the signatures `v1,<base64>` belongs to one of the secrets. WebCrypto compares in constant time. */
+async function isSigned(
+  secrets: string[],
+  header: string,
+  content: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const signatures = header
+    .split(' ', MOST_SIGNATURES)
+    .filter((one) => one.startsWith('v1,'))
+    .map((one) => fromBase64(one.slice(3)));
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const results: boolean[] = [];
+  for (const secret of secrets) {
+    const bytes = fromBase64(secret.replace(/^whsec_/, ''));
+    if (!bytes || bytes.length < 16) throw new TypeError('The secret of the webhook is not valid.');
+    const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
+    for (const signature of signatures)
+      if (signature) results.push(await crypto.subtle.verify('HMAC', key, signature, content));
+  }
+  return results.includes(true);
+}
+
+function messageIn(text: string): WebhookMessage {
+  let message: { type?: unknown; data?: Record<string, string> };
+  try {
+    message = JSON.parse(text);
+  } catch {
+    throw new WebhookError('The message is not JSON.');
+  }
+  const { type, data = {} } = message ?? {};
+  const {
+    challenge,
+    vote_id: voteId,
+    server_id: serverId = '',
+    username = '',
+    voted_at: votedAt = '',
+  } = data;
+  if (type === 'listener.challenge' && challenge) return { type, challenge };
+  if (type !== 'vote.cast' || !voteId) return { type: 'unknown', message };
+  return { type, vote: { voteId, serverId, username, votedAt: new Date(votedAt) } };
+}
+
+function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(first.length + second.length);
+  whole.set(first);
+  whole.set(second, first.length);
+  return whole;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,186 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { requireRightClock } from '../../process/clock-gate.ts';
+import { withinDatabaseTime } from '../../process/database-time.ts';
+import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../process/http-errors.ts';
+import { requireIndexes } from '../../process/index-gate.ts';
+import type { Platform } from '../../process/platform.ts';
+import type { AuthenticatedToken } from '../../servers/api-token.ts';
+import { authenticateClaimKey, noteTokenUse } from '../../servers/authenticate-token.ts';
+import { checkClaim, claimVote } from '../../votes/claims/claim-vote.ts';
+import { usernameSchema } from '../../votes/username.ts';
+import { setSafeHeaders } from '../v1/safe-headers.ts';
+import { answerServers } from './list-forge.ts';
+import { type Parameters, parametersOf } from './parameters.ts';
+
+/** The texts of errors, as public clients of these contracts know them; the status is 200. */
+const WRONG_KEY = 'Error: server key not found';
+const NO_PLAYER = 'Error: username or steamid is missing';
+const CLAIMS_OFF = 'Error: claims are off for this server';
+const MULTIPART =
+  'a multipart form is not read: send the parameters in the address or as application/x-www-form-urlencoded';
+const UNKNOWN_CALL = 'Error: unknown object, element or action';
+
+/** What the two plain contracts answer for a player. */
+const CODES = { none: '0', unclaimed: '1', claimed: '2' } as const;
+
+/**
+ * The contracts that vote plugins speak to a listing (docs/claims.md): ListForge's (with `object`) and the status/claim
+ * style at `/api/`, and VoteReward's at `/api/vrc`. A claim key in the address is the only credential. Answers are texts
+ * without a line feed, and are never stored.
+ */
+export async function claimContracts(
+  app: FastifyInstance,
+  { platform }: { platform: Platform },
+): Promise<void> {
+  setSafeHeaders(app);
+  requireIndexes(app, platform);
+  await app.register(formbody, { bodyLimit: BODY_LIMIT });
+  app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
+    done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
+  );
+  // Plugins send any content type, mostly with no body: only a form has parameters.
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
+    done(null, null),
+  );
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
+  });
+  // Plain text, as all answers of these contracts. The address has the key, so it is in no log line.
+  app.setErrorHandler(async (error, request, reply) => {
+    const refusal = refusalOf(error as never, request);
+    logRefusal(request, error as Error, refusal);
+    return sendText(reply.code(refusal.status).headers(refusal.headers ?? {}), `Error: ${refusal.sentence}`);
+  });
+
+  const plain = async (request: FastifyRequest, reply: FastifyReply) => {
+    const parameters = parametersOf(request);
+    const answer = parameters.object === undefined ? statusClaim : listForge;
+    return sendText(reply, await withinDatabaseTime(request, answer(platform, parameters, request)));
+  };
+  const vrc = async (request: FastifyRequest, reply: FastifyReply) => {
+    const answer = await withinDatabaseTime(request, voteReward(platform, parametersOf(request), request));
+    return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer);
+  };
+  const options = {
+    method: ['GET', 'POST'],
+    schema: { hide: true },
+    preHandler: requireRightClock(platform),
+  };
+  app.route({ ...options, url: '/api/', handler: plain });
+  app.route({ ...options, url: '/api/vrc', handler: vrc });
+}
+
+function sendText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.type('text/plain; charset=utf-8').serializer(String).send(text);
+}
+
+/** The server and token of the key; null for a wrong one. */
+async function callerOf(
+  platform: Platform,
+  { key = '', server }: Parameters,
+  request: FastifyRequest,
+): Promise<AuthenticatedToken | null> {
+  const caller = await authenticateClaimKey(platform, key);
+  if (!caller || !(await isServer(platform, caller, server))) return null;
+  noteTokenUse(platform, caller.token)?.catch((error: unknown) => {
+    request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
+  });
+  return caller;
+}
+
+/** Whether a call names the server of its key, or none: by id, or by a present or earlier slug. */
+async function isServer(
+  { servers }: Platform,
+  { serverId }: AuthenticatedToken,
+  named: string | undefined,
+): Promise<boolean> {
+  if (!named || named === serverId.toHexString()) return true;
+  const found = await servers.findOne({ _id: serverId, slugs: named }, { projection: { _id: 1 } });
+  return found !== null;
+}
+
+/** The player of a call: a name, or a SteamID, which is compared like a name. Undefined without one. */
+function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
+  const given = username || steamid;
+  // No vote has a name that cannot be one.
+  return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
+}
+
+type Call = { caller: AuthenticatedToken; name: string };
+
+async function check(platform: Platform, { caller, name }: Call): Promise<string> {
+  const { kind } = await checkClaim(platform, { serverId: caller.serverId, username: name });
+  return kind === 'off' ? CLAIMS_OFF : CODES[kind];
+}
+
+/** `1`: claimed now; `before`: it was claimed earlier; `0`: there is no vote. */
+async function claim(platform: Platform, { caller, name }: Call, before: '0' | '2'): Promise<string> {
+  const player = { serverId: caller.serverId, username: name };
+  const { kind } = await claimVote(platform, player, { tokenId: caller.token._id });
+  if (kind === 'off') return CLAIMS_OFF;
+  if (kind === 'claimed') return '1';
+  return kind === 'claimed-before' ? before : '0';
+}
+
+/** The ListForge contract. */
+async function listForge(
+  platform: Platform,
+  parameters: Parameters,
+  request: FastifyRequest,
+): Promise<string> {
+  const { object, element, action } = parameters;
+  const caller = await callerOf(platform, parameters, request);
+  if (!caller) return WRONG_KEY;
+  if (object === 'servers')
+    return (await answerServers(platform, caller.serverId, parameters)) ?? UNKNOWN_CALL;
+  const isVotes = object === 'votes' && element === 'claim';
+  const isReward = object === 'plugin' && element === 'reward' && action === 'custom';
+  if (!isVotes && !isReward) return UNKNOWN_CALL;
+  const player = playerOf(parameters);
+  if (!player) return NO_PLAYER;
+  if (player.name === null) return CODES.none;
+  const call = { caller, name: player.name };
+  if (isReward) return claim(platform, call, '2');
+  return action === 'post' ? claim(platform, call, '0') : check(platform, call);
+}
+
+/** The status/claim style. */
+async function statusClaim(
+  platform: Platform,
+  parameters: Parameters,
+  request: FastifyRequest,
+): Promise<string> {
+  const { action } = parameters;
+  const caller = await callerOf(platform, parameters, request);
+  if (!caller) return WRONG_KEY;
+  if (action !== 'status' && action !== 'claim') return UNKNOWN_CALL;
+  const player = playerOf(parameters);
+  if (!player) return NO_PLAYER;
+  if (player.name === null) return CODES.none;
+  const call = { caller, name: player.name };
+  return action === 'claim' ? claim(platform, call, '2') : check(platform, call);
+}
+
+type VrcAnswer = { voted: boolean; claimed: boolean; error?: string };
+
+/** VoteReward's contract. A claim is successful only if `claimed` is true. */
+async function voteReward(
+  platform: Platform,
+  parameters: Parameters,
+  request: FastifyRequest,
+): Promise<VrcAnswer> {
+  const none = { voted: false, claimed: false };
+  const caller = await callerOf(platform, parameters, request);
+  if (!caller) return { ...none, error: 'server key not found' };
+  const player = playerOf(parameters);
+  if (!player) return { ...none, error: 'username is missing' };
+  if (player.name === null) return none;
+  const named = { serverId: caller.serverId, username: player.name };
+  const { kind } =
+    parameters.action === 'claim'
+      ? await claimVote(platform, named, { tokenId: caller.token._id })
+      : await checkClaim(platform, named);
+  if (kind === 'off') return { ...none, error: 'claims are off for this server' };
+  return { voted: kind !== 'none', claimed: kind === 'claimed' };
+}

@@ -1,0 +1,112 @@
+import type { ObjectId, WithId } from 'mongodb';
+import { serverInfo } from '../../history/server-info.ts';
+import { addDays } from '../../platform/periods/period-marks.ts';
+import type { Platform } from '../../process/platform.ts';
+import type { Server } from '../../servers/server.ts';
+import { topVotersOfMonth } from '../../votes/top-voters.ts';
+import { listVotes } from '../../votes/vote-list.ts';
+import type { Parameters } from './parameters.ts';
+
+/** How many voters or votes a list has by default and at most. */
+const LISTED = 100;
+const MOST_LISTED = 500;
+
+/**
+ * Answers `object=servers` of the ListForge contract as JSON text: `element=voters`, `votes` or `detail`. Numbers are
+ * texts there. Fields that the listing does not know are empty.
+ *
+ * @returns null for another element
+ */
+export async function answerServers(
+  platform: Platform,
+  serverId: ObjectId,
+  { element, month = 'current', format = 'json', limit }: Parameters,
+): Promise<string | null> {
+  if (format !== 'json') return 'Error: unknown format';
+  if (element === 'voters' && month !== 'current' && month !== 'previous') return 'Error: unknown month';
+  const server = await platform.servers.findOne({ _id: serverId });
+  if (!server) return null;
+  const wanted = Number.parseInt(limit ?? '', 10);
+  const most = wanted >= 1 ? Math.min(wanted, MOST_LISTED) : LISTED;
+  switch (element) {
+    case 'voters':
+      return JSON.stringify(await votersOf(platform, server, month === 'previous', most));
+    case 'votes':
+      return JSON.stringify(await votesOf(platform, server, most));
+    case 'detail':
+      return JSON.stringify(await detailOf(platform, server));
+    default:
+      return null;
+  }
+}
+
+function headOf({ name, address, port }: Server) {
+  return { name, address, port: String(port) };
+}
+
+async function votersOf(platform: Platform, server: WithId<Server>, isPrevious: boolean, most: number) {
+  const current = platform.clock.now().toISOString().slice(0, 7);
+  const month = isPrevious ? addDays(`${current}-01`, -1).slice(0, 7) : current;
+  const voters = await topVotersOfMonth(platform, server._id, month, most);
+  return {
+    ...headOf(server),
+    month: month.replace('-', ''),
+    voters: voters.map(({ username, votes }) => ({ nickname: username, votes: String(votes) })),
+  };
+}
+
+async function votesOf(platform: Platform, server: WithId<Server>, most: number) {
+  const votes = await listVotes(platform, server._id, { limit: most });
+  return {
+    ...headOf(server),
+    votes: votes
+      .filter(({ excludedAt }) => !excludedAt)
+      .map(({ username, votedAt, claim }) => ({
+        date: longDate(votedAt),
+        timestamp: Math.floor(votedAt.getTime() / 1_000),
+        nickname: username,
+        steamid: '',
+        claimed: claim ? '1' : '0',
+      })),
+  };
+}
+
+async function detailOf(platform: Platform, server: WithId<Server>) {
+  const info = await serverInfo(platform, server);
+  const page = `${platform.config.PUBLIC_URL}/servers/${server.slug}`;
+  const checked = info.lastCheckedAt ? longDate(info.lastCheckedAt) : '';
+  const { succeededAt } = server.probe;
+  return {
+    id: server._id.toHexString(),
+    ...headOf(server),
+    private: '0',
+    password: '0',
+    location: info.countryCode,
+    hostname: info.motd,
+    map: '',
+    is_online: info.status === 'online' ? '1' : '0',
+    players: String(info.onlinePlayers),
+    maxplayers: String(info.maxPlayers),
+    version: info.version,
+    platform: server.game ?? '',
+    uptime: info.uptimePercentage === null ? '' : String(Math.round(info.uptimePercentage)),
+    score: String(info.votesCount),
+    rank: String(info.rankPosition),
+    votes: String(info.monthlyVotes),
+    favorited: '0',
+    comments: '0',
+    url: page,
+    last_check: checked,
+    last_online: succeededAt ? longDate(succeededAt) : '',
+  };
+}
+
+const long = new Intl.DateTimeFormat('en-US', {
+  dateStyle: 'long',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+
+function longDate(at: Date): string {
+  return `${long.format(at)} UTC`;
+}

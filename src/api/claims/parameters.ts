@@ -1,0 +1,12 @@
+import type { FastifyRequest } from 'fastify';
+
+/** The parameters of a call of a plugin, from its address and its form; of a repeated one the first value. */
+export type Parameters = Record<string, string | undefined>;
+
+export function parametersOf(request: FastifyRequest): Parameters {
+  const all = { ...(request.body as object | null), ...(request.query as object) };
+  const first = Object.entries(all).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]);
+  return Object.fromEntries(
+    first.map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),
+  );
+}

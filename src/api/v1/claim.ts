@@ -1,0 +1,95 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { requireRightClock } from '../../process/clock-gate.ts';
+import { withinDatabaseTime } from '../../process/database-time.ts';
+import { RefusedError } from '../../process/http-errors.ts';
+import type { Platform } from '../../process/platform.ts';
+import { type Claimed, claimVote } from '../../votes/claims/claim-vote.ts';
+import { nextVoteAt } from '../../votes/cooldown.ts';
+import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import { callerOf } from './authentication.ts';
+import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params, timestamp } from './schemas.ts';
+import { idempotencyKeyHeader, keyReusedRefusal } from './vote.ts';
+
+const body = z
+  .object(
+    {
+      username: usernameSchema.meta({
+        description: "The player's name; the same rules as for casting a vote.",
+        ...USERNAME_BOUNDS,
+        examples: ['Steve'],
+      }),
+    },
+    { error: 'must be a JSON object' },
+  )
+  .meta({ title: 'ClaimRequest' });
+
+const claimed = z
+  .object({
+    claimed: z.boolean().meta({
+      description:
+        'Whether this call claimed the vote: reward the player now. False when there is no vote of the last 24 hours, and when it was claimed before.',
+    }),
+    voted_at: timestamp.nullable().meta({ description: 'When the player voted; null without a vote.' }),
+    claimed_at: timestamp
+      .nullable()
+      .meta({ description: 'When the vote was claimed; null if that is not on record.' }),
+    next_vote_at: timestamp
+      .nullable()
+      .meta({ description: 'When the next vote is allowed; null without a vote.' }),
+  })
+  .meta({ title: 'VoteClaim' });
+
+function answerOf({ kind, vote }: Exclude<Claimed, { kind: 'off' | 'key-reused' }>): z.infer<typeof claimed> {
+  return {
+    claimed: kind === 'claimed',
+    voted_at: vote?.votedAt.toISOString() ?? null,
+    claimed_at: vote?.claim?.at.toISOString() ?? null,
+    next_vote_at: vote ? nextVoteAt(vote).toISOString() : null,
+  };
+}
+
+/** POST …/votes/claim: claims a player's vote, to reward the player once. */
+export const claimEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+  app.post(
+    '/votes/claim',
+    {
+      config: { allowsClaimKeys: true },
+      preHandler: requireRightClock(platform),
+      schema: {
+        operationId: 'claimVote',
+        tags: ['votes'],
+        summary: 'Claim a vote',
+        description:
+          "Claims the player's vote of the last 24 hours, so that a plugin rewards it once: of any number of calls at once exactly one has `claimed: true`. Excluded and quarantined votes cannot be claimed. An API token or a claim key may call it.",
+        params,
+        headers: z.looseObject({ 'idempotency-key': idempotencyKeyHeader }),
+        body,
+        response: {
+          200: answer(claimed, 'Whether this call claimed a vote.'),
+          ...COMMON_FAILURES,
+          ...BODY_FAILURES,
+          409: failure(
+            409,
+            'The owner rewards votes with the vote listener only, so votes cannot be claimed.',
+          ),
+          422: failure(422, 'This Idempotency-Key was used with another username.'),
+        },
+      },
+    },
+    async (request) => {
+      const { serverId, token } = callerOf(request);
+      const { username } = request.body;
+      const claim = { tokenId: token._id, key: request.headers['idempotency-key'] };
+      const result = await withinDatabaseTime(request, claimVote(platform, { serverId, username }, claim));
+      if (result.kind === 'off')
+        throw new RefusedError({
+          status: 409,
+          code: 'claims-off',
+          sentence: 'Claims are off for this server: its vote listener rewards votes.',
+        });
+      if (result.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(result.vote));
+      return answerOf(result);
+    },
+  );
+};

@@ -1,0 +1,101 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { withinDatabaseTime } from '../../process/database-time.ts';
+import { RefusedError } from '../../process/http-errors.ts';
+import type { Platform } from '../../process/platform.ts';
+import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import { DELIVERY_STATES, VOTE_SOURCES } from '../../votes/vote.ts';
+import { readVotesFrom, writeVotesFrom } from '../../votes/vote-cursor.ts';
+import { pageOfVotes, VOTES_A_PAGE, type VotesFrom } from '../../votes/vote-pages.ts';
+import { callerOf } from './authentication.ts';
+import { wholeNumber } from './query-numbers.ts';
+import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
+
+const MOST_PER_PAGE = 100;
+const MALFORMED_CURSOR = 'cursor must be a next_cursor of the same list';
+
+const querystring = z.object({
+  limit: wholeNumber({ most: MOST_PER_PAGE, fallback: VOTES_A_PAGE, description: 'Votes per page.' }),
+  cursor: z
+    .string()
+    .max(50, { error: MALFORMED_CURSOR })
+    .optional()
+    .meta({ description: 'The `next_cursor` of the page before. Without it, the newest votes.' }),
+  username: usernameSchema.optional().meta({
+    description:
+      "Only this player's votes; the same rules as for casting a vote. Imported votes come after the others.",
+    ...USERNAME_BOUNDS,
+    examples: ['Steve'],
+  }),
+});
+
+const page = z
+  .object({
+    votes: z.array(
+      z.object({
+        id: z.uuid().meta({ description: 'The `Vote-Id` of the vote (UUIDv7).' }),
+        username: z.string().meta({ description: 'As the player typed it, trimmed.' }),
+        voted_at: timestamp,
+        source: z.enum(VOTE_SOURCES).meta({
+          description: "`api`: cast by a call of this API. `web`: cast on the server's vote page.",
+        }),
+        delivery: z.enum(DELIVERY_STATES).meta({
+          description:
+            '`none`: not forwarded. `waiting`: not sent yet. `sending`: an attempt runs. `delivered`: acknowledged. `unconfirmed`: sent, and it may have arrived. `failed`: refused by the listener, or not delivered in time.',
+        }),
+        excluded: z.boolean().meta({ description: 'Whether the vote was removed from all counts.' }),
+      }),
+    ),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Where the next page begins; null on the last page.' }),
+  })
+  .meta({ title: 'VotePage' });
+
+/** The position of a cursor. A player's list has other cursors than the list of all votes. */
+function positionOf(cursor: string, ofPlayer: boolean): VotesFrom {
+  const from = readVotesFrom(Buffer.from(cursor, 'base64url').toString());
+  if (!from || 'seq' in from !== ofPlayer)
+    throw new RefusedError({ status: 400, code: 'malformed', sentence: `${MALFORMED_CURSOR}.` });
+  return from;
+}
+
+/** GET …/votes: the votes of the server, newest first. */
+export const votesEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+  app.get(
+    '/votes',
+    {
+      schema: {
+        operationId: 'listVotes',
+        tags: ['votes'],
+        summary: "Read the server's votes",
+        description:
+          'No rate limit. Newest first. A page begins at a moment, so votes that are cast meanwhile do not shift the pages.',
+        params,
+        querystring,
+        response: { 200: answer(page, 'One page of votes.'), ...COMMON_FAILURES },
+      },
+    },
+    async (request) => {
+      const { serverId } = callerOf(request);
+      const { limit, cursor, username } = request.query;
+      const from = cursor === undefined ? undefined : positionOf(cursor, username !== undefined);
+      const found = await withinDatabaseTime(
+        request,
+        pageOfVotes(platform, serverId, { player: username, limit }, from),
+      );
+      return {
+        votes: found.votes.map(({ _id, username, votedAt, source, delivery, excludedAt }) => ({
+          id: _id.toString(),
+          username,
+          voted_at: votedAt.toISOString(),
+          source: source ?? ('api' as const),
+          delivery: delivery.state,
+          excluded: excludedAt != null,
+        })),
+        next_cursor: found.next && Buffer.from(writeVotesFrom(found.next)).toString('base64url'),
+      };
+    },
+  );
+};

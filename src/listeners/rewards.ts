@@ -1,0 +1,28 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Listener, Rewards } from './listener.ts';
+
+/** How a server rewards votes: without a listener, plugins can only claim them. */
+export function rewardsOf(listener: Pick<Listener, 'rewards'> | null): Rewards {
+  return listener ? (listener.rewards ?? 'both') : 'claims';
+}
+
+/**
+ * Chooses how the votes of a server with a listener are rewarded. It applies to votes that are cast later; votes that wait
+ * for the listener are still sent.
+ *
+ * @param by - who chose it, for the audit log
+ * @returns whether the server has a listener
+ */
+export async function setRewards(
+  deps: { listeners: Collection<Listener>; auditLog: Collection<AuditEntry>; clock: Clock },
+  serverId: ObjectId,
+  rewards: Rewards,
+  by: string,
+): Promise<boolean> {
+  const { matchedCount } = await deps.listeners.updateOne({ serverId }, { $set: { rewards } });
+  if (matchedCount === 0) return false;
+  await recordAudit(deps, { by, action: 'listener.rewards', serverId, details: { rewards } });
+  return true;
+}

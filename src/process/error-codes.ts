@@ -1,0 +1,60 @@
+/** An error code: its HTTP status and what it means. */
+type Meaning = { status: number; meaning: string };
+
+/**
+ * The `code` of every JSON error body. A code never changes and is never reused; a later version may add codes. The table
+ * in docs/errors.md has the same lines.
+ */
+export const ERROR_CODES = {
+  malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },
+  unauthorized: { status: 401, meaning: 'No valid token of this server was sent.' },
+  forbidden: { status: 403, meaning: 'The user may not do this.' },
+  'not-found': { status: 404, meaning: 'There is nothing at this address.' },
+  'method-not-allowed': { status: 405, meaning: 'The address exists and does not take this method.' },
+  'request-timeout': { status: 408, meaning: 'The request took too long to arrive.' },
+  conflict: { status: 409, meaning: 'The state changed, or was already what the request asks for.' },
+  'claims-off': {
+    status: 409,
+    meaning: 'The vote listener of the server rewards votes: they cannot be claimed.',
+  },
+  'too-large': { status: 413, meaning: 'The body is larger than 16 KiB.' },
+  'unsupported-media-type': { status: 415, meaning: 'The body is not JSON, or is compressed.' },
+  'expectation-failed': { status: 417, meaning: 'The `Expect` header has an unknown value.' },
+  'idempotency-key-reused': {
+    status: 422,
+    meaning: 'The Idempotency-Key was used with another username.',
+  },
+  cooldown: { status: 429, meaning: 'The player voted for this server in the last 24 hours.' },
+  'too-early': { status: 429, meaning: 'The server reported its status in the last 5 minutes.' },
+  'too-many-requests': { status: 429, meaning: 'A limit of the pages is used up.' },
+  'headers-too-large': { status: 431, meaning: 'The headers are larger than 16 KiB.' },
+  internal: { status: 500, meaning: 'An error of the listing.' },
+  unavailable: { status: 503, meaning: 'A page cannot be shown at the moment, or the process is not ready.' },
+  overloaded: { status: 503, meaning: 'There is too much to do, or too many requests on one connection.' },
+  stopping: { status: 503, meaning: 'The process is stopping.' },
+  'clock-wrong': { status: 503, meaning: 'The clock of the process differs from the database’s.' },
+  'database-unavailable': { status: 503, meaning: 'The database does not answer within 5 seconds.' },
+  'database-not-ready': { status: 503, meaning: 'The database is not prepared yet.' },
+  'queues-unavailable': { status: 503, meaning: 'Redis does not answer, so the queues cannot be shown.' },
+  'result-unknown': {
+    status: 503,
+    meaning: 'The vote may have been counted: repeat it with the same Idempotency-Key, or call check-vote.',
+  },
+} as const satisfies Record<string, Meaning>;
+
+/** A stable name of an error. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** The codes of the statuses 503 and 429 that an answer of another kind has. */
+const GENERAL = { 429: 'too-many-requests', 503: 'unavailable' } as const;
+
+/** All codes of one status, in the order of the table. */
+export function codesOf(status: number): ErrorCode[] {
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
+}
+
+/** The code of an error of which only the status is known. */
+export function codeOfStatus(status: number): ErrorCode {
+  if (status === 429 || status === 503) return GENERAL[status];
+  return codesOf(status)[0] ?? (status < 500 ? 'malformed' : 'internal');
+}

@@ -1,0 +1,137 @@
+import { type Collection, ObjectId, type WithId } from 'mongodb';
+import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
+import { TtlCache } from '../platform/batching/ttl-cache.ts';
+import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
+import { type ApiToken, type AuthenticatedToken, kindOf } from './api-token.ts';
+import { isValid } from './api-tokens.ts';
+import type { Server } from './server.ts';
+import { serverLoader } from './server-loader.ts';
+import { hashToken, isTokenShaped } from './token-text.ts';
+
+type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
+
+/** An authenticated call's server and token. */
+type Caller = { server: WithId<Pick<Server, 'removedAt'>>; token: WithId<ApiToken> };
+
+const tokensLoader = findLoader<ApiToken, string>({
+  filter: (hashes) => ({ hash: anyOf(hashes) }),
+  nameOf: (hash) => hash,
+  keyOf: ({ hash }) => hash,
+});
+
+/** Servers with their `removedAt`. */
+const removalsLoader = serverLoader({ removedAt: 1 });
+
+type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher };
+
+/**
+ * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that
+ * an outsider cannot learn which servers exist.
+ *
+ * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
+ * @returns null for every reason: malformed, unknown, revoked or expired token, a token of another
+ *   server, an unknown or removed server
+ */
+export async function authenticate(
+  { apiTokens, servers, batcher, clock }: Authenticating,
+  serverId: string,
+  tokenText: string,
+): Promise<Caller | null> {
+  if (!isTokenShaped(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
+  const id = new ObjectId(serverId);
+  const [token, server] = await Promise.all([
+    batcher.load(tokensLoader, apiTokens, hashToken(tokenText)),
+    batcher.load(removalsLoader, servers, id),
+  ]);
+  if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
+    return null;
+  return { server, token };
+}
+
+/** A successful authentication is cached for 4 seconds: a revoked token is refused within 5 s everywhere (contract). */
+export const AUTHENTICATION_TTL_MS = 4 * SECOND;
+const MAX_AUTHENTICATIONS = 20_000;
+
+/** The cache of successful authentications of one process. */
+export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
+  return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
+}
+
+/**
+ * Authenticates a call and caches the success for `AUTHENTICATION_TTL_MS`; failures are not cached. A token that is
+ * revoked or rotated and a server that is removed in this process leave the cache at once. Each use checks the expiry.
+ *
+ * @param options - `fresh`: do not read the cache
+ */
+export async function authenticateCached(
+  deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
+  serverId: string,
+  tokenText: string,
+  { fresh = false } = {},
+): Promise<AuthenticatedToken | null> {
+  const load = async () => {
+    const caller = await authenticate(deps, serverId, tokenText);
+    return caller && { serverId: caller.server._id, token: caller.token };
+  };
+  const found = fresh
+    ? await load()
+    : await deps.authentications.read(`${serverId} ${hashToken(tokenText)}`, load);
+  return found && isValid(found.token, deps.clock.now()) ? found : null;
+}
+
+/**
+ * The token and server of a claim key, which alone names its server. Successes are cached as in `authenticateCached`.
+ *
+ * @returns null for every other text: an unknown, revoked or expired key, an API token, the key of a removed server
+ */
+export async function authenticateClaimKey(
+  deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
+  key: string,
+): Promise<AuthenticatedToken | null> {
+  if (!isTokenShaped(key)) return null;
+  const hash = hashToken(key);
+  const found = await deps.authentications.read(`claim ${hash}`, async () => {
+    const token = await deps.batcher.load(tokensLoader, deps.apiTokens, hash);
+    if (!token || kindOf(token) !== 'claim' || !isValid(token, deps.clock.now())) return null;
+    const server = await deps.batcher.load(removalsLoader, deps.servers, token.serverId);
+    return server && !server.removedAt ? { serverId: server._id, token } : null;
+  });
+  return found && isValid(found.token, deps.clock.now()) ? found : null;
+}
+
+/** The cached authentication of a call, without a query; undefined when there is none. */
+export function cachedAuthentication(
+  { authentications, clock }: { authentications: TtlCache<AuthenticatedToken>; clock: Clock },
+  serverId: string,
+  tokenText: string,
+): AuthenticatedToken | undefined {
+  const cached = authentications.peek(`${serverId} ${hashToken(tokenText)}`);
+  return cached && isValid(cached.token, clock.now()) ? cached : undefined;
+}
+
+/** `lastUsedAt` is precise to the minute: a busy token costs one write per minute, not one per request. */
+const LAST_USED_STEP_MS = MINUTE;
+
+/** Writes the last use of tokens. It collects uses for 250 ms, because no request waits for the write. */
+const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
+  most: 500,
+  collectMs: 250,
+  async load(apiTokens, uses) {
+    const at = new Date(Math.max(...uses.map(({ at }) => at.getTime())));
+    await apiTokens.updateMany({ _id: anyOf(uses.map(({ _id }) => _id)) }, { $max: { lastUsedAt: at } });
+    return uses.map(() => true);
+  },
+};
+
+/** Stores the time of a token's use; undefined when the stored time is less than a minute old. */
+export function noteTokenUse(
+  { apiTokens, batcher, clock }: Tokens & { batcher: Batcher },
+  token: WithId<ApiToken>,
+): Promise<true> | undefined {
+  const now = clock.now();
+  if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
+  // A cached token is not written again by the next request.
+  token.lastUsedAt = now;
+  return batcher.load(tokenUsesLoader, apiTokens, { _id: token._id, at: now });
+}

@@ -1,0 +1,22 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Server } from './server.ts';
+
+/**
+ * Switches the vote form of a server on or off. Votes that were cast stay as they are.
+ *
+ * @param by - who switched it, for the audit log
+ */
+export async function setWebVotes(
+  deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },
+  serverId: ObjectId,
+  isOn: boolean,
+  by: string,
+): Promise<void> {
+  await deps.servers.updateOne(
+    { _id: serverId, removedAt: null },
+    isOn ? { $unset: { webVotes: '' } } : { $set: { webVotes: false } },
+  );
+  await recordAudit(deps, { by, action: 'server.web-votes', serverId, details: { isOn } });
+}

@@ -1,0 +1,135 @@
+import { voteBody } from '../../delivery/http/http-message.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import type { Server } from '../../servers/server.ts';
+import { votesBySteamId } from '../../votes/claims/steam-games.ts';
+import { vrcFile } from '../../votes/claims/vrc-file.ts';
+import { publicPath } from '../server-paths.ts';
+
+/** What the blocks of a server are filled in with. */
+export type Connected = {
+  /** The listing's name, and its URL without a slash at the end. */
+  name: string;
+  url: string;
+  server: Pick<Server, '_id' | 'slug' | 'name' | 'game'>;
+  listener: Pick<Listener, 'serviceName' | 'protocol'> | null;
+  /** A new claim key, shown once; null otherwise. */
+  key: string | null;
+};
+
+/** How a plugin gets votes: its listener receives them, or it asks for them with a claim key. */
+export type Way = 'push' | 'claim';
+
+/** A configuration for one plugin, ready to copy. */
+export type Block = {
+  id: string;
+  title: string;
+  way: Way;
+  /** One or two sentences: where the text goes. */
+  about: string;
+  text: string;
+};
+
+/** Stands in a block for the claim key, which is shown only when it is created. */
+export const NO_KEY = 'YOUR-CLAIM-KEY';
+
+/** The blocks of a server: first those for its game. */
+export function blocksOf(connected: Connected): { first: Block[]; others: Block[] } {
+  const { game } = connected.server;
+  const all = [votingPlugin, easyVote, voteReward, plainHttp, signedHttp].map((block) => block(connected));
+  const fitting = (id: string) => {
+    if (game?.startsWith('minecraft') || game?.startsWith('mbe'))
+      return ['voting-plugin', 'vote-reward'].includes(id);
+    if (votesBySteamId(game)) return id === 'easy-vote';
+    return ['plain-http', 'signed-http'].includes(id);
+  };
+  return { first: all.filter(({ id }) => fitting(id)), others: all.filter(({ id }) => !fitting(id)) };
+}
+
+/** The address of the vote page; `name` is what the plugin replaces by the player's name. */
+function voteLink({ url, server }: Connected, name: string): string {
+  return `${url}${publicPath(server, '/vote')}?username=${name}`;
+}
+
+function votingPlugin(connected: Connected): Block {
+  const { name, listener } = connected;
+  const site = name.replace(/[^A-Za-z0-9]/g, '') || 'Tallyport';
+  const service = JSON.stringify(listener?.serviceName ?? name);
+  return {
+    id: 'voting-plugin',
+    title: 'VotingPlugin with NuVotifier (Minecraft: Java Edition)',
+    way: 'push',
+    about:
+      'Add this to VoteSites.yml of VotingPlugin. NuVotifier receives the votes: enter its host, port and token under “Vote listener”.',
+    text: `VoteSites:
+  ${site}:
+    Enabled: true
+    Name: ${JSON.stringify(name)}
+    ServiceSite: ${service}
+    VoteURL: ${JSON.stringify(voteLink(connected, '%player%'))}
+    VoteDelay: 24`,
+  };
+}
+
+function easyVote({ name, url, server, key }: Connected): Block {
+  const site = name;
+  const json = {
+    'Server Voting IDs and Keys': { [server.name]: { [site]: `${server.slug}:${key ?? NO_KEY}` } },
+    'Voting Sites API Information': {
+      [site]: {
+        'API Claim Reward (GET URL)': `${url}/api/?action=custom&object=plugin&element=reward&key={0}&steamid={1}`,
+        'API Vote status (GET URL)': `${url}/api/?object=votes&element=claim&key={0}&steamid={1}`,
+        'Vote link (URL)': `${url}/servers/{0}/vote`,
+        'Site Uses Username Instead of Player Steam ID?': 'false',
+      },
+    },
+  };
+  return {
+    id: 'easy-vote',
+    title: 'EasyVote (Rust: Oxide, Carbon)',
+    way: 'claim',
+    about:
+      'Add these entries to the two sections of the same names in EasyVote’s configuration. Players vote with their SteamID64 as their name.',
+    text: JSON.stringify(json, null, 2),
+  };
+}
+
+function voteReward({ name, url, server, key }: Connected): Block {
+  const vrc = vrcFile({ name, url }, `${url}${publicPath(server)}`, key ?? NO_KEY);
+  return {
+    id: 'vote-reward',
+    title: 'VoteReward (PocketMine)',
+    way: 'claim',
+    about:
+      'Save this as a file that ends with .vrc in the folder Lists of VoteReward’s data folder (plugin_data/VoteReward/Lists).',
+    text: JSON.stringify(vrc, null, 2),
+  };
+}
+
+function plainHttp({ url, key }: Connected): Block {
+  const address = (action: string) => `"${url}/api/?action=${action}&key=${key ?? NO_KEY}&username=Steve"`;
+  return {
+    id: 'plain-http',
+    title: 'Any plugin that can read a web address',
+    way: 'claim',
+    about:
+      'The first address answers 0 (no vote in 24 hours), 1 (voted, not claimed) or 2 (claimed). The second one claims the vote: 1 means “reward the player now”.',
+    text: `curl ${address('status')}\ncurl ${address('claim')}`,
+  };
+}
+
+function signedHttp({ server }: Connected): Block {
+  return {
+    id: 'signed-http',
+    title: 'Your own web service (signed HTTP request)',
+    way: 'push',
+    about:
+      'Under “Vote listener” choose HTTP and enter the address of your service. Each vote arrives as a POST request, signed as Standard Webhooks describes; the secret is shown once. The TypeScript client verifies the signature.',
+    text: JSON.stringify(JSON.parse(voteBody(EXAMPLE, server._id.toHexString())), null, 2),
+  };
+}
+
+const EXAMPLE = {
+  id: '01998a3e-7e4b-7000-8000-0123456789ab',
+  username: 'Steve',
+  votedAt: new Date('2026-11-21T08:00:00Z'),
+};

@@ -1,0 +1,90 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { Config } from '../../platform/config.ts';
+import type { Server } from '../../servers/server.ts';
+import { votesBySteamId } from '../../votes/claims/steam-games.ts';
+import { LONGEST_USERNAME } from '../../votes/username.ts';
+import type { VoteStreak } from '../../votes/vote-streak.ts';
+import { whyOff } from '../../votes/web/web-vote.ts';
+import type { Typed } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { card, notice, textField } from '../parts.ts';
+import { writtenText } from '../plain-text.ts';
+import { publicPath } from '../server-paths.ts';
+import type { Site } from '../site-settings.ts';
+import { localTime } from '../words.ts';
+import { streakCard } from './streak-card.ts';
+
+/** A server's vote form. */
+export type VoteFormView = {
+  server: WithId<Server>;
+  config: Pick<Config, 'WEB_VOTES'>;
+  /** A signed-in user needs no proof of work, and so no script. */
+  isSignedIn: boolean;
+  typed: Typed;
+  /** The votes of the named player. */
+  streak?: VoteStreak | undefined;
+  /** The end of the cooldown that refused the vote. */
+  nextVoteAt?: Date | undefined;
+};
+
+/** `/servers/<slug>/vote`. */
+export function votePage(site: Site, view: VoteFormView): Page {
+  const { server } = view;
+  const page = `${site.base}${publicPath(server)}`;
+  return {
+    title: `Vote for ${server.name}`,
+    width: 'narrow',
+    scripts: ['vote.js'],
+    body: html`<h1>Vote for <bdi>${server.name}</bdi></h1>
+      ${view.typed.errors.form ? notice('bad', refusal(view)) : ''}
+      ${card({ title: 'Your vote', body: voteForm(site, view) })}
+      ${view.streak ? streakCard(view.typed.values.username ?? '', view.streak) : ''}
+      ${server.howToVote ? card({ title: 'From the owner', body: writtenText(server.howToVote) }) : ''}
+      <p><a href="${page}">About <bdi>${server.name}</bdi></a></p>`,
+  };
+}
+
+function refusal({ typed, nextVoteAt }: VoteFormView): Html {
+  const next = nextVoteAt ? html` In your time: ${localTime(nextVoteAt)}.` : '';
+  return html`${typed.errors.form}${next}`;
+}
+
+/**
+ * The vote form. For visitors its script (scripts/vote.js) gets a challenge, solves it in a worker and then sends the
+ * form. Where votes on pages are switched off, a text says so.
+ */
+export function voteForm(site: Site, { server, config, isSignedIn, typed }: VoteFormView): Html {
+  const off = whyOff(config, server);
+  if (off) {
+    const by = off === 'owner' ? 'The owner has switched off' : 'This listing has no';
+    return html`<p class="soft">${by} votes on this page.</p>`;
+  }
+  const bySteamId = votesBySteamId(server.game);
+  const path = `${site.base}${publicPath(server, '/vote')}`;
+  const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"`;
+  return html`<form method="post" action="${path}" class="stack" ${isSignedIn ? '' : html`data-vote ${solver}`}>
+    ${textField({
+      name: 'username',
+      label: bySteamId ? 'Your SteamID64' : 'Your player name',
+      hint: bySteamId
+        ? 'The 17 digits of your Steam profile. The plugins of this game find votes by them.'
+        : 'As in the game.',
+      value: typed.values.username ?? '',
+      error: typed.errors.username,
+      maxlength: 2 * LONGEST_USERNAME,
+      required: true,
+      autocomplete: 'username',
+      spellcheck: false,
+    })}
+    ${isSignedIn ? '' : html`<input type="hidden" name="proof" value="" />`}
+    <div class="actions"><button type="submit">Vote</button></div>
+    ${isSignedIn ? '' : withoutAccount(site)}
+  </form>`;
+}
+
+/** The script replaces this text by its progress. */
+function withoutAccount({ base }: Site): Content {
+  return html`<p class="small soft" role="status" data-progress>A vote without an account needs JavaScript. Without it, <a href="${base}/sign-in">sign in</a> to vote.</p>`;
+}

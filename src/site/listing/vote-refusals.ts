@@ -1,0 +1,63 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Refusal } from '../../process/http-errors.ts';
+import { PROOF_ERRORS } from '../../votes/web/proof-of-work.ts';
+import type { WebVoteResult } from '../../votes/web/web-vote.ts';
+import { counted, timeText } from '../words.ts';
+
+/** The form has no valid name. */
+export const INCOMPLETE = {
+  status: 400,
+  sentence: 'Enter the name of your player.',
+  code: 'malformed',
+} satisfies Refusal;
+
+export const RESULT_UNKNOWN: Refusal = {
+  status: 503,
+  sentence: 'Your vote may have been counted. Vote again: if it was counted, the page says so.',
+  headers: { 'retry-after': '5' },
+  code: 'result-unknown',
+};
+
+/** Why a vote of the vote form was not accepted. */
+export function refusalOf(
+  result: Exclude<WebVoteResult, { kind: 'accepted' }>,
+  { clock }: { clock: Clock },
+): Refusal {
+  switch (result.kind) {
+    case 'refused': {
+      const { vote, nextVoteAt } = result;
+      const seconds = Math.ceil((nextVoteAt.getTime() - clock.now().getTime()) / 1_000);
+      return {
+        status: 429,
+        sentence: `«${vote.username}» voted for this server on ${timeText(vote.votedAt)}. The next vote is possible on ${timeText(nextVoteAt)}.`,
+        headers: { 'retry-after': String(Math.max(1, seconds)) },
+        code: 'cooldown',
+        fields: { next_vote_at: nextVoteAt.toISOString() },
+      };
+    }
+    case 'off':
+      return {
+        status: 403,
+        sentence:
+          result.by === 'owner'
+            ? 'The owner of this server has switched off votes on this page. Vote as the owner describes.'
+            : 'Votes on this page are switched off. Vote as the owner of the server describes.',
+        code: 'web-votes-off',
+      };
+    case 'no-proof':
+      return {
+        status: result.why === 'proof-used' ? 409 : 400,
+        sentence: PROOF_ERRORS[result.why],
+        code: result.why,
+      };
+    case 'too-many-players':
+      return {
+        status: 429,
+        sentence:
+          result.most === 1
+            ? 'You have voted for this server as another player today. An account counts as one player.'
+            : `Your network has voted for this server as ${counted(result.most, 'player')} today. Sign in to vote as one more.`,
+        code: 'too-many-players',
+      };
+  }
+}

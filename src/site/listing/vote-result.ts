@@ -1,0 +1,132 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Vote } from '../../votes/vote.ts';
+import type { VoteStreak } from '../../votes/vote-streak.ts';
+import type { Html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { livePart } from '../live.ts';
+import { badge, card, notice, type Tone } from '../parts.ts';
+import { publicPath } from '../server-paths.ts';
+import type { Site } from '../site-settings.ts';
+import { count, relative } from '../words.ts';
+import { streakCard } from './streak-card.ts';
+
+type VoteResult = {
+  server: WithId<Server>;
+  vote: Vote;
+  status: DeliveryStatus;
+  streak: VoteStreak;
+  /** The server's votes of this month. */
+  monthlyVotes: number;
+  now: Date;
+};
+
+/** `/servers/<slug>/vote/<vote id>`: what a vote did, while it is delivered. */
+export function resultPage(site: Site, result: VoteResult): Page {
+  const { server, vote } = result;
+  const page = `${site.base}${publicPath(server)}`;
+  return {
+    title: `Your vote for ${server.name}`,
+    width: 'narrow',
+    live: true,
+    body: html`<h1>Your vote for <bdi>${server.name}</bdi></h1>
+      ${countedNotice(result)}
+      ${card({ title: 'In the game', body: deliveryPart(`${page}/vote/${vote._id.toString()}`, result) })}
+      ${streakCard(vote.username, result.streak)}
+      <p><a href="${page}">About <bdi>${server.name}</bdi></a></p>`,
+  };
+}
+
+function countedNotice({ vote, status, monthlyVotes, server }: VoteResult): Html {
+  const player = html`<bdi>${vote.username}</bdi>`;
+  if (vote.quarantinedAt && status.state === 'none' && status.why === 'excluded')
+    return notice(
+      'bad',
+      html`An operator of this listing has excluded the vote of ${player}. It does not count.`,
+    );
+  if (vote.quarantinedAt)
+    return notice(
+      'attention',
+      html`The vote of ${player} is stored, but does not count yet. Votes for <bdi>${server.name}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts and is sent to the game.`,
+    );
+  if (vote.excludedAt)
+    return notice('bad', html`An operator of this listing has excluded the vote of ${player}.`);
+  return notice(
+    'good',
+    html`The vote of ${player} counts. <bdi>${server.name}</bdi> has ${count(monthlyVotes)} this month.`,
+  );
+}
+
+function deliveryPart(href: string, { vote, status, now }: VoteResult): Html {
+  const { tone, name, sentence } = words(status, now);
+  const isOpen = status.state === 'waiting' || status.state === 'sending' || vote.quarantinedAt !== undefined;
+  return livePart({
+    id: 'delivery',
+    href,
+    announcement: sentence,
+    open: isOpen,
+    body: html`<p>${badge(tone, name)} ${sentence}</p>`,
+  });
+}
+
+/** The state of a delivery, in words for the player. */
+function words(status: DeliveryStatus, now: Date): { tone: Tone; name: string; sentence: string } {
+  switch (status.state) {
+    case 'none':
+      return NONE[status.why];
+    case 'waiting': {
+      const { waitingFor } = status;
+      const next = 'at' in waitingFor ? ` The next try is ${relative(waitingFor.at, now)}.` : '';
+      const sentence = status.reason
+        ? `The game server does not take votes now. Your vote is kept and sent when it does.${next}`
+        : `Your vote is on its way to the game server.${next}`;
+      return { tone: 'attention', name: 'waiting', sentence };
+    }
+    case 'sending':
+      return {
+        tone: 'attention',
+        name: 'being sent',
+        sentence: 'Your vote is being sent to the game server.',
+      };
+    case 'delivered':
+      return status.confirmed === false
+        ? {
+            tone: 'quiet',
+            name: 'sent, not confirmed',
+            sentence: 'Your vote was sent. This game server does not confirm votes.',
+          }
+        : { tone: 'good', name: 'delivered', sentence: 'Your vote arrived at the game server.' };
+    case 'unconfirmed':
+      return {
+        tone: 'attention',
+        name: 'unconfirmed',
+        sentence:
+          'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
+      };
+    case 'failed':
+      return {
+        tone: 'bad',
+        name: 'failed',
+        sentence:
+          'Your vote counts here, but the game server did not take it. The owner of the server can send it again.',
+      };
+  }
+}
+
+const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], ReturnType<typeof words>> = {
+  imported: { tone: 'quiet', name: 'not forwarded', sentence: 'This vote was cast on another listing.' },
+  quarantined: { tone: 'attention', name: 'quarantined', sentence: 'Your vote is sent when it is released.' },
+  excluded: { tone: 'bad', name: 'excluded', sentence: 'Your vote is not sent to the game server.' },
+  'no-listener': {
+    tone: 'quiet',
+    name: 'not forwarded',
+    sentence: 'This listing sends no votes to this server. Its plugin may ask the listing for your vote.',
+  },
+  'listener-removed': {
+    tone: 'quiet',
+    name: 'not forwarded',
+    sentence: 'The owner has switched off sending votes to the game server.',
+  },
+};

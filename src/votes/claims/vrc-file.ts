@@ -1,0 +1,16 @@
+/**
+ * The `.vrc` file of VoteReward (PocketMine): where the plugin checks and claims votes. It replaces `{USERNAME}` by the
+ * player's name, URL-encoded.
+ */
+export type VrcFile = { name: string; website: string; check: string; claim: string };
+
+/**
+ * The file for a claim key.
+ *
+ * @param listing - its name, and its URL without a slash at the end
+ * @param page - the address of the server's page
+ */
+export function vrcFile(listing: { name: string; url: string }, page: string, key: string): VrcFile {
+  const address = `${listing.url}/api/vrc?key=${key}&username={USERNAME}`;
+  return { name: listing.name, website: page, check: address, claim: `${address}&action=claim` };
+}

@@ -1,0 +1,118 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { after, type Clock, MINUTE } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
+import { reasonText } from '../platform/text.ts';
+import { auditExclusion } from './carry-out-exclusion.ts';
+import type { Excluding } from './exclude-votes.ts';
+import { CLOCKS_DIFFER_MS } from './recount-votes.ts';
+import { EXCLUDED_VOTES, type Vote } from './vote.ts';
+import { AUTOMATIC, type VoteExclusion } from './vote-exclusion.ts';
+
+/**
+ * The open quarantine of a server, opened when there is none. Votes that are cast under it have its id in `excludedBy`
+ * and `quarantinedAt`, and they are neither counted nor delivered.
+ *
+ * @param reason - why the first vote looks unusual
+ * @throws the driver's error when MongoDB fails
+ */
+export async function openQuarantine(
+  { voteExclusions, clock }: { voteExclusions: Collection<VoteExclusion>; clock: Clock },
+  serverId: ObjectId,
+  reason: string,
+): Promise<ObjectId> {
+  const now = clock.now();
+  const open = { serverId, state: 'quarantined' } as const;
+  const opened: Omit<VoteExclusion, keyof typeof open> = {
+    _id: new ObjectId(),
+    // The clock of another process may be behind this one.
+    since: after(now, -MINUTE),
+    until: now,
+    tokenId: null,
+    reason,
+    by: AUTOMATIC,
+    at: now,
+    undone: null,
+    isQuarantine: true,
+    days: [],
+    votes: null,
+  };
+  for (;;) {
+    const found = await voteExclusions.findOne(open, { projection: { _id: 1 } });
+    if (found) return found._id;
+    try {
+      await voteExclusions.insertOne({ ...open, ...opened }, { writeConcern: DURABLE });
+      return opened._id;
+    } catch (error) {
+      // Another process opened one at the same moment.
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+}
+
+/**
+ * Stores an operator's decision that the votes of a quarantine stay excluded; undo it with `requestInclusion`, which also
+ * releases an open quarantine. Votes that are cast after a decision enter a new quarantine.
+ *
+ * @returns the exclusion; null when no open quarantine has this id
+ * @throws {InvalidDocumentError} for the reason
+ */
+export async function excludeQuarantined(
+  deps: Excluding,
+  quarantineId: ObjectId,
+  text: string,
+  by: string,
+): Promise<VoteExclusion | null> {
+  const { reason } = parseInput(reasonSchema, { reason: text });
+  const now = deps.clock.now();
+  const exclusion = await deps.voteExclusions.findOneAndUpdate(
+    { _id: quarantineId, state: 'quarantined' },
+    { $set: { state: 'excluding', reason, by, at: now, until: after(now, CLOCKS_DIFFER_MS) } },
+    { returnDocument: 'after' },
+  );
+  if (!exclusion) return null;
+  await auditExclusion(deps, exclusion);
+  await deps.producer.add('exclude-votes', { exclusionId: quarantineId.toHexString() });
+  return exclusion;
+}
+
+const reasonSchema = z.object({ reason: reasonText });
+
+/** An open quarantine with the votes it holds. */
+export type OpenQuarantine = { quarantine: VoteExclusion; votes: number; players: number };
+
+/** The votes that are counted for one quarantine; more are not counted. */
+export const MOST_QUARANTINED = 10_000;
+
+/** The open quarantines, the oldest first. */
+export async function openQuarantines(
+  { votes, voteExclusions }: { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> },
+  { limit }: { limit: number },
+): Promise<OpenQuarantine[]> {
+  const open = await voteExclusions.find({ state: 'quarantined' }).sort({ at: 1 }).limit(limit).toArray();
+  return Promise.all(
+    open.map(async (quarantine) => {
+      const { _id, serverId, since } = quarantine;
+      const [counted] = await votes
+        .aggregate<{ votes: number; players: number }>(
+          [
+            {
+              $match: {
+                serverId,
+                votedAt: { $gte: since },
+                excludedAt: { $gt: new Date(0) },
+                excludedBy: _id,
+              },
+            },
+            { $limit: MOST_QUARANTINED },
+            { $group: { _id: '$usernameKey', votes: { $sum: 1 } } },
+            { $group: { _id: null, votes: { $sum: '$votes' }, players: { $sum: 1 } } },
+          ],
+          { hint: EXCLUDED_VOTES },
+        )
+        .toArray();
+      return { quarantine, votes: counted?.votes ?? 0, players: counted?.players ?? 0 };
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { type Clock, HOUR } from '../platform/clock.ts';
+import { blockingVotes, nextVoteAt } from './cooldown.ts';
+import { usernameKey } from './username.ts';
+import type { Vote } from './vote.ts';
+import { monthOf } from './vote-figures.ts';
+
+/** Two votes with at most this long between them belong to one streak: a player may miss a time of day, but no day. */
+const STREAK_GAP_MS = 48 * HOUR;
+
+/** The newest votes of each kind that are read: more than a year of daily votes. */
+const MOST_READ = 400;
+
+/** What a player's votes for a server add up to. */
+export type VoteStreak = {
+  /** Votes of the current UTC month. */
+  monthlyVotes: number;
+  /** Votes in a row with at most 48 hours between two, up to now; at most 400 live and 400 imported ones. */
+  streak: number;
+  /** When the next vote is allowed; null if it is allowed now. */
+  nextVoteAt: Date | null;
+};
+
+/** Reads a player's streak, without excluded votes. An excluded vote still has its cooldown. */
+export async function voteStreak(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  serverId: ObjectId,
+  username: string,
+): Promise<VoteStreak> {
+  const now = clock.now();
+  const newest = (seq: { $gt: number } | { $lt: number }) =>
+    votes
+      .find({ serverId, usernameKey: usernameKey(username), seq })
+      .sort({ seq: -1 })
+      .limit(MOST_READ)
+      .project<Vote>({ seq: 1, votedAt: 1, excludedAt: 1, cooldownEndedAt: 1 })
+      .toArray();
+  const [live, imported] = await Promise.all([newest({ $gt: 0 }), newest({ $lt: 0 })]);
+  const counted = [...live, ...imported]
+    .filter(({ excludedAt }) => !excludedAt)
+    .toSorted((one, other) => other.votedAt.getTime() - one.votedAt.getTime());
+  const [blocking] = blockingVotes({ live: live[0] ?? null, imported: imported[0] ?? null }, now);
+  return {
+    monthlyVotes: counted.filter(({ votedAt }) => monthOf(votedAt) === monthOf(now)).length,
+    streak: streakOf(counted, now),
+    nextVoteAt: blocking ? nextVoteAt(blocking) : null,
+  };
+}
+
+/** @param votes - newest first */
+function streakOf(votes: Vote[], now: Date): number {
+  let later = now;
+  let streak = 0;
+  for (const { votedAt } of votes) {
+    if (later.getTime() - votedAt.getTime() > STREAK_GAP_MS) break;
+    later = votedAt;
+    streak += 1;
+  }
+  return streak;
+}

@@ -1,0 +1,164 @@
+import { randomInt } from 'node:crypto';
+import { type Challenge, createChallenge, type Solution, verifySolution } from 'altcha-lib';
+import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+import type { Collection, ObjectId } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
+import { z } from 'zod';
+import { after, type Clock, MINUTE } from '../../platform/clock.ts';
+import { isDuplicateKey } from '../../platform/mongo.ts';
+import { derivedKey } from '../../platform/secrets.ts';
+
+const usedProofDefinition = {
+  /** The nonce of the challenge. */
+  _id: { type: String, required: true },
+  /** The document is deleted after this time, when the challenge has expired. */
+  expiresAt: { type: Date, required: true },
+} as const;
+
+/** A proof that a vote was cast with: each is accepted once, over all processes. */
+export const usedProofSchema = new Schema(usedProofDefinition, { collection: 'used_proofs' });
+usedProofSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
+
+export type UsedProof = InferRawDocType<typeof usedProofDefinition>;
+
+/** What a challenge is bound to; player and origin are keyed hashes. A proof for one vote is no proof for another. */
+export type ProofSubject = { serverId: ObjectId; player: string; origin: string };
+
+/** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
+export const PROOF_ERRORS = {
+  'proof-missing': 'The proof of work is missing. Allow JavaScript for this page, or sign in.',
+  'proof-malformed': 'The proof of work cannot be read. Vote again.',
+  'proof-forged': 'The proof of work was not made by this listing, or it was changed. Vote again.',
+  'proof-expired': 'The proof of work has expired after 10 minutes. Vote again.',
+  'proof-for-another-server': 'The proof of work is for another server. Vote again.',
+  'proof-for-another-player': 'The proof of work is for another player. Vote again.',
+  'proof-for-another-network': 'The proof of work was made on another network. Vote again.',
+  'proof-wrong': 'The proof of work is wrong. Vote again.',
+  'proof-used': 'This proof of work was used already. If your vote does not count yet, vote again.',
+} as const;
+export type ProofError = keyof typeof PROOF_ERRORS;
+
+/** How long a challenge can be solved and its solution be sent, in milliseconds. */
+const VALID_MS = 10 * MINUTE;
+
+/**
+ * The work of a challenge: its key is derived with `ITERATIONS` of PBKDF2 for each number from 0 up to a secret one
+ * between `FEWEST` and `MOST`. That takes about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
+ */
+const ITERATIONS = 2_000;
+const FEWEST = 100;
+const MOST = 200;
+
+/** The most times that a challenge is harder than the normal one. */
+const HARDEST = 16;
+
+/** An origin with more votes than this in a day gets challenges that are twice as hard, and so on for each as many more. */
+const VOTES_A_STEP = 10;
+
+type Signing = { config: { SECRET_KEY: string }; clock: Clock };
+
+/** The two secrets under which challenges are signed; both derive from `SECRET_KEY`, so all processes share them. */
+function secretsOf({ SECRET_KEY }: Signing['config']) {
+  const secret = (purpose: string) => derivedKey(SECRET_KEY, purpose).toString('hex');
+  return {
+    hmacSignatureSecret: secret('proof-of-work challenges'),
+    hmacKeySignatureSecret: secret('proof-of-work solutions'),
+  };
+}
+
+/** How many times harder a challenge is for an origin that cast `votes` votes today. */
+export function difficulty(votes: number): number {
+  return Math.min(2 ** Math.floor(votes / VOTES_A_STEP), HARDEST);
+}
+
+/**
+ * Makes a challenge that is valid for 10 minutes. Nothing is stored.
+ *
+ * @param votesToday - how many votes its origin cast today: many make it harder
+ */
+export function makeChallenge(
+  { config, clock }: Signing,
+  { serverId, player, origin }: ProofSubject,
+  votesToday: number,
+): Promise<Challenge> {
+  const factor = difficulty(votesToday);
+  return createChallenge({
+    algorithm: 'PBKDF2/SHA-256',
+    cost: ITERATIONS,
+    counter: randomInt(FEWEST * factor, MOST * factor),
+    deriveKey,
+    data: {
+      server: serverId.toHexString(),
+      player,
+      origin,
+      // Not altcha's own `expiresAt`: it is compared with the system's clock instead of ours.
+      expires: after(clock.now(), VALID_MS).getTime(),
+    },
+    ...secretsOf(config),
+  });
+}
+
+const text = z.string().max(200);
+
+/** A solved challenge as the vote form sends it: base64 of JSON. Fields with the work's parameters pass unread. */
+const proofSchema = z.object({
+  challenge: z.object({
+    parameters: z.looseObject({
+      nonce: z.string().regex(/^[0-9a-f]{32}$/),
+      data: z.object({ server: text, player: text, origin: text, expires: z.number() }),
+    }),
+    signature: text,
+  }),
+  solution: z.object({ counter: z.number(), derivedKey: text }),
+});
+
+/** The longest proof, in characters: a normal one has about 1,200. */
+const LONGEST = 4_000;
+
+/**
+ * Checks the proof of a vote and uses it up. The signature is checked first, so that a forged proof costs two hashes and
+ * no query; the work itself is checked by the signature of its result.
+ *
+ * @returns null when it is accepted; else why not
+ * @throws the driver's error when MongoDB fails
+ */
+export async function useProof(
+  deps: Signing & { usedProofs: Collection<UsedProof> },
+  subject: ProofSubject,
+  proof: string | undefined,
+): Promise<ProofError | null> {
+  if (!proof) return 'proof-missing';
+  const parsed = parseProof(proof);
+  if (!parsed) return 'proof-malformed';
+  const { challenge, solution } = parsed;
+  const verified = await verifySolution({
+    challenge: challenge as unknown as Challenge,
+    solution: solution as Solution,
+    deriveKey,
+    ...secretsOf(deps.config),
+  });
+  if (verified.invalidSignature) return 'proof-forged';
+  const { data, nonce } = challenge.parameters;
+  if (data.expires <= deps.clock.now().getTime()) return 'proof-expired';
+  if (data.server !== subject.serverId.toHexString()) return 'proof-for-another-server';
+  if (data.player !== subject.player) return 'proof-for-another-player';
+  if (data.origin !== subject.origin) return 'proof-for-another-network';
+  if (!verified.verified) return 'proof-wrong';
+  try {
+    await deps.usedProofs.insertOne({ _id: nonce, expiresAt: new Date(data.expires) });
+    return null;
+  } catch (error) {
+    if (isDuplicateKey(error)) return 'proof-used';
+    throw error;
+  }
+}
+
+function parseProof(proof: string) {
+  if (proof.length > LONGEST) return null;
+  try {
+    const json: unknown = JSON.parse(Buffer.from(proof, 'base64').toString('utf8'));
+    return proofSchema.safeParse(json).data ?? null;
+  } catch {
+    return null;
+  }
+}

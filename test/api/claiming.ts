@@ -1,0 +1,68 @@
+import { ObjectId } from 'mongodb';
+import type { Platform } from '../../src/process/platform.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { openWebAppOn, type WebApp } from '../support/web-app.ts';
+
+export type Listed = WebApp & {
+  clock: StoppedClock;
+  serverId: ObjectId;
+  key: string;
+  token: string;
+  url: string;
+};
+
+const SERVER = { name: 'Alpha Craft', address: 'play.example.org', port: 25_565 };
+
+export async function listed(): Promise<Listed> {
+  const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
+  const web = await openWebAppOn({ ...(await testPlatform()), clock });
+  const { platform } = web;
+  const serverId = new ObjectId((await addServer(platform, SERVER, 'test')).serverId);
+  const { token: key } = await issueToken(platform, { serverId, name: 'plugin', kind: 'claim' });
+  const { token } = await issueToken(platform, { serverId, name: 'website' });
+  const url = await web.app.listen({ host: '127.0.0.1', port: 0 });
+  return { ...web, clock, serverId, key, token, url };
+}
+
+/** A vote of the API. */
+export const vote = (platform: Platform, serverId: ObjectId, username: string) =>
+  castVote(platform, { serverId, username, tokenId: new ObjectId() });
+
+/** A call of a plugin; a parameter `key` is added. */
+export async function call({ app, key }: Listed, query: string, method: 'GET' | 'POST' = 'GET') {
+  const answer = await app.inject({
+    method,
+    url: `/api/?${query}${query.includes('key=') ? '' : `&key=${key}`}`,
+  });
+  return { status: answer.statusCode, body: answer.body, headers: answer.headers };
+}
+
+export const said = async (...of: Parameters<typeof call>) => (await call(...of)).body;
+
+export async function vrc({ app, key }: Listed, username: string, claim = false): Promise<unknown> {
+  const url = `/api/vrc?key=${key}&username=${encodeURIComponent(username)}${claim ? '&action=claim' : ''}`;
+  return (await app.inject({ url })).json();
+}
+
+/** The native claim, over a connection: its hooks read what only a real request has. */
+export async function native({ url, serverId }: Listed, token: string, username: string, key?: string) {
+  const answer = await fetch(`${url}/api/v1/servers/${serverId.toHexString()}/votes/claim`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      ...(key ? { 'idempotency-key': key } : {}),
+    },
+    body: JSON.stringify({ username }),
+  });
+  const body = await answer.text();
+  return { status: answer.status, body, json: JSON.parse(body) };
+}
+
+export const A_CHECK = 'object=votes&element=claim';
+export const A_CLAIM = 'action=post&object=votes&element=claim';
+export const A_REWARD = 'action=custom&object=plugin&element=reward';

@@ -1,0 +1,289 @@
+import { ObjectId } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { setRewards } from '../../src/listeners/rewards.ts';
+import { DAY, HOUR } from '../../src/platform/clock.ts';
+import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { vrcFile } from '../../src/votes/claims/vrc-file.ts';
+import { excludeVotes } from '../../src/votes/exclude-votes.ts';
+import { openQuarantine } from '../../src/votes/quarantine.ts';
+import { A_CHECK, A_CLAIM, A_REWARD, call, listed, native, said, vote, vrc } from './claiming.ts';
+
+describe('the ListForge contract', () => {
+  it('answers 0 without a vote, 1 for a vote, 2 after the claim, and claims once', async () => {
+    const all = await listed();
+    expect(await said(all, `${A_CHECK}&username=Steve`)).toBe('0');
+    expect(await said(all, `${A_CLAIM}&username=Steve`, 'POST')).toBe('0');
+    await vote(all.platform, all.serverId, 'Steve');
+    expect(await said(all, `${A_CHECK}&username=STEVE`)).toBe('1');
+    expect(await said(all, `${A_CLAIM}&username=steve`, 'POST')).toBe('1');
+    expect(await said(all, `${A_CHECK}&username=Steve`)).toBe('2');
+    expect(await said(all, `${A_CLAIM}&username=Steve`)).toBe('0');
+  });
+
+  it('checks and claims in one call: 1, then 2; 0 without a vote', async () => {
+    const all = await listed();
+    expect(await said(all, `${A_REWARD}&username=Steve`)).toBe('0');
+    await vote(all.platform, all.serverId, 'Steve');
+    expect(await said(all, `${A_REWARD}&username=Steve`)).toBe('1');
+    expect(await said(all, `${A_REWARD}&username=Steve`)).toBe('2');
+  });
+
+  it('takes a SteamID for a name, and parameters of a form', async () => {
+    const all = await listed();
+    await vote(all.platform, all.serverId, '76561198000000001');
+    expect(await said(all, `${A_CHECK}&steamid=76561198000000001`)).toBe('1');
+    const form = {
+      action: 'post',
+      object: 'votes',
+      element: 'claim',
+      key: all.key,
+      steamid: '76561198000000001',
+    };
+    const answer = await all.app.inject({
+      method: 'POST',
+      url: '/api/',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(form).toString(),
+    });
+    expect(answer.body).toBe('1');
+  });
+
+  it('lists the voters of this and the previous month, and the newest votes, with numbers as text', async () => {
+    const all = await listed();
+    const { platform, serverId, clock } = all;
+    clock.set(new Date('2026-10-30T10:00:00Z'));
+    await vote(platform, serverId, 'Alex');
+    clock.set(new Date('2026-11-02T10:00:00Z'));
+    await vote(platform, serverId, 'Steve');
+    clock.set(new Date('2026-11-04T10:00:00Z'));
+    await vote(platform, serverId, 'Steve');
+    await vote(platform, serverId, 'Zoe');
+    const head = { name: 'Alpha Craft', address: 'play.example.org', port: '25565' };
+    const voters = 'object=servers&element=voters&format=json&month=';
+    expect(JSON.parse(await said(all, `${voters}current`))).toEqual({
+      ...head,
+      month: '202611',
+      voters: [
+        { nickname: 'Steve', votes: '2' },
+        { nickname: 'Zoe', votes: '1' },
+      ],
+    });
+    expect(JSON.parse(await said(all, `${voters}previous`))).toEqual({
+      ...head,
+      month: '202610',
+      voters: [{ nickname: 'Alex', votes: '1' }],
+    });
+    expect(JSON.parse(await said(all, `${voters}current&limit=1`)).voters).toHaveLength(1);
+    expect(JSON.parse(await said(all, `${voters}current&limit=-1`)).voters).toHaveLength(2);
+    expect(await said(all, `${voters}2026-01`)).toBe('Error: unknown month');
+    expect(await said(all, 'object=servers&element=votes&format=html')).toBe('Error: unknown format');
+    const votes = JSON.parse(await said(all, 'object=servers&element=votes&format=json')).votes;
+    expect(votes[0]).toMatchObject({ timestamp: Date.parse('2026-11-04T10:00:00Z') / 1_000, claimed: '0' });
+    await platform.voteCounts.flush();
+    expect(JSON.parse(await said(all, 'object=servers&element=detail'))).toMatchObject({
+      ...head,
+      id: serverId.toHexString(),
+      is_online: '0',
+      players: '0',
+      votes: '3',
+    });
+  });
+});
+
+describe('the status/claim style', () => {
+  it('answers 0, 1 or 2, and 1 for the claim that rewards', async () => {
+    const all = await listed();
+    expect(await said(all, 'action=status&username=Steve')).toBe('0');
+    expect(await said(all, 'action=claim&username=Steve')).toBe('0');
+    await vote(all.platform, all.serverId, 'Steve');
+    expect(await said(all, `action=status&username=Steve&server=${all.serverId.toHexString()}`)).toBe('1');
+    expect(await said(all, 'action=status&username=Steve&server=alpha-craft')).toBe('1');
+    expect(await said(all, 'action=claim&steamid=Steve')).toBe('1');
+    expect(await said(all, 'action=claim&username=Steve')).toBe('2');
+    expect(await said(all, 'action=status&username=Steve')).toBe('2');
+    expect(await said(all, `action=status&username=Steve&server=${new ObjectId()}`)).toBe(
+      'Error: server key not found',
+    );
+  });
+});
+
+describe('VoteReward’s contract', () => {
+  it('answers with booleans at the addresses of the file', async () => {
+    const all = await listed();
+    const file = vrcFile({ name: 'Tallyport', url: '' }, 'page', all.key);
+    const at = async (address: string) =>
+      (await all.app.inject({ url: address.replace('{USERNAME}', encodeURIComponent('Big Steve')) })).json();
+    expect(await at(file.check)).toEqual({ voted: false, claimed: false });
+    expect(await at(file.claim)).toEqual({ voted: false, claimed: false });
+    await vote(all.platform, all.serverId, 'Big Steve');
+    expect(await at(file.check)).toEqual({ voted: true, claimed: false });
+    expect(await at(file.claim)).toEqual({ voted: true, claimed: true });
+    expect(await at(file.check)).toEqual({ voted: true, claimed: true });
+    expect(await at(file.claim)).toEqual({ voted: true, claimed: false });
+    // A plus is a space, as PHP encodes it.
+    expect((await all.app.inject({ url: file.check.replace('{USERNAME}', 'Big+Steve') })).json()).toEqual({
+      voted: true,
+      claimed: true,
+    });
+  });
+});
+
+describe('every contract', () => {
+  it('answers with status 200, without a line feed, and is never stored', async () => {
+    const all = await listed();
+    for (const query of [
+      `${A_CHECK}&username=Steve`,
+      'action=status&username=Steve',
+      'object=servers&element=detail',
+      'key=wrong',
+    ]) {
+      const { status, body, headers } = await call(all, query);
+      expect([status, headers['cache-control'], headers['referrer-policy']]).toEqual([
+        200,
+        'no-store',
+        'no-referrer',
+      ]);
+      expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+      expect(body).not.toMatch(/\n/);
+    }
+    const { headers } = await all.app.inject({ url: `/api/vrc?key=${all.key}&username=x` });
+    expect([headers['cache-control'], headers['content-type']]).toEqual([
+      'no-store',
+      'application/json; charset=utf-8',
+    ]);
+  });
+
+  it('refuses a wrong, revoked or missing key, an API token, and the key of a removed server', async () => {
+    const all = await listed();
+    const { platform, serverId } = all;
+    const wrong = 'Error: server key not found';
+    const ask = (key: string) => said(all, `${A_CHECK}&username=Steve&key=${key}`);
+    expect(await ask('tp_000000000000000000000000000000000000')).toBe(wrong);
+    expect(await ask('')).toBe(wrong);
+    expect(await ask(all.token)).toBe(wrong);
+    expect(await ask(all.key)).toBe('0');
+    expect((await all.app.inject({ url: `/api/vrc?key=${all.token}&username=x` })).json()).toEqual({
+      voted: false,
+      claimed: false,
+      error: 'server key not found',
+    });
+    const { tokenId, token: revoked } = await issueToken(platform, { serverId, name: 'old', kind: 'claim' });
+    expect(await ask(revoked)).toBe('0');
+    await revokeToken(platform, serverId, new ObjectId(tokenId));
+    expect(await ask(revoked)).toBe(wrong);
+    await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
+    platform.authentications.forget(() => true);
+    expect(await ask(all.key)).toBe(wrong);
+  });
+
+  it('says what is missing, and that an impossible name has not voted', async () => {
+    const all = await listed();
+    expect(await said(all, A_CHECK)).toBe('Error: username or steamid is missing');
+    expect(await said(all, 'object=votes&element=other&username=Steve')).toBe(
+      'Error: unknown object, element or action',
+    );
+    expect(await said(all, 'action=other&username=Steve')).toBe('Error: unknown object, element or action');
+    expect(await said(all, `${A_CHECK}&username=${'x'.repeat(51)}`)).toBe('0');
+  });
+
+  it('knows no vote after 24 hours, and no excluded or quarantined one', async () => {
+    const all = await listed();
+    const { platform, serverId, clock } = all;
+    await vote(platform, serverId, 'Old');
+    clock.move(DAY);
+    expect(await said(all, `${A_CHECK}&username=Old`)).toBe('0');
+    await vote(platform, serverId, 'Out');
+    const since = clock.now();
+    clock.move(HOUR);
+    const request = { serverId, since, until: clock.now(), tokenId: null, reason: 'Bots' };
+    await excludeVotes(platform, request, 'test', { settledMs: -DAY });
+    expect(await said(all, `${A_CHECK}&username=Out`)).toBe('0');
+    expect(await said(all, `${A_REWARD}&username=Out`)).toBe('0');
+    const quarantineId = await openQuarantine(platform, serverId, 'Many.');
+    await castVote(platform, { serverId, username: 'Held', tokenId: null, quarantineId });
+    expect(await said(all, `${A_REWARD}&username=Held`)).toBe('0');
+    expect(await vrc(all, 'Held', true)).toEqual({ voted: false, claimed: false });
+  });
+
+  it('claims nothing when the owner chose the listener; forwards nothing when the owner chose claims', async () => {
+    const all = await listed();
+    const { platform, serverId } = all;
+    const settings = {
+      protocol: 'votifier-v2',
+      host: 'play.example.org',
+      port: 8_192,
+      secret: 'a-token-of-a-test',
+    } as const;
+    await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+    const stateOf = async (username: string) => (await platform.votes.findOne({ username }))?.delivery.state;
+    await vote(platform, serverId, 'Both');
+    expect([await stateOf('Both'), await said(all, `${A_CHECK}&username=Both`)]).toEqual(['waiting', '1']);
+
+    await setRewards(platform, serverId, 'claims', 'owner');
+    await vote(platform, serverId, 'Asked');
+    expect([await stateOf('Asked'), await said(all, `${A_REWARD}&username=Asked`)]).toEqual(['none', '1']);
+
+    await setRewards(platform, serverId, 'push', 'owner');
+    await vote(platform, serverId, 'Pushed');
+    expect(await stateOf('Pushed')).toBe('waiting');
+    expect(await said(all, `${A_CHECK}&username=Pushed`)).toBe('Error: claims are off for this server');
+    expect(await said(all, 'action=claim&username=Pushed')).toBe('Error: claims are off for this server');
+    expect(await vrc(all, 'Pushed', true)).toEqual({
+      voted: false,
+      claimed: false,
+      error: 'claims are off for this server',
+    });
+    expect((await native(all, all.token, 'Pushed')).status).toBe(409);
+  });
+});
+
+describe('the native claim', () => {
+  it('answers when the vote was cast and claimed, with an API token or a claim key', async () => {
+    const all = await listed();
+    const none = { claimed: false, voted_at: null, claimed_at: null, next_vote_at: null };
+    expect((await native(all, all.token, 'Steve')).json).toEqual(none);
+    await vote(all.platform, all.serverId, 'Steve');
+    all.clock.move(HOUR);
+    const times = {
+      voted_at: '2026-11-21T10:00:00.000Z',
+      claimed_at: '2026-11-21T11:00:00.000Z',
+      next_vote_at: '2026-11-22T10:00:00.000Z',
+    };
+    expect((await native(all, all.token, ' steve ')).json).toEqual({ claimed: true, ...times });
+    expect((await native(all, all.key, 'Steve')).json).toEqual({ claimed: false, ...times });
+  });
+
+  it('replays the first answer to the same Idempotency-Key, and refuses it for another player', async () => {
+    const all = await listed();
+    await vote(all.platform, all.serverId, 'Steve');
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => native(all, all.token, 'Steve', 'k1')),
+    );
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+    expect(answers[0]?.json.claimed).toBe(true);
+    expect((await native(all, all.token, 'Alex', 'k1')).status).toBe(422);
+    expect((await native(all, all.token, 'Steve', 'k2')).json.claimed).toBe(false);
+  });
+
+  it('is all that a claim key may call, with check-vote', async () => {
+    const { url, serverId, key } = await listed();
+    const path = `/api/v1/servers/${serverId.toHexString()}`;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const status = async (method: 'GET' | 'POST', rest: string, body?: object) =>
+      (
+        await fetch(`${url}${path}/${rest}`, {
+          method,
+          headers,
+          ...(body ? { body: JSON.stringify(body) } : {}),
+        })
+      ).status;
+    expect(await status('GET', 'check-vote?username=Steve')).toBe(200);
+    expect(await status('POST', 'votes/claim', { username: 'Steve' })).toBe(200);
+    expect(await status('POST', 'vote', { username: 'Steve' })).toBe(401);
+    expect(await status('POST', 'status', { online_players: 1, max_players: 1 })).toBe(401);
+    expect(await status('GET', 'info')).toBe(401);
+    expect(await status('GET', 'reviews')).toBe(401);
+  });
+});

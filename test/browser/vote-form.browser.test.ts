@@ -1,0 +1,113 @@
+import type { ObjectId } from 'mongodb';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { type RunningSite, startSite } from './running-site.ts';
+import { comesToSay } from './steps.ts';
+import { chromium, launchBrowser, openTab } from './tab.ts';
+
+describe.skipIf(!chromium)('a player, in a browser', () => {
+  let site: RunningSite;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    site = await startSite();
+    browser = await launchBrowser();
+  });
+
+  /** A listed server whose listener receives votes. */
+  async function listed(
+    name: string,
+  ): Promise<{ slug: string; serverId: ObjectId; listener: VotifierListener }> {
+    const { platform } = site;
+    const listener = new VotifierListener();
+    await listener.start();
+    onTestFinished(() => listener.stop());
+    const owner = await signIn(site);
+    const serverId = await addOwnedServer(platform, owner.userId, { name });
+    const settings = { host: '127.0.0.1', port: listener.port, secret: listener.token };
+    await setListener(
+      platform,
+      serverId,
+      { protocol: 'votifier-v2', ...settings, serviceName: 'Tallyport' },
+      'test',
+    );
+    const server = await platform.servers.findOne({ _id: serverId });
+    return { slug: server?.slug ?? '', serverId, listener };
+  }
+
+  test.each<[string, BrowserContextOptions]>([
+    ['on a computer', {}],
+    ['on a phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
+  ])('comes by a link, votes, sees the vote arrive, and is told when the next one is possible, %s', async (how, options) => {
+    const { slug, listener } = await listed(`Alpha ${how}`);
+    const tab = await openTab(browser, site.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
+    const { page, open, check } = tab;
+    await open(`/servers/${slug}/vote?username=Steve`);
+    expect(await page.getByLabel('Your player name').inputValue()).toBe('Steve');
+    await check();
+    await page.getByLabel('Your player name').press('Enter');
+
+    await page.getByText('The vote of Steve counts.').waitFor();
+    await check();
+    await comesToSay(tab, '#delivery', 'Your vote arrived at the game server.', { scripted: false });
+    expect(listener.votes.map(({ username }) => username)).toEqual(['Steve']);
+    const vote = await site.platform.votes.findOne({ username: 'Steve' }, { sort: { votedAt: -1 } });
+    const next = new Date((vote?.votedAt.getTime() ?? 0) + 24 * 3_600_000);
+    const inTokyo = { timeZone: 'Asia/Tokyo', dateStyle: 'medium', timeStyle: 'short' } as const;
+    await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
+    await check();
+
+    await open(`/servers/${slug}`);
+    await check();
+    await page.getByLabel('Your player name').fill('STEVE');
+    await page.getByRole('button', { name: 'Vote' }).click();
+    await page.getByText('«Steve» voted for this server').waitFor();
+    await check();
+  });
+
+  test('votes without JavaScript when signed in; without an account the page says to sign in', async () => {
+    const { slug, listener } = await listed('Beta Craft');
+    const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
+    const { page, open, check, signInHere } = tab;
+    await open(`/servers/${slug}/vote?username=Alex`);
+    await page.getByText('A vote without an account needs JavaScript.').waitFor();
+    await page.getByRole('button', { name: 'Vote' }).click();
+    await page.getByText('The proof of work is missing.').waitFor();
+
+    await signInHere(await signIn(site));
+    await open(`/servers/${slug}/vote?username=Alex`);
+    await page.getByRole('button', { name: 'Vote' }).click();
+    await page.getByText('The vote of Alex counts.').waitFor();
+    await comesToSay(tab, '#delivery', 'Your vote arrived at the game server.', { scripted: false });
+    expect(listener.votes.map(({ username }) => username)).toEqual(['Alex']);
+    await check();
+  });
+
+  test('is told that a vote is quarantined, and sees it arrive after the release', async () => {
+    const { slug, serverId, listener } = await listed('Gamma Craft');
+    const { platform } = site;
+    const key = `new-web-voters:${serverId.toHexString()}`;
+    const resetAt = new Date(Date.now() + 3_600_000);
+    await platform.rateLimits.insertOne({ _id: key, count: 1_000, resetAt });
+    const tab = await openTab(browser, site.url);
+    const { page, open, check } = tab;
+    await open(`/servers/${slug}/vote?username=Newcomer`);
+    await page.getByRole('button', { name: 'Vote' }).click();
+    await page.getByText('is stored, but does not count yet').waitFor();
+    await check();
+    expect(listener.votes).toEqual([]);
+
+    const operator = await openTab(browser, site.url);
+    await operator.signInHere(await signIn(site, { role: 'operator' }));
+    await operator.open('/operator');
+    await operator.page.getByRole('heading', { name: 'Quarantined votes' }).waitFor();
+    await operator.check();
+    await operator.page.getByRole('button', { name: 'Release the votes of Gamma Craft' }).click();
+    await operator.page.getByText('These votes will count.').waitFor();
+    await operator.check();
+  });
+});

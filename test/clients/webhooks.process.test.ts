@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { newChallenge } from '../../src/delivery/http/http-challenge.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
+import { newSigningSecret, signedHeaders, voteBody } from '../../src/delivery/http/http-message.ts';
+import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { listen } from '../support/fake-http-listener.ts';
+import { installClient, type PublishedClient } from './published-client.ts';
+
+let client: PublishedClient;
+beforeAll(async () => {
+  client = await installClient();
+});
+afterAll(() => client.remove());
+
+const ID = '0198a000-0000-7000-8000-000000000001';
+const VOTED_AT = new Date('2026-11-21T08:00:00.000Z');
+const body = voteBody({ id: ID, username: 'Stevé §', votedAt: VOTED_AT }, '6921f0a4c2b7d81e5f3a9c04');
+const secret = newSigningSecret();
+const now = () => new Date();
+
+describe('a message of the listing', () => {
+  const vote = { voteId: ID, serverId: '6921f0a4c2b7d81e5f3a9c04', username: 'Stevé §', votedAt: VOTED_AT };
+
+  test.each([
+    ['as text', body],
+    ['as bytes', new TextEncoder().encode(body)],
+  ])('is verified, %s', async (_, received) => {
+    const { verifyWebhook } = client.module;
+    const headers = signedHeaders(ID, body, [secret], now());
+    expect(await verifyWebhook(secret, headers, received)).toEqual({ type: 'vote.cast', vote });
+    expect(await verifyWebhook(secret, new Headers(headers), received)).toMatchObject({ type: 'vote.cast' });
+  });
+
+  test('with two signatures is verified with either secret, and by a receiver that knows both', async () => {
+    const { verifyWebhook } = client.module;
+    const older = newSigningSecret();
+    const headers = signedHeaders(ID, body, [secret, older], now());
+    for (const known of [secret, older, [newSigningSecret(), older]]) {
+      expect(await verifyWebhook(known, headers, body)).toMatchObject({ type: 'vote.cast' });
+    }
+  });
+
+  const signed = () => signedHeaders(ID, body, [secret], now());
+  test.each([
+    ['another body', () => signed(), body.replace('Stev', 'Alex')],
+    ['another id', () => ({ ...signed(), 'webhook-id': 'x' }), body],
+    ['another time', () => ({ ...signed(), 'webhook-timestamp': '1' }), body],
+    ['another secret', () => signedHeaders(ID, body, [newSigningSecret()], now()), body],
+    ['6 minutes ago', () => signedHeaders(ID, body, [secret], after(now(), -6 * MINUTE)), body],
+    ['in 6 minutes', () => signedHeaders(ID, body, [secret], after(now(), 6 * MINUTE)), body],
+    ['no signature', () => ({}), body],
+    ['an empty signature', () => ({ ...signed(), 'webhook-signature': 'v1,' }), body],
+    ['no base64', () => ({ ...signed(), 'webhook-signature': 'v1,%%%' }), body],
+    [
+      'another version',
+      () => ({ ...signed(), 'webhook-signature': signed()['webhook-signature'].replace('v1', 'v0') }),
+      body,
+    ],
+    [
+      'a header given twice',
+      () => ({ ...signed(), 'webhook-signature': [signed()['webhook-signature']] }),
+      body,
+    ],
+  ])('is refused: %s', async (_, headers, received) => {
+    const { verifyWebhook, WebhookError, receiveWebhook } = client.module;
+    await expect(verifyWebhook(secret, headers(), received)).rejects.toBeInstanceOf(WebhookError);
+    const answer = await receiveWebhook(secret, { headers: headers(), body: received }, () => {
+      throw new Error('a vote was passed on');
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  test('of a later version is unknown, and is acknowledged', async () => {
+    const { receiveWebhook, verifyWebhook } = client.module;
+    const later = JSON.stringify({ type: 'vote.removed', data: { vote_id: ID } });
+    const headers = signedHeaders('x', later, [secret], now());
+    expect(await verifyWebhook(secret, headers, later)).toMatchObject({ type: 'unknown' });
+    expect(await receiveWebhook(secret, { headers, body: later }, () => undefined)).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+test('a challenge is answered', async () => {
+  const { challenge, id, body } = newChallenge('6921f0a4c2b7d81e5f3a9c04');
+  const headers = signedHeaders(id, body, [secret], now());
+  const answer = await client.module.receiveWebhook(secret, { headers, body }, () => undefined);
+  expect(answer).toEqual({ status: 200, body: JSON.stringify({ challenge }) });
+});
+
+test('an empty or short secret verifies nothing', async () => {
+  const headers = signedHeaders(ID, body, [secret], now());
+  for (const wrong of ['', 'whsec_', 'whsec_AAAA'])
+    await expect(client.module.verifyWebhook(wrong, headers, body)).rejects.toThrow(TypeError);
+});
+
+test('an error of the receiver is passed on, so that the vote comes again', async () => {
+  const headers = signedHeaders(ID, body, [secret], now());
+  const received = client.module.receiveWebhook(secret, { headers, body }, async () => {
+    throw new Error('no database');
+  });
+  await expect(received).rejects.toThrow('no database');
+});
+
+/** A port that is free at this moment. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('the example of a website takes a challenge and votes from a worker, and rewards each once', async () => {
+  const { platform, serverId, cast, drain, vote } = await deliveryBench();
+  const port = await freePort();
+  const settings = { url: `http://127.0.0.1:${port}/votes`, serviceName: 'x' };
+  const listener = await setHttpListener(platform, serverId, settings, 'test');
+  const site = spawn(process.execPath, [join(client.folder, 'website.ts')], {
+    env: { ...process.env, PORT: String(port), VOTE_SECRET: listener.secret ?? '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void site.kill());
+  const lines: string[] = [];
+  createInterface({ input: site.stdout }).on('line', (line) => lines.push(line));
+  await expect.poll(() => lines, { timeout: 20 * SECOND }).toEqual([expect.stringContaining('listening')]);
+  const votes = [await cast('Alex'), await cast('Steve')];
+  await drain();
+  for (const one of votes) expect((await vote(one)).delivery.state).toBe('delivered');
+  await expect.poll(() => lines.slice(1)).toEqual(['Alex voted', 'Steve voted']);
+});

@@ -1,0 +1,274 @@
+import { ObjectId, UUID } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from '../../src/platform/clock.ts';
+import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { postVoteForm, proofFor, solve, type Visitor, voteOnPage } from '../support/vote-form.ts';
+import { getPage, openWebApp, openWebAppOn, sendForm, textOf, type WebApp } from '../support/web-app.ts';
+
+type Open = WebApp & { serverId: ObjectId; slug: string };
+
+async function withServer(web: WebApp, name = 'Alpha Craft', address = 'play.example.org'): Promise<Open> {
+  const owner = await signIn(web);
+  const serverId = await addOwnedServer(web.platform, owner.userId, { name, address });
+  const server = await web.platform.servers.findOne({ _id: serverId });
+  return { ...web, serverId, slug: server?.slug ?? '' };
+}
+
+const voteOf = async ({ platform, serverId }: Open, username: string) =>
+  platform.votes.findOne({ serverId, username });
+
+describe('the vote form', () => {
+  it('counts a vote with a proof of work, and leads to the page of the vote', async () => {
+    const open = await withServer(await openWebApp());
+    const answer = await voteOnPage(open, open.slug, 'Steve');
+
+    expect(answer.statusCode).toBe(303);
+    const vote = await voteOf(open, 'Steve');
+    expect(vote).toMatchObject({ source: 'web', tokenId: null, delivery: { state: 'none' } });
+    expect(answer.headers.location).toBe(`/servers/${open.slug}/vote/${vote?._id.toString()}`);
+    const page = await getPage(open, String(answer.headers.location));
+    expect(textOf(page.body)).toContain('The vote of Steve counts. Alpha Craft has 1 this month.');
+    await open.platform.voteCounts.flush();
+    expect((await voteFigures(open.platform, open.serverId)).monthlyVotes).toBe(1);
+  });
+
+  it('is on the page of the server, and its own page fills in the name of a link', async () => {
+    const open = await withServer(await openWebApp());
+    expect((await getPage(open, `/servers/${open.slug}`)).body).toContain(
+      `action="/servers/${open.slug}/vote"`,
+    );
+    const linked = await getPage(open, `/servers/${open.slug}/vote?username=Alex%20%3Cb%3E`);
+    expect(linked.body).toContain('value="Alex &lt;b&gt;"');
+  });
+
+  it('tells a player who voted in the last 24 hours when the next vote is possible', async () => {
+    const open = await withServer(await openWebApp());
+    await voteOnPage(open, open.slug, 'Steve');
+    const again = await voteOnPage(open, open.slug, 'STEVE', { address: '198.51.100.1' });
+
+    expect(again.statusCode).toBe(429);
+    const vote = await voteOf(open, 'Steve');
+    const next = new Date((vote?.votedAt.getTime() ?? 0) + DAY).toISOString();
+    expect(again.json()).toMatchObject({ code: 'cooldown', next_vote_at: next });
+    expect(again.json<{ error: string }>().error).toContain('«Steve» voted for this server');
+    expect(Number(again.headers['retry-after'])).toBeGreaterThan(86_000);
+  });
+
+  it('shows a browser the form again, with the reason of the refusal', async () => {
+    const open = await withServer(await openWebApp());
+    const answer = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve', proof: '' });
+    expect(answer.statusCode).toBe(400);
+    expect(textOf(answer.body)).toContain('The proof of work is missing.');
+    expect(answer.body).toContain('value="Steve"');
+  });
+
+  it('needs no proof from a signed-in user, who counts as one player', async () => {
+    const open = await withServer(await openWebApp());
+    const { headers } = await signIn(open);
+    const vote = (username: string) => sendForm(open, `/servers/${open.slug}/vote`, { username }, headers);
+    expect((await vote('Steve')).statusCode).toBe(303);
+    const other = await vote('Alex');
+    expect(other.statusCode).toBe(429);
+    expect(textOf(other.body)).toContain('An account counts as one player.');
+    expect(await voteOf(open, 'Alex')).toBeNull();
+  });
+
+  it('is switched off by the owner for a server, and by the operator for all', async () => {
+    const open = await withServer(await openWebApp());
+    await open.platform.servers.updateOne({ _id: open.serverId }, { $set: { webVotes: false } });
+    for (const path of ['vote', 'vote/challenge']) {
+      const refused = await postVoteForm(open, `${open.slug}/${path}`, { username: 'Steve' });
+      expect([refused.statusCode, refused.json()]).toMatchObject([403, { code: 'web-votes-off' }]);
+    }
+    expect(textOf((await getPage(open, `/servers/${open.slug}/vote`)).body)).toContain(
+      'The owner has switched off votes on this page.',
+    );
+
+    const off = await withServer(await openWebApp({ WEB_VOTES: 'off' }));
+    expect((await postVoteForm(off, `${off.slug}/vote`, { username: 'Steve' })).statusCode).toBe(403);
+    expect((await getPage(off, `/servers/${off.slug}`)).body).not.toContain('name="username" type="text"');
+  });
+});
+
+it('casts nothing while the clock is wrong, or while a unique index is missing', async () => {
+  const platform = await testPlatform();
+  const open = await withServer(await openWebAppOn({ ...platform, clockSkew: () => 5_000 }));
+  const off = await voteOnPage(open, open.slug, 'Steve');
+  expect([off.statusCode, off.json()]).toMatchObject([503, { code: 'clock-wrong' }]);
+
+  const unprepared = await withServer(await openWebApp());
+  const { votes } = unprepared.platform;
+  const unique = 'serverId_1_usernameKey_1_seq_1';
+  await votes.dropIndex(unique);
+  const early = await voteOnPage(unprepared, unprepared.slug, 'Steve');
+  expect([early.statusCode, early.json()]).toMatchObject([503, { code: 'database-not-ready' }]);
+  await votes.createIndex({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
+  expect((await voteOnPage(unprepared, unprepared.slug, 'Steve')).statusCode).toBe(303);
+});
+
+describe('the proof of work', () => {
+  it('is refused with its reason when it is missing, unreadable, forged or wrong', async () => {
+    const open = await withServer(await openWebApp());
+    const vote = async (proof: string) => {
+      const answer = await postVoteForm(open, `${open.slug}/vote`, { username: 'Steve', proof });
+      return [answer.statusCode, answer.json<{ code: string }>().code];
+    };
+    const good = await proofFor(open, open.slug, 'Steve');
+    const changed = (
+      change: (proof: { challenge: { parameters: { cost: number } }; solution: object }) => void,
+    ) => {
+      const proof = JSON.parse(Buffer.from(good, 'base64').toString());
+      change(proof);
+      return Buffer.from(JSON.stringify(proof)).toString('base64');
+    };
+
+    expect(await vote('')).toEqual([400, 'proof-missing']);
+    expect(await vote('no proof')).toEqual([400, 'proof-malformed']);
+    expect(await vote('A'.repeat(30_000))).toEqual([400, 'proof-malformed']);
+    expect(
+      await vote(
+        changed(({ challenge }) => {
+          challenge.parameters.cost = 1;
+        }),
+      ),
+    ).toEqual([400, 'proof-forged']);
+    expect(
+      await vote(
+        changed((proof) => {
+          proof.solution = { counter: 0, derivedKey: '00'.repeat(32) };
+        }),
+      ),
+    ).toEqual([400, 'proof-wrong']);
+    expect(await open.platform.votes.countDocuments()).toBe(0);
+  });
+
+  it('is for one server, one player and one network', async () => {
+    const open = await withServer(await openWebApp());
+    const other = await withServer(open, 'Beta Craft', 'beta.example.org');
+    const proof = await proofFor(open, open.slug, 'Steve', { address: '203.0.113.7' });
+    const vote = async (slug: string, username: string, visitor: Visitor) => {
+      const answer = await postVoteForm(open, `${slug}/vote`, { username, proof }, visitor);
+      return answer.statusCode === 303 ? 'accepted' : answer.json<{ code: string }>().code;
+    };
+    expect(await vote(other.slug, 'Steve', {})).toBe('proof-for-another-server');
+    expect(await vote(open.slug, 'Alex', {})).toBe('proof-for-another-player');
+    expect(await vote(open.slug, 'Steve', { address: '198.51.100.1' })).toBe('proof-for-another-network');
+    // Another spelling is the same player, and another address of the /24 the same network.
+    expect(await vote(open.slug, 'steve', { address: '203.0.113.99' })).toBe('accepted');
+  });
+
+  it('expires after 10 minutes', async () => {
+    const clock = stoppedClock();
+    const open = await withServer(await openWebAppOn({ ...(await testPlatform()), clock }));
+    const proof = await proofFor(open, open.slug, 'Steve');
+    clock.move(10 * MINUTE);
+    const answer = await postVoteForm(open, `${open.slug}/vote`, { username: 'Steve', proof });
+    expect(answer.json()).toMatchObject({ code: 'proof-expired' });
+  });
+
+  it('counts once, however many requests with it come at once', async () => {
+    const open = await withServer(await openWebApp());
+    const proof = await proofFor(open, open.slug, 'Steve');
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        postVoteForm(open, `${open.slug}/vote`, { username: 'Steve', proof }),
+      ),
+    );
+    const codes = answers.map(({ statusCode, body }) =>
+      statusCode === 303 ? 'accepted' : JSON.parse(body).code,
+    );
+    expect(codes.filter((code) => code === 'accepted')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'proof-used')).toHaveLength(99);
+    expect(await open.platform.votes.countDocuments()).toBe(1);
+  });
+
+  it('is harder for a network that votes a lot', async () => {
+    const open = await withServer(await openWebApp());
+    const counterOf = async (address: string) => {
+      const answer = await postVoteForm(
+        open,
+        `${open.slug}/vote/challenge`,
+        { username: 'Steve' },
+        { address },
+      );
+      const proof = await solve(answer.json());
+      return JSON.parse(Buffer.from(proof, 'base64').toString()).solution.counter;
+    };
+    expect(await counterOf('203.0.113.7')).toBeLessThan(200);
+    const { voteOrigins } = open.platform;
+    const [origin] = await voteOrigins.find().toArray();
+    expect(origin).toBeUndefined();
+    await voteOnPage(open, open.slug, 'Steve', { address: '203.0.113.7' });
+    const players = Array.from({ length: 20 }, (_, i) => ({ serverId: new ObjectId(), player: `p${i}` }));
+    await voteOrigins.updateOne({}, { $set: { players } });
+    expect(await counterOf('203.0.113.7')).toBeGreaterThanOrEqual(400);
+  });
+
+  it('has a limit on how many challenges a network gets', async () => {
+    const open = await withServer(await openWebApp());
+    const challenge = () => postVoteForm(open, `${open.slug}/vote/challenge`, { username: 'Steve' });
+    const answers = await Promise.all(Array.from({ length: 61 }, challenge));
+    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(60);
+    const refused = answers.find(({ statusCode }) => statusCode === 429);
+    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+describe('the limit of a network', () => {
+  it('is three players for a server and a day; the fourth may sign in', async () => {
+    const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
+    const open = await withServer(await openWebAppOn({ ...(await testPlatform()), clock }));
+    const home = (last: number) => ({ address: `203.0.113.${last}` });
+    const early = await proofFor(open, open.slug, 'Dan', home(3));
+    for (const [i, name] of ['Ann', 'Ben', 'Cleo'].entries())
+      expect((await voteOnPage(open, open.slug, name, home(i))).statusCode).toBe(303);
+    // The challenge says so before any work.
+    const challenge = await postVoteForm(open, `${open.slug}/vote/challenge`, { username: 'Dan' }, home(3));
+    expect([challenge.statusCode, challenge.json().code]).toEqual([429, 'too-many-players']);
+    const fourth = await postVoteForm(open, `${open.slug}/vote`, { username: 'Dan', proof: early }, home(3));
+    expect([fourth.statusCode, fourth.json()]).toMatchObject([429, { code: 'too-many-players' }]);
+    expect(fourth.json<{ error: string }>().error).toBe(
+      'Your network has voted for this server as 3 players today. Sign in to vote as one more.',
+    );
+
+    const { headers } = await signIn(open);
+    expect(
+      (await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Dan' }, headers)).statusCode,
+    ).toBe(303);
+    // Another network, and the next day.
+    expect((await voteOnPage(open, open.slug, 'Eve', { address: '198.51.100.1' })).statusCode).toBe(303);
+    clock.move(DAY);
+    expect((await voteOnPage(open, open.slug, 'Finn', home(3))).statusCode).toBe(303);
+  });
+
+  it('stores networks as keyed hashes for 30 days', async () => {
+    const open = await withServer(await openWebApp());
+    await voteOnPage(open, open.slug, 'Steve', { address: '203.0.113.7' });
+    const [origin] = await open.platform.voteOrigins.find().toArray();
+    expect(origin?._id).toMatch(/^[\w-]{22}:\d{4}-\d{2}-\d{2}$/);
+    expect(JSON.stringify(origin)).not.toMatch(/203\.0|steve/i);
+    const days = ((origin?.expiresAt.getTime() ?? 0) - Date.now()) / DAY;
+    expect(Math.round(days)).toBe(30);
+    const vote = await voteOf(open, 'Steve');
+    expect(JSON.stringify(vote)).not.toContain('203.0');
+  });
+});
+
+describe('the page of a vote', () => {
+  it('is no page for another server, an unknown vote or an id that is none', async () => {
+    const open = await withServer(await openWebApp());
+    const other = await withServer(open, 'Beta Craft', 'beta.example.org');
+    const { location } = (await voteOnPage(open, open.slug, 'Steve')).headers;
+    const voteId = String(location).split('/').at(-1);
+    for (const path of [
+      `${other.slug}/vote/${voteId}`,
+      `${open.slug}/vote/${new UUID()}`,
+      `${open.slug}/vote/x`,
+    ])
+      expect((await getPage(open, `/servers/${path}`)).statusCode).toBe(404);
+  });
+});

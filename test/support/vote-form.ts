@@ -1,0 +1,56 @@
+import { type Challenge, solveChallenge } from 'altcha-lib';
+import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
+import { OWN_ORIGIN, type WebApp } from './web-app.ts';
+
+/** A visitor of the vote form. */
+export type Visitor = {
+  /** The address of its requests. */
+  address?: string;
+  /** The session of a signed-in user. */
+  headers?: Record<string, string>;
+};
+
+/** Sends a form of the vote page as its script does, and gets JSON for a refusal. */
+export function postVoteForm(
+  { app, platform }: WebApp,
+  path: string,
+  fields: Record<string, string>,
+  { address = '203.0.113.7', headers = {} }: Visitor = {},
+) {
+  return app.inject({
+    method: 'POST',
+    url: `${platform.config.basePath}/servers/${path}`,
+    remoteAddress: address,
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+      ...OWN_ORIGIN,
+      ...headers,
+    },
+    payload: new URLSearchParams(fields).toString(),
+  });
+}
+
+/** The proof for a challenge, as the vote form sends it. */
+export async function solve(challenge: Challenge): Promise<string> {
+  const solution = await solveChallenge({ challenge, deriveKey });
+  return Buffer.from(JSON.stringify({ challenge, solution })).toString('base64');
+}
+
+/** The proof of a visitor for a vote. */
+export async function proofFor(
+  web: WebApp,
+  slug: string,
+  username: string,
+  visitor?: Visitor,
+): Promise<string> {
+  const answer = await postVoteForm(web, `${slug}/vote/challenge`, { username }, visitor);
+  if (answer.statusCode !== 200) throw new Error(`no challenge: ${answer.statusCode} ${answer.body}`);
+  return solve(answer.json<Challenge>());
+}
+
+/** Votes as a visitor without an account does: gets a challenge, solves it and sends the form. */
+export async function voteOnPage(web: WebApp, slug: string, username: string, visitor?: Visitor) {
+  const proof = await proofFor(web, slug, username, visitor);
+  return postVoteForm(web, `${slug}/vote`, { username, proof }, visitor);
+}

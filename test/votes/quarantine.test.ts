@@ -1,0 +1,141 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { checkVote } from '../../src/votes/check-vote.ts';
+import { finishExclusion, includeVotes, requestInclusion } from '../../src/votes/exclude-votes.ts';
+import { excludeQuarantined, openQuarantine, openQuarantines } from '../../src/votes/quarantine.ts';
+import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { newPlayersAllowed } from '../../src/votes/web/suspicion.ts';
+import { listServersAt } from '../support/servers.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+const SETTLED = { settledMs: 0 };
+
+async function quarantined(players: string[]) {
+  const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
+  const platform = { ...(await testPlatform()), clock };
+  const [serverId = new ObjectId()] = await listServersAt(platform, [1], 'a-token-of-a-test');
+  const quarantineId = await openQuarantine(platform, serverId, 'Too many at once.');
+  for (const username of players) {
+    const cast = await castVote(platform, { serverId, username, tokenId: null, quarantineId });
+    expect(cast.kind).toBe('accepted');
+  }
+  await platform.voteCounts.flush();
+  return { platform, clock, serverId, quarantineId };
+}
+
+const votesOf = (platform: { votes: Collection<Vote> }, serverId: ObjectId) =>
+  platform.votes.find({ serverId }).sort({ username: 1 }).toArray();
+
+describe('a quarantined vote', () => {
+  it('blocks its player, but is neither counted nor delivered', async () => {
+    const { platform, serverId, quarantineId } = await quarantined(['One', 'Two']);
+    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 0, allTimeVotes: 0 });
+    for (const vote of await votesOf(platform, serverId)) {
+      expect(vote).toMatchObject({ excludedBy: [quarantineId], delivery: { state: 'none' } });
+      expect(await resendVote(platform, vote._id, 'someone')).toEqual({ kind: 'quarantined' });
+    }
+    expect(await checkVote(platform, serverId, 'one')).toMatchObject({ hasVoted: true });
+    const again = await castVote(platform, { serverId, username: 'ONE', tokenId: null });
+    expect(again.kind).toBe('refused');
+    expect(await openQuarantines(platform, { limit: 5 })).toMatchObject([
+      { votes: 2, players: 2, quarantine: { reason: 'Too many at once.', by: 'automatic' } },
+    ]);
+  });
+
+  it('does not count after a repair of the counters either, and the repair finds no drift', async () => {
+    const { platform, clock, serverId } = await quarantined(['One', 'Two']);
+    clock.move(5 * MINUTE);
+    expect((await repairOpenCounters(platform)).drifts).toEqual([]);
+    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 0 });
+  });
+
+  it('is counted and enters the queue of its listener when it is released', async () => {
+    const { platform, clock, serverId, quarantineId } = await quarantined(['One', 'Two']);
+    await castVote(platform, { serverId, username: 'Three', tokenId: null });
+    await platform.voteCounts.flush();
+    clock.move(HOUR);
+    await requestInclusion(platform, quarantineId, 'someone');
+    await finishExclusion(platform, quarantineId, SETTLED);
+
+    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 3, allTimeVotes: 3 });
+    const [one, , two] = await votesOf(platform, serverId);
+    for (const vote of [one, two]) {
+      expect(vote).not.toHaveProperty('quarantinedAt');
+      expect(vote).not.toHaveProperty('excludedAt');
+      expect(vote?.delivery).toMatchObject({
+        state: 'waiting',
+        dueBy: 'release',
+        queuedAt: clock.now(),
+        expiresAt: new Date(clock.now().getTime() + 3 * DAY),
+        events: [{ kind: 'released' }],
+      });
+    }
+    expect(await platform.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
+      state: 'included',
+      votes: 2,
+    });
+    const actions = (await platform.auditLog.find({ serverId }).toArray()).map(({ action }) => action);
+    expect(actions).toContain('vote.release');
+    expect(actions).not.toContain('vote.exclude');
+    // Once more changes nothing.
+    await includeVotes(platform, quarantineId, 'someone', SETTLED);
+    expect((await votesOf(platform, serverId))[0]?.delivery.events).toHaveLength(1);
+  });
+
+  it('stays out of the counts and is not delivered when an operator excludes it; undoing that releases it', async () => {
+    const { platform, clock, serverId, quarantineId } = await quarantined(['One']);
+    clock.move(HOUR);
+    await excludeQuarantined(platform, quarantineId, 'Bots', 'someone');
+    await finishExclusion(platform, quarantineId, SETTLED);
+    expect(await platform.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
+      state: 'excluded',
+      votes: 1,
+      by: 'someone',
+      reason: 'Bots',
+    });
+    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 0 });
+    expect(await openQuarantines(platform, { limit: 5 })).toEqual([]);
+
+    await includeVotes(platform, quarantineId, 'someone', SETTLED);
+    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 1 });
+    expect((await votesOf(platform, serverId))[0]?.delivery.state).toBe('waiting');
+  });
+
+  it('of a vote under way when the operator decides is released too, and later votes enter a new quarantine', async () => {
+    const { platform, clock, serverId, quarantineId } = await quarantined(['One']);
+    await requestInclusion(platform, quarantineId, 'someone');
+    await castVote(platform, { serverId, username: 'Late', tokenId: null, quarantineId });
+    await platform.voteCounts.flush();
+    clock.move(MINUTE);
+    await finishExclusion(platform, quarantineId);
+    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 2 });
+    expect(await openQuarantine(platform, serverId, 'Again.')).not.toEqual(quarantineId);
+  });
+});
+
+describe('a quarantine', () => {
+  it('is one for a server, however many processes open it at once', async () => {
+    const platform = await testPlatform();
+    const [serverId = new ObjectId()] = await listServersAt(platform, [1], 'a-token-of-a-test');
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => openQuarantine(platform, serverId, 'Too many.')),
+    );
+    expect(new Set(ids.map(String)).size).toBe(1);
+    expect(await excludeQuarantined(platform, new ObjectId(), 'x', 'someone')).toBeNull();
+  });
+
+  it('begins after 20 new players in an hour, or two for each player of the server', () => {
+    const server = (peakPlayers: number, onlinePlayers: number, lastReport: object | null = null) =>
+      ({ daily: { peakPlayers }, current: { onlinePlayers }, lastReport }) as never;
+    expect(newPlayersAllowed(server(0, 0))).toBe(20);
+    expect(newPlayersAllowed(server(300, 12))).toBe(600);
+    // Reports count for at most 50 players.
+    expect(newPlayersAllowed(server(300, 1_000_000, {}))).toBe(100);
+  });
+});
