@@ -490,10 +490,17 @@ describe('Draining a backlog', () => {
     const failing = vi.spyOn(votes, 'bulkWrite').mockRejectedValueOnce(new Error('connection lost'));
     const stop = new AbortController();
     const watching = setInterval(() => {
-      if (listener.votes.length >= 60) stop.abort();
+      if (listener.votes.length >= 60) listener.stall();
     }, 1);
     onTestFinished(() => clearInterval(watching));
-    await Promise.allSettled([bench.drain({ stop: stop.signal })]);
+    const draining = Promise.allSettled([bench.drain({ stop: stop.signal })]);
+    const claimedAhead = async () =>
+      listener.held === 4 && (await votes.countDocuments({ 'delivery.state': 'sending' })) > 4;
+    await vi.waitUntil(claimedAhead, EVENTUALLY);
+    clearInterval(watching);
+    stop.abort();
+    listener.release();
+    await draining;
     expect(failing).toHaveBeenCalled();
     expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
     expect(await votes.countDocuments({ 'delivery.ambiguousEnds': { $gt: 0 } })).toBe(0);
