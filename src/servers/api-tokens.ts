@@ -62,7 +62,8 @@ export async function issueToken(tokens: Tokens, request: TokenRequest): Promise
 }
 
 async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest): Promise<IssuedToken> {
-  const token = makeToken();
+  const kind = request.kind ?? 'api';
+  const token = makeToken(kind);
   const now = clock.now();
   const document = await checked<ApiToken>(apiTokens, {
     _id: request.tokenId ?? new ObjectId(),
@@ -70,7 +71,7 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
     name: request.name,
     hash: hashToken(token),
     prefix: tokenPrefix(token),
-    kind: request.kind ?? 'api',
+    kind,
     createdAt: now,
     expiresAt: request.expiresInMs === undefined ? null : after(now, request.expiresInMs),
     lifetimeMs: request.expiresInMs ?? null,

@@ -49,7 +49,7 @@ describe('token issue', () => {
     const { json, code } = await cli.run(`token issue ${slug} --kind claim --name EasyVote --json`);
     const { key, vrc } = json as { key: string; vrc: Record<string, string> };
     expect(code).toBe(0);
-    expect(key).toMatch(/^tp_\w{36}$/);
+    expect(key).toMatch(/^tpc_\w{36}$/);
     expect(Object.keys(vrc)).toEqual(['name', 'website', 'check', 'claim']);
     expect(vrc.check).toContain(`key=${key}&username={USERNAME}`);
     expect(json).not.toHaveProperty('warning');

@@ -13,7 +13,7 @@ let serverId: ObjectId;
 const path = () => `/dashboard/servers/${serverId.toHexString()}/tokens`;
 const post = (rest: string, fields: Record<string, string>) =>
   sendForm(web, `${path()}${rest}`, fields, olivia.headers);
-const tokenIn = (body: string) => /<code>(tp_\w{36})<\/code>/.exec(body)?.[1];
+const tokenIn = (body: string) => /<code>(tpc?_\w{36})<\/code>/.exec(body)?.[1];
 const letsIn = async (token = '') => Boolean(await authenticate(web.platform, serverId.toHexString(), token));
 const newId = () => new ObjectId().toHexString();
 
