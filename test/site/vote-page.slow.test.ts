@@ -282,14 +282,12 @@ it('quarantines a bot again the day after its vote was excluded', async () => {
   const open = await withServer(await openWebAppOn({ ...(await testPlatform()), clock }));
   const { platform, serverId } = open;
   // More new players than are usual.
-  const fill = () =>
-    platform.rateLimits.deleteMany({}).then(async () => {
-      for (let n = 0; n < 20; n += 1)
-        await useAllowance(platform, `new-web-voters:${serverId.toHexString()}`, {
-          times: 20,
-          windowMs: HOUR,
-        });
-    });
+  const fill = async () => {
+    await platform.rateLimits.deleteMany({});
+    const limit = { times: 20, windowMs: HOUR };
+    for (let n = 0; n < 20; n += 1)
+      await useAllowance(platform, `new-web-voters:${serverId.toHexString()}`, limit);
+  };
   await fill();
   expect((await voteOnPage(open, open.slug, 'Bot')).statusCode).toBe(303);
   const [exclusion] = await platform.voteExclusions.find().toArray();
