@@ -130,7 +130,8 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   const { done } = request.query as { done?: unknown };
   const messages = new Map(Object.entries(page.messages ?? {}));
   const message = typeof done === 'string' ? messages.get(done) : undefined;
-  const body = html`${message ? notice('good', message) : ''}${page.body}`;
+  const readOnly = request.isReadOnly ? notice('quiet', 'You may see this server, but not change it.') : '';
+  const body = html`${message ? notice('good', message) : ''}${readOnly}${page.body}`;
   return wholePage(request, { ...page, body });
 }
 

@@ -51,6 +51,7 @@ export const PAGES: SamplePage[] = [
     '',
     '/connect',
     '/tokens',
+    '/members',
     '/settings',
     '/statistics',
     '/reviews',
