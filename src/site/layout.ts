@@ -87,7 +87,8 @@ function listing(
     ? html`<meta property="og:image" content="${url}${image.path}" />
     <meta property="og:image:width" content="${String(image.width)}" />
     <meta property="og:image:height" content="${String(image.height)}" />
-    <meta property="og:image:alt" content="${image.alt}" />`
+    <meta property="og:image:alt" content="${image.alt}" />
+    <meta name="twitter:card" content="summary_large_image" />`
     : '';
   return html`<meta name="description" content="${description}" />
     <link rel="canonical" href="${url}${canonical}" />

@@ -20,6 +20,8 @@ const TABLE: Record<string, Access> = {
   'GET /servers/:slug': 'anyone',
   'GET /servers/:slug/banner.svg': 'anyone',
   'GET /servers/:slug/badge.svg': 'anyone',
+  'GET /servers/:slug/card.png': 'anyone',
+  'GET /servers/:slug/widget': 'anyone',
   'GET /servers/:slug/review': 'anyone',
   'POST /servers/:slug/review': 'user',
   'POST /servers/:slug/review/delete': 'user',
