@@ -10,8 +10,10 @@ import { type OpenQuarantine, openQuarantines } from '../votes/quarantine.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { countNetworks, type VoteOrigin } from '../votes/web/vote-origin.ts';
+import type { Complaint } from './complaint.ts';
 
 type Sources = {
+  complaints: Collection<Complaint>;
   reviews: Collection<Review>;
   voteExclusions: Collection<VoteExclusion>;
   voteOrigins: Collection<VoteOrigin>;
@@ -34,6 +36,8 @@ export type StuckListener = { server: Named; reason: ListenerReason; waiting: nu
 export type Attention = {
   /** `COUNTED` means that many or more. */
   reviews: { waiting: number; since: Date | null };
+  /** Open reports about servers; `COUNTED` means that many or more. */
+  complaints: number;
   paused: Kind<StuckListener>;
   unreachable: Kind<StuckListener>;
   failed: Kind<{ server: Named; votes: number; newest: Date }>;
@@ -54,16 +58,18 @@ export const COUNTED = 1_000;
  * documents, whatever the size of the listing.
  */
 export async function needsAttention(sources: Sources): Promise<Attention> {
-  const [reviews, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines] = await Promise.all([
-    waitingReviews(sources),
-    stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
-    stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
-    failedVotes(sources),
-    differingServers(sources),
-    unusualServers(sources),
-    quarantinedVotes(sources),
-  ]);
-  return { reviews, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines };
+  const [reviews, complaints, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines] =
+    await Promise.all([
+      waitingReviews(sources),
+      sources.complaints.countDocuments({ isOpen: true }, { limit: COUNTED }),
+      stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
+      stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
+      failedVotes(sources),
+      differingServers(sources),
+      unusualServers(sources),
+      quarantinedVotes(sources),
+    ]);
+  return { reviews, complaints, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines };
 }
 
 async function waitingReviews({ reviews }: Sources): Promise<Attention['reviews']> {

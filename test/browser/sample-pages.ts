@@ -38,6 +38,11 @@ export const PAGES: SamplePage[] = [
     reader: 'stranger',
     path: ({ slugs }) => `/servers/${slugs.harbour}/widget`,
   },
+  {
+    route: '/servers/:slug/report',
+    reader: 'stranger',
+    path: ({ slugs }) => `/servers/${slugs.harbour}/report`,
+  },
   { route: '/servers/:slug/vote', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}/vote` },
   {
     route: '/servers/:slug/vote/:voteId',
@@ -74,6 +79,7 @@ export const PAGES: SamplePage[] = [
     '/operator',
     '/operator/audit',
     '/operator/reviews',
+    '/operator/complaints',
     '/operator/servers',
     '/operator/users',
   ),

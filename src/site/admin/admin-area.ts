@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AdminSources } from './admin-sources.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
+import { complaintPages } from './complaint-pages.ts';
 import { exclusionPages } from './exclusion-pages.ts';
 import { listenerPages } from './listener-page.ts';
 import { queueBoard } from './queue-board.ts';
@@ -15,6 +16,7 @@ import { votePages } from './vote-pages.ts';
 export async function adminArea(app: FastifyInstance, sources: AdminSources): Promise<void> {
   attentionPage(app, sources);
   reviewPages(app, sources);
+  complaintPages(app, sources);
   serverPages(app, sources);
   votePages(app, sources);
   exclusionPages(app, sources);

@@ -53,6 +53,7 @@ type View = { base: string; now: Date };
 function attentionCards(view: View, attention: Attention, work: WaitingWork): Html[] {
   return [
     reviewCard(view, attention.reviews),
+    complaintCard(view, attention.complaints),
     quarantineCard(view, attention.quarantines),
     listenerCard(view, 'Paused listeners', 'Paused', attention.paused),
     listenerCard(view, 'Unreachable listeners', 'Unreachable', attention.unreachable),
@@ -72,6 +73,15 @@ function reviewCard({ base, now }: View, { waiting, since }: Attention['reviews'
     title: 'Reviews',
     actions: html`<a class="button" href="${adminPath(base, '/reviews')}">Open reviews</a>`,
     body: html`<p>${waiting === 1 ? '1 review is waiting' : `${upTo(waiting)} reviews are waiting`}${oldest}.</p>`,
+  });
+}
+
+function complaintCard({ base }: View, open: number): Html | null {
+  if (open === 0) return null;
+  return card({
+    title: 'Reported servers',
+    actions: html`<a class="button" href="${adminPath(base, '/complaints')}">Open reports</a>`,
+    body: html`<p>${open === 1 ? '1 report is open' : `${upTo(open)} reports are open`}.</p>`,
   });
 }
 

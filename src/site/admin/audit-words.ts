@@ -44,6 +44,7 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'review.rejected': { title: 'Rejected a review', more: ({ reason }) => text(reason) },
   'review.pending': { title: 'Undid a review decision' },
   'review.answer': { title: 'Answered a review' },
+  'complaint.close': { title: 'Closed a report about a server', more: ({ kind }) => text(kind) },
   'person.give-link': { title: 'Created a one-time link', more: ({ email }) => text(email) },
   'person.make-operator': { title: 'Made a user an operator', more: ({ email }) => text(email) },
   'person.unmake-operator': { title: 'Removed the operator role', more: ({ email }) => text(email) },

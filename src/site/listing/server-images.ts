@@ -11,7 +11,7 @@ import { BADGE, BANNER } from '../server-paths.ts';
 import { count } from '../words.ts';
 import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
 import { asPng, shareDrawing } from './share-image.ts';
-import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
+import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
 import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
 /** Any site may embed the images. Opened as pages, they may load and run nothing. */
@@ -62,8 +62,6 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
   );
 }
 
-export const DOTS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;
-
 /** Name, address, players and rank on a dark card. */
 export function bannerImage(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
@@ -73,7 +71,7 @@ export function bannerImage(info: ServerInfo, site: string): Html {
   const rank = `Rank ${count(info.rankPosition)}`;
   const room = right - edge - 24 - textWidth(players, 16);
   const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="#1a2124" stroke="#2e383b"/>
-<circle cx="${edge + 6}" cy="30" r="6" fill="${DOTS[info.status]}"/>
+<circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
 <text x="${edge + 22}" y="36" font-size="20" font-weight="700" fill="#e5ebec">${fitted(name, 21, room)}</text>
 <text x="${right}" y="36" font-size="15" fill="#e5ebec" text-anchor="end">${players}</text>
 <text x="${edge}" y="61" font-size="14" fill="#9dabae" font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${fitted(imageText(addressOf(info)), 14, 360)}</text>

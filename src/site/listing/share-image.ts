@@ -9,8 +9,7 @@ import { PageError } from '../error-pages.ts';
 import { playersText } from '../server-figures.ts';
 import { SHARE_IMAGE } from '../server-paths.ts';
 import { count, counted } from '../words.ts';
-import { DOTS } from './server-images.ts';
-import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
+import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
 
 /** The image is drawn with these fonts only, so that it looks the same on every machine. */
 const FONTS = ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSansMono'].map((name) =>
@@ -46,11 +45,11 @@ export function shareDrawing(info: ServerInfo, site: string): string {
   const line = (text: string, size: number) => fitted(text, size * WIDER, room);
   const nameSize = textWidth(name, 76 * WIDER) <= room ? 76 : 56;
   const drawing = html`<rect width="${width}" height="${height}" fill="#1a2124"/>
-<rect width="${width}" height="12" fill="${DOTS[info.status]}"/>
+<rect width="${width}" height="12" fill="${STATUS_COLOURS[info.status]}"/>
 <text x="${edge}" y="130" font-size="34" fill="#9dabae">${line(drawable(site, 'Game servers'), 34)}</text>
 <text x="${edge}" y="240" font-size="${nameSize}" font-weight="700" fill="#e5ebec">${line(name, nameSize)}</text>
 <text x="${edge}" y="320" font-size="38" fill="#9dabae" font-family="DejaVu Sans Mono">${line(address, 38)}</text>
-<circle cx="${edge + 16}" cy="428" r="16" fill="${DOTS[info.status]}"/>
+<circle cx="${edge + 16}" cy="428" r="16" fill="${STATUS_COLOURS[info.status]}"/>
 ${figures.map((text, row) => html`<text x="${edge + 56}" y="${442 + row * 58}" font-size="40" fill="#e5ebec">${line(text, 40)}</text>`)}`;
   return String(svgImage({ width, height, label: `${name}: ${figures.join(', ')}`, drawing }));
 }

@@ -53,3 +53,6 @@ export function svgImage(image: { width: number; height: number; label: string; 
   return html`${raw('<?xml version="1.0" encoding="UTF-8"?>')}
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"><title>${label}</title>${drawing}</svg>`;
 }
+
+/** The colours of a server's status on a dark ground. */
+export const STATUS_COLOURS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;

@@ -1,0 +1,31 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+import { DAY, SECOND } from '../platform/clock.ts';
+
+export const COMPLAINT_KINDS = ['fake-figures', 'offensive', 'scam', 'not-theirs', 'other'] as const;
+export type ComplaintKind = (typeof COMPLAINT_KINDS)[number];
+
+const complaintDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  kind: { type: String, enum: COMPLAINT_KINDS, required: true },
+  /** What the visitor wrote; plain text. */
+  text: { type: String, maxlength: 4_000 },
+  /** The signed-in user who sent it; absent for other visitors. No network address is stored. */
+  userId: { type: Schema.Types.ObjectId },
+  at: { type: Date, required: true },
+  /** True until an operator closes it; then absent. */
+  isOpen: { type: Boolean },
+  closedAt: { type: Date },
+  closedBy: { type: String },
+} as const;
+
+/** How long a closed complaint is stored. */
+const TTL_MS = 90 * DAY;
+
+/** A visitor's complaint about a server, for operators. */
+export const complaintSchema = new Schema(complaintDefinition, { collection: 'complaints' });
+complaintSchema.index({ at: 1, _id: 1 }, { partialFilterExpression: { isOpen: true } });
+complaintSchema.index({ serverId: 1 }, { partialFilterExpression: { isOpen: true } });
+complaintSchema.index({ closedAt: 1 }, { expireAfterSeconds: TTL_MS / SECOND });
+
+export type Complaint = InferRawDocType<typeof complaintDefinition>;

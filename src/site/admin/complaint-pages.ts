@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
+import { closeComplaint, openComplaints } from '../../moderation/complaints.ts';
+import { isId } from '../../servers/slug.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { sendPage } from '../layout.ts';
+import { KIND_WORDS } from '../listing/complaint-page.ts';
+import { OPERATOR } from '../page-route.ts';
+import { button, card, dataTable } from '../parts.ts';
+import { timeAgo } from '../words.ts';
+import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+
+/** Complaints per page: the oldest come first, and closed ones make room. */
+const ROWS = 50;
+
+/** `/operator/complaints`: what visitors reported about servers. */
+export function complaintPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+
+  app.get('/complaints', OPERATOR, async (request, reply) => {
+    const rows = await openComplaints(platform, { limit: ROWS });
+    const now = platform.clock.now();
+    return sendPage(request, reply, {
+      title: 'Reported servers',
+      messages: { closed: 'Report closed.', meanwhile: 'This report was closed already.' },
+      body: adminFrame({
+        base,
+        part: '',
+        body: card({
+          title: 'Reported servers',
+          body: dataTable({
+            caption: 'Open reports, oldest first',
+            rows,
+            columns: [
+              {
+                title: 'Server',
+                heads: true,
+                cell: ({ server }) =>
+                  server
+                    ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
+                    : 'removed',
+              },
+              { title: 'Reason', cell: ({ complaint }) => KIND_WORDS[complaint.kind] },
+              { title: 'Text', cell: ({ complaint }) => html`<bdi>${complaint.text ?? ''}</bdi>` },
+              {
+                title: 'By',
+                cell: ({ complaint: { userId } }) =>
+                  userId
+                    ? html`<a href="${adminPath(base, `/users/${userId.toHexString()}`)}">a user</a>`
+                    : 'a visitor',
+              },
+              { title: 'Sent', cell: ({ complaint }) => timeAgo(complaint.at, now) },
+              {
+                title: 'Decide',
+                cell: ({ complaint, server }) =>
+                  button({
+                    to: adminPath(base, `/complaints/${complaint._id.toHexString()}/close`),
+                    text: 'Close',
+                    of: `the report about ${server?.name ?? 'a removed server'}`,
+                  }),
+              },
+            ],
+            empty: 'No open reports.',
+          }),
+        }),
+      }),
+    });
+  });
+
+  app.post('/complaints/:complaintId/close', OPERATOR, async (request, reply) => {
+    const { complaintId } = request.params as { complaintId: string };
+    if (!isId(complaintId)) throw new PageError(404, 'This report does not exist.');
+    const closed = await closeComplaint(platform, new ObjectId(complaintId), userOf(request).email);
+    return reply.redirect(`${adminPath(base, '/complaints')}?done=${closed ? 'closed' : 'meanwhile'}`, 303);
+  });
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { COMPLAINT_KINDS, type ComplaintKind } from '../../moderation/complaint.ts';
+import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
+import type { Platform } from '../../process/platform.ts';
+import { PageError } from '../error-pages.ts';
+import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../form.ts';
+import { sendPage } from '../layout.ts';
+import { ANYONE } from '../page-route.ts';
+import { notice, select, textArea } from '../parts.ts';
+import { publicPath } from '../server-paths.ts';
+import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+
+export const KIND_WORDS: Record<ComplaintKind, string> = {
+  'fake-figures': 'Its players or votes are not real',
+  offensive: 'Its name, text or pictures are offensive',
+  scam: 'It cheats or harms players',
+  'not-theirs': 'It uses another server’s name or address',
+  other: 'Something else',
+};
+
+/** `/servers/<slug>/report`: a visitor reports a server to the operators. No account is needed. */
+export function complaintPage(app: FastifyInstance, { platform }: { platform: Platform }): void {
+  const { base } = app.site;
+
+  const show = (request: FastifyRequest, reply: FastifyReply, typed: Typed = UNTOUCHED, status = 200) =>
+    followingRenames(request, reply, async () => {
+      const server = await listedServer(platform, slugOfRequest(request));
+      const path = `${base}${publicPath(server)}`;
+      const { values, errors } = typed;
+      return sendPage(
+        request,
+        reply,
+        {
+          title: `Report ${server.name}`,
+          width: 'narrow',
+          messages: { sent: 'Thank you. The operators of this listing will look at it.' },
+          body: html`<h1>Report <bdi>${server.name}</bdi></h1>
+            ${errors.form ? notice('bad', errors.form) : ''}
+            <p class="soft">Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.</p>
+            <form method="post" action="${path}/report" class="stack">
+              ${select({ name: 'kind', label: 'What is wrong?', value: values.kind, options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, KIND_WORDS[kind]]), error: errors.kind })}
+              ${textArea({ name: 'text', label: 'What should we know?', hint: `Up to ${LONGEST_COMPLAINT.toLocaleString('en-GB')} characters.`, rows: 5, value: values.text ?? '', error: errors.text })}
+              <div class="actions"><button type="submit">Send report</button> <a href="${path}">Back to the server</a></div>
+            </form>`,
+        },
+        status,
+      );
+    });
+
+  app.get('/servers/:slug/report', ANYONE, (request, reply) => show(request, reply));
+
+  app.post('/servers/:slug/report', ANYONE, (request, reply) =>
+    followingRenames(request, reply, async () => {
+      const server = await listedServer(platform, slugOfRequest(request));
+      const values = typedValues(request);
+      const { kind = '', text = '' } = values;
+      const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
+      try {
+        const retryAt = await complain(platform, server._id, { kind, text }, from);
+        if (retryAt)
+          throw new PageError(429, 'Your network has sent too many reports. Try again later.', retryAt);
+      } catch (error) {
+        if (error instanceof PageError) throw error;
+        return show(request, reply, errorsOf(error, values), 400);
+      }
+      return reply.redirect(`${base}${publicPath(server)}/report?done=sent`, 303);
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, textOf } from '../support/web-app.ts';
+
+async function listed() {
+  const web = await openWebApp();
+  const owner = await signIn(web);
+  const serverId = await addOwnedServer(web.platform, owner.userId);
+  const { slug = '' } = (await web.platform.servers.findOne({ _id: serverId })) ?? {};
+  return { ...web, owner, serverId, slug, path: `/servers/${slug}/report` };
+}
+
+it('a visitor reports a server; an operator sees it, opens the server and closes the report', async () => {
+  const web = await listed();
+  expect((await getPage(web, `/servers/${web.slug}`)).body).toContain(`href="${web.path}"`);
+  const sent = await sendForm(web, web.path, { kind: 'scam', text: 'They ask for <b>passwords' });
+  expect([sent.statusCode, sent.headers.location]).toEqual([303, `${web.path}?done=sent`]);
+  expect(textOf((await getPage(web, `${web.path}?done=sent`)).body)).toContain('Thank you.');
+  const [stored] = await web.platform.complaints.find().toArray();
+  expect(JSON.stringify(stored)).not.toContain('127.0.0.1');
+
+  const operator = await signIn(web, { role: 'operator' });
+  expect(textOf((await getPage(web, '/operator', operator.headers)).body)).toContain('1 report is open.');
+  const list = (await getPage(web, '/operator/complaints', operator.headers)).body;
+  expect(list).toContain('They ask for &lt;b&gt;passwords');
+  expect(list).toContain(`/operator/servers/${web.serverId.toHexString()}`);
+  const close = `/operator/complaints/${stored?._id.toHexString()}/close`;
+  const closed = await sendForm(web, close, {}, operator.headers);
+  expect(closed.headers.location).toBe('/operator/complaints?done=closed');
+  const again = await sendForm(web, close, {}, operator.headers);
+  expect(again.headers.location).toBe('/operator/complaints?done=meanwhile');
+  expect((await getPage(web, '/operator/complaints', operator.headers)).body).toContain('No open reports.');
+  expect(await web.platform.auditLog.findOne({ action: 'complaint.close' })).toMatchObject({
+    by: operator.email,
+    serverId: web.serverId,
+  });
+});
+
+it.each([
+  [{ kind: 'other', text: '' }, 'Must not be empty.'],
+  [{ kind: 'nothing', text: 'x' }, 'Choose a reason.'],
+  [{ kind: 'scam', text: 'x'.repeat(1_001) }, 'at most 1000 characters'],
+])('wrong input is shown with its error: %#', async (fields, error) => {
+  const web = await listed();
+  const answer = await sendForm(web, web.path, fields);
+  expect(answer.statusCode).toBe(400);
+  expect(textOf(answer.body)).toContain(error);
+  expect(await web.platform.complaints.countDocuments()).toBe(0);
+});
+
+it('a network sends five reports a day; a hidden or unknown server takes none', async () => {
+  const web = await listed();
+  const send = () => sendForm(web, web.path, { kind: 'scam', text: '' });
+  const codes = (await Promise.all(Array.from({ length: 7 }, send))).map(({ statusCode }) => statusCode);
+  expect(codes.toSorted()).toEqual([303, 303, 303, 303, 303, 429, 429]);
+  await web.platform.servers.updateOne({ _id: web.serverId }, { $set: { hiddenAt: new Date() } });
+  expect((await send()).statusCode).toBe(404);
+  expect((await sendForm(web, '/servers/nobody/report', { kind: 'scam', text: '' })).statusCode).toBe(404);
+});
