@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Model, Schema } from 'mongoose';
+import { type AddressChange, addressChangeSchema } from '../accounts/address/address-change.ts';
 import {
   type Credential,
   credentialSchema,
@@ -78,6 +79,7 @@ const MODELS = {
   credentials: define<Credential>('Credential', credentialSchema),
   verifications: define<Verification>('Verification', verificationSchema),
   twoFactors: define<SecondFactor>('SecondFactor', twoFactorSchema),
+  addressChanges: define<AddressChange>('AddressChange', addressChangeSchema),
   mails: define<Mail>('Mail', mailSchema),
   sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),

@@ -41,7 +41,15 @@ export const PAGES: SamplePage[] = [
   },
   // Without mail there are no such links.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
-  ...fixed('owner', '/account', '/account/two-factor', '/dashboard', '/dashboard/servers/new'),
+  { route: '/confirm-address', reader: 'stranger', path: () => '/confirm-address', status: 400 },
+  ...fixed(
+    'owner',
+    '/account',
+    '/account/email',
+    '/account/two-factor',
+    '/dashboard',
+    '/dashboard/servers/new',
+  ),
   {
     route: '/dashboard/drafts/:draftId',
     reader: 'owner',

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ownAccountPages } from './account.ts';
 import type { AccountSources } from './account-sources.ts';
+import { addressPages } from './address.ts';
 import { discordPages } from './discord.ts';
 import { passwordPages } from './passwords.ts';
 import { signInPages } from './sign-in.ts';
@@ -16,5 +17,6 @@ export async function accountPages(app: FastifyInstance, sources: AccountSources
   passwordPages(app, sources);
   verifyEmailPages(app, sources);
   ownAccountPages(app, sources);
+  addressPages(app, sources);
   twoFactorPages(app, sources);
 }

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import type { AddressChange } from '../../accounts/address/address-change.ts';
+import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import {
   changeOwnAccount,
@@ -25,6 +27,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { badge, button, card, checkbox, dataTable, facts, notice, textField } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-sources.ts';
+import { addressPart } from './address-pages.ts';
 import { agentName } from './agent-name.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 import { newPassword, refuseOwn } from './sign-up.ts';
@@ -38,6 +41,8 @@ const passwordForm = z.object({
 
 const MESSAGES = {
   name: 'Name updated.',
+  email: 'E-mail address changed. Your other sessions are signed out.',
+  'email-cancelled': 'Change of the e-mail address cancelled.',
   password: 'Password changed. Your other sessions are signed out.',
   'mail-on': 'E-mail notifications are on.',
   'mail-off': 'E-mail notifications are off.',
@@ -59,6 +64,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
+      addressChange: await findAddressChange(platform, view.user._id),
       sessions: await listSessions(platform, view.user._id, MAX_SESSIONS),
       now: platform.clock.now(),
       typed,
@@ -135,6 +141,8 @@ type Account = {
   discord: boolean | null;
   hasPassword: boolean;
   signedIn: SignedIn;
+  /** A change of the address that waits for confirmations. */
+  addressChange: AddressChange | null;
   sessions: WithId<SignInSession>[];
   now: Date;
   typed: Typed;
@@ -150,6 +158,7 @@ function accountPage(account: Account): Page {
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
         ${card({ title: 'Profile', body: namePart(account) })}
+        ${card({ title: 'E-mail address', body: addressPart(base, user, account.addressChange) })}
         ${card({ title: 'Password', body: passwordPart(account) })}
         ${card({
           title: 'Two-factor authentication',
@@ -180,8 +189,7 @@ function accountPage(account: Account): Page {
 }
 
 function namePart({ base, signedIn: { user }, typed: { values, errors } }: Account): Html {
-  return html`${facts([['E-mail address', user.email]])}
-    <form method="post" action="${base}/account/name" class="stack">
+  return html`<form method="post" action="${base}/account/name" class="stack">
       ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, error: errors.name, hint: 'Shown with your answers to reviews.' })}
       <button type="submit" class="quiet">Save name</button>
     </form>`;
