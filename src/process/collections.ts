@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { Model, Schema } from 'mongoose';
 import { type AddressChange, addressChangeSchema } from '../accounts/address/address-change.ts';
+import { type AccountDeletion, accountDeletionSchema } from '../accounts/deletion/account-deletion.ts';
 import {
   type Credential,
   credentialSchema,
@@ -80,6 +81,7 @@ const MODELS = {
   verifications: define<Verification>('Verification', verificationSchema),
   twoFactors: define<SecondFactor>('SecondFactor', twoFactorSchema),
   addressChanges: define<AddressChange>('AddressChange', addressChangeSchema),
+  accountDeletions: define<AccountDeletion>('AccountDeletion', accountDeletionSchema),
   mails: define<Mail>('Mail', mailSchema),
   sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),

@@ -149,7 +149,10 @@ export async function rejectOwnersReview(
  *
  * @returns whether there was one
  */
-export async function deleteOwnReview(deps: Reviewing, whose: Whose): Promise<boolean> {
+export async function deleteOwnReview(
+  deps: Pick<Reviewing, 'reviews' | 'reviewLists'>,
+  whose: Whose,
+): Promise<boolean> {
   for (;;) {
     const withdrawn = await deps.reviews.findOneAndUpdate(
       storedAs(whose),
@@ -163,5 +166,20 @@ export async function deleteOwnReview(deps: Reviewing, whose: Whose): Promise<bo
     // If an operator has approved it meanwhile, it is listed again and must leave the list first.
     const { deletedCount } = await deps.reviews.deleteOne({ _id, state: 'pending', revision });
     if (deletedCount > 0) return true;
+  }
+}
+
+/** How many reviews a user has written, in any state. */
+export function countReviewsOf({ reviews }: Pick<Reviewing, 'reviews'>, userId: ObjectId): Promise<number> {
+  return reviews.countDocuments({ personId: userId });
+}
+
+/** Deletes all reviews of a user, as `deleteOwnReview` does. */
+export async function deleteReviewsOf(
+  deps: Pick<Reviewing, 'reviews' | 'reviewLists'>,
+  userId: ObjectId,
+): Promise<void> {
+  for await (const { serverId } of deps.reviews.find({ personId: userId })) {
+    await deleteOwnReview(deps, { serverId, userId });
   }
 }

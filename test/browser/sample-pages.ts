@@ -42,10 +42,12 @@ export const PAGES: SamplePage[] = [
   // Without mail there are no such links.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
   { route: '/confirm-address', reader: 'stranger', path: () => '/confirm-address', status: 400 },
+  { route: '/keep-account', reader: 'stranger', path: () => '/keep-account', status: 400 },
   ...fixed(
     'owner',
     '/account',
     '/account/email',
+    '/account/delete',
     '/account/two-factor',
     '/dashboard',
     '/dashboard/servers/new',

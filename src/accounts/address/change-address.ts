@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { type Collection, type Document, type Filter, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
@@ -10,6 +9,7 @@ import { parseInput } from '../../platform/input.ts';
 import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import { type Allowance, useAllowance } from '../../platform/limits/rate-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import { hashOf, makeToken } from '../one-time-token.ts';
 import { type LinkSources, notifyKnownAddress } from '../send-link.ts';
 import type { SignInSession, User, Verification } from '../user.ts';
 import { endSessions } from '../users.ts';
@@ -21,8 +21,6 @@ export const CONFIRM_MS = 3 * DAY;
 
 /** Each request mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };
-
-const TOKEN_BYTES = 24;
 
 type Changing = Outbox &
   LinkSources & {
@@ -256,12 +254,4 @@ async function setAddress(
 
 async function endOthers(deps: Changing, { _id, sessionId }: Decided): Promise<void> {
   await endSessions(deps, _id, sessionId);
-}
-
-function makeToken(): string {
-  return randomBytes(TOKEN_BYTES).toString('base64url');
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ownAccountPages } from './account.ts';
 import type { AccountSources } from './account-sources.ts';
 import { addressPages } from './address.ts';
+import { deletionPages } from './deletion.ts';
 import { discordPages } from './discord.ts';
 import { passwordPages } from './passwords.ts';
 import { signInPages } from './sign-in.ts';
@@ -18,5 +19,6 @@ export async function accountPages(app: FastifyInstance, sources: AccountSources
   verifyEmailPages(app, sources);
   ownAccountPages(app, sources);
   addressPages(app, sources);
+  deletionPages(app, sources);
   twoFactorPages(app, sources);
 }

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
+import { findDeletion } from '../../accounts/deletion/request-deletion.ts';
 import {
   changeOwnAccount,
   endSession,
@@ -29,6 +31,7 @@ import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-sources.ts';
 import { addressPart } from './address-pages.ts';
 import { agentName } from './agent-name.ts';
+import { deletionBanner } from './deletion-pages.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 import { newPassword, refuseOwn } from './sign-up.ts';
 
@@ -42,6 +45,7 @@ const passwordForm = z.object({
 const MESSAGES = {
   name: 'Name updated.',
   email: 'E-mail address changed. Your other sessions are signed out.',
+  kept: 'Your account will not be deleted.',
   'email-cancelled': 'Change of the e-mail address cancelled.',
   password: 'Password changed. Your other sessions are signed out.',
   'mail-on': 'E-mail notifications are on.',
@@ -64,6 +68,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
+      deletion: await findDeletion(platform, view.user._id),
       addressChange: await findAddressChange(platform, view.user._id),
       sessions: await listSessions(platform, view.user._id, MAX_SESSIONS),
       now: platform.clock.now(),
@@ -143,6 +148,8 @@ type Account = {
   signedIn: SignedIn;
   /** A change of the address that waits for confirmations. */
   addressChange: AddressChange | null;
+  /** The requested deletion of the account. */
+  deletion: AccountDeletion | null;
   sessions: WithId<SignInSession>[];
   now: Date;
   typed: Typed;
@@ -155,6 +162,7 @@ function accountPage(account: Account): Page {
     title: 'Your account',
     messages: MESSAGES,
     body: html`<h1>Your account</h1>
+      ${deletionBanner(base, account.deletion)}
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
         ${card({ title: 'Profile', body: namePart(account) })}
@@ -184,7 +192,8 @@ function accountPage(account: Account): Page {
         title: 'Sessions',
         actions: button({ to: `${base}/account/sessions/end-all`, text: 'Sign out everywhere' }),
         body: sessionTable(account),
-      })}`,
+      })}
+      ${account.deletion ? '' : card({ title: 'Delete account', body: html`<p><a class="button quiet" href="${base}/account/delete">Delete your account</a></p>` })}`,
   };
 }
 

@@ -10,6 +10,7 @@ import {
   findAddressChange,
   requestAddressChange,
 } from '../../accounts/address/change-address.ts';
+import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { countLink } from '../../accounts/sign-in-limits.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -22,9 +23,6 @@ import { evenly, TOO_MANY_LINKS } from './library.ts';
 import { passwordAndCodeForm, passwordForm, withProof } from './proof.ts';
 
 const TAKEN = 'An account with this e-mail address already exists.';
-
-/** Longer than any token that we make. */
-const MAX_TOKEN_LENGTH = 200;
 
 const decisionForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
