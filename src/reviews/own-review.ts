@@ -4,6 +4,7 @@ import { type Clock, HOUR } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
+import { readPage, type Slice } from '../platform/slices.ts';
 import type { Server } from '../servers/server.ts';
 import { type Review, type ReviewList, revisionOf } from './review.ts';
 import { followReview } from './review-list.ts';
@@ -167,6 +168,20 @@ export async function deleteOwnReview(
     const { deletedCount } = await deps.reviews.deleteOne({ _id, state: 'pending', revision });
     if (deletedCount > 0) return true;
   }
+}
+
+/** A page of a user's reviews in any state, newest first. */
+export function listOwnReviews(
+  { reviews }: Pick<Reviewing, 'reviews'>,
+  userId: ObjectId,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Slice<WithId<Review>>> {
+  return readPage(reviews, {
+    filter: { personId: userId },
+    by: { field: 'createdAt', direction: -1 },
+    from,
+    limit,
+  });
 }
 
 /** How many reviews a user has written, in any state. */

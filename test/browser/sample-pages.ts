@@ -48,6 +48,7 @@ export const PAGES: SamplePage[] = [
     '/account',
     '/account/email',
     '/account/delete',
+    '/account/reviews',
     '/account/two-factor',
     '/dashboard',
     '/dashboard/servers/new',

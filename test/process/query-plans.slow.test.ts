@@ -5,7 +5,9 @@
  */
 import { type Document, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changeOfLink, findAddressChange } from '../../src/accounts/address/change-address.ts';
 import { createAuth } from '../../src/accounts/auth.ts';
+import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
@@ -25,8 +27,9 @@ import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
-import { saveOwnReview } from '../../src/reviews/own-review.ts';
+import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
+import { reviewersOf } from '../../src/reviews/reviewers.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
@@ -447,6 +450,21 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
     'a page of reviews with answers',
     () => readAnswered(tallyport.platform, busy.serverId, { page: 2, limit: 10 }),
   ],
+  [
+    'the reviewers of a page of reviews',
+    () =>
+      reviewersOf(
+        tallyport.platform,
+        busy.serverId,
+        Array.from({ length: 10 }, (_, n) => ({ username: `Player ${n}`, personId: nobody() })),
+      ),
+  ],
+  ['a user’s reviews', () => listOwnReviews(tallyport.platform, nobody(), { from: undefined, limit: 20 })],
+  ['the number of a user’s reviews', () => countReviewsOf(tallyport.platform, nobody())],
+  ['a change of an address', () => findAddressChange(tallyport.platform, nobody())],
+  ['a change of an address by its link', () => changeOfLink(tallyport.platform, 'x')],
+  ['a deletion of an account', () => findDeletion(tallyport.platform, nobody())],
+  ['a deletion of an account by its link', () => deletionOfLink(tallyport.platform, 'x')],
   ['votes by day', () => votesByDay(tallyport.platform, busy.serverId, 90)],
 ];
 

@@ -46,6 +46,8 @@ const TABLE: Record<string, Access> = {
   'POST /account/name': 'user',
   'POST /account/mail': 'user',
   'POST /account/password': 'user',
+  'GET /account/reviews': 'user',
+  'POST /account/reviews/:reviewId/delete': 'user',
   'GET /account/delete': 'user',
   'POST /account/delete': 'user',
   'POST /account/delete/cancel': 'user',

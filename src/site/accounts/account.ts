@@ -193,6 +193,7 @@ function accountPage(account: Account): Page {
         actions: button({ to: `${base}/account/sessions/end-all`, text: 'Sign out everywhere' }),
         body: sessionTable(account),
       })}
+      ${card({ title: 'Your data', body: html`<p><a href="${base}/account/reviews">Your reviews</a></p>` })}
       ${account.deletion ? '' : card({ title: 'Delete account', body: html`<p><a class="button quiet" href="${base}/account/delete">Delete your account</a></p>` })}`,
   };
 }
