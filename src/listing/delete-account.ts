@@ -10,6 +10,7 @@ import {
   revokeAccess,
   UserError,
 } from '../accounts/users.ts';
+import type { FavouriteList } from '../favourites/favourite-list.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
@@ -30,6 +31,7 @@ type Deleting = Outbox &
     sessions: Collection<SignInSession>;
     verifications: Collection<Verification>;
     twoFactors: Collection<SecondFactor>;
+    favourites: Collection<FavouriteList>;
     reviews: Collection<Review>;
     reviewLists: Collection<ReviewList>;
     config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
@@ -125,6 +127,7 @@ async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: Active
   await removeServersOf(deps, _id, by, lease);
   await deps.serverDrafts.deleteMany({ ownerId: _id, slot: { $gte: 0 } });
   await deleteReviewsOf(deps, _id);
+  await deps.favourites.deleteOne({ _id });
   lease.throwIfLost();
   await deps.addressChanges.deleteOne({ _id });
   await revokeAccess(deps, _id);

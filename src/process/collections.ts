@@ -14,6 +14,7 @@ import {
   type Verification,
   verificationSchema,
 } from '../accounts/user.ts';
+import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
@@ -73,6 +74,7 @@ const MODELS = {
   listingSummary: define<ListingSummary>('ListingSummary', listingSummarySchema),
   reviews: define<Review>('Review', reviewSchema),
   reviewLists: define<ReviewList>('ReviewList', reviewListSchema),
+  favourites: define<FavouriteList>('FavouriteList', favouriteListSchema),
   auditLog: define<AuditEntry>('AuditEntry', auditEntrySchema),
   rateLimits: define<RateLimit>('RateLimit', rateLimitSchema),
   users: define<User>('User', userSchema),

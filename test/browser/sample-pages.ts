@@ -49,6 +49,7 @@ export const PAGES: SamplePage[] = [
     '/account/email',
     '/account/delete',
     '/account/reviews',
+    '/favourites',
     '/account/two-factor',
     '/dashboard',
     '/dashboard/servers/new',

@@ -15,6 +15,7 @@ import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { favouriteIds, listFavourites } from '../../src/favourites/favourites.ts';
 import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
@@ -55,6 +56,8 @@ let tallyport: TestPlatform;
 /** Has far more of everything than the others. */
 let busy: TestServer;
 let other: TestServer;
+/** A user with 60 favourites. */
+const fan = new ObjectId();
 
 beforeAll(async () => {
   tallyport = await startPlatform();
@@ -72,6 +75,8 @@ beforeAll(async () => {
   const { insertedIds } = await platform.servers.insertMany(servers as never);
   const ids = Object.values(insertedIds);
   const now = clock.now();
+  const entries = [busy.serverId, ...ids.slice(0, 59)].map((serverId) => ({ serverId, at: now }));
+  await platform.favourites.insertOne({ _id: fan, username: 'Steve', entries });
   await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
   // Each server has a vote this month: the first vote of a month also inserts the counter.
   const month = monthOf(now);
@@ -461,6 +466,11 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ],
   ['a user’s reviews', () => listOwnReviews(tallyport.platform, nobody(), { from: undefined, limit: 20 })],
   ['the number of a user’s reviews', () => countReviewsOf(tallyport.platform, nobody())],
+  ['the favourites of a user', () => favouriteIds(tallyport.platform, fan)],
+  [
+    'a page of favourites with next votes',
+    () => listFavourites(tallyport.platform, fan, { page: 1, limit: 50 }),
+  ],
   ['a change of an address', () => findAddressChange(tallyport.platform, nobody())],
   ['a change of an address by its link', () => changeOfLink(tallyport.platform, 'x')],
   ['a deletion of an account', () => findDeletion(tallyport.platform, nobody())],

@@ -27,6 +27,8 @@ const TABLE: Record<string, Access> = {
   'GET /servers/:slug/vote/:voteId': 'anyone',
   'POST /servers/:slug/vote': 'anyone',
   'POST /servers/:slug/vote/challenge': 'anyone',
+  'GET /favourites': 'user',
+  'POST /favourites/:serverId': 'user',
   'GET /sign-in': 'anyone',
   'POST /sign-in': 'anyone',
   'GET /sign-in/code': 'anyone',

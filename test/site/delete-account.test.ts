@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { requestAddressChange } from '../../src/accounts/address/change-address.ts';
+import { addFavourite } from '../../src/favourites/favourites.ts';
 import { deleteDueAccounts } from '../../src/listing/delete-account.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
@@ -91,6 +92,7 @@ async function richUser() {
   await platform.votes.insertOne(vote);
   const whose = { user: { _id: user.userId, email: user.email }, sessionId: user.userId };
   await requestAddressChange(platform, whose, { email: `to-${user.email}` });
+  await addFavourite(platform, user.userId, others);
   await request(user);
   return { user, neighbour, own, second, others, token, vote };
 }
@@ -112,6 +114,7 @@ async function expectDeleted({
     platform.serverDrafts.countDocuments({ ownerId: userId, slot: { $gte: 0 } }),
     platform.reviews.countDocuments({ personId: userId }),
     platform.addressChanges.countDocuments({ _id: userId }),
+    platform.favourites.countDocuments({ _id: userId }),
     platform.accountDeletions.countDocuments({ _id: userId }),
     platform.servers.countDocuments({ _id: { $in: [own, second] }, removedAt: null }),
   ]);
@@ -151,6 +154,7 @@ test.each<[Step, string]>([
   ['votes', 'updateMany'],
   ['auditLog', 'insertOne'],
   ['reviews', 'deleteOne'],
+  ['favourites', 'deleteOne'],
   ['addressChanges', 'deleteOne'],
   ['credentials', 'deleteMany'],
   ['users', 'deleteOne'],

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { keepPublicPages } from '../public-page.ts';
+import { favouritePages } from './favourites-page.ts';
 import { howRankingWorks } from './how-ranking-works.ts';
 import type { ListingSources } from './listing-sources.ts';
 import { ranking } from './ranking-page.ts';
@@ -16,5 +17,6 @@ export async function listing(app: FastifyInstance, sources: ListingSources): Pr
   forSearchEngines(app, sources);
   serverPages(app, sources);
   votePages(app, sources);
+  favouritePages(app, sources);
   serverImages(app, sources);
 }

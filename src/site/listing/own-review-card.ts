@@ -18,6 +18,8 @@ export type Reader = {
   user: User;
   /** Whether the user may open the server's dashboard. */
   dashboard: boolean;
+  /** Whether the server is one of the user's favourites. */
+  isFavourite: boolean;
   /** The user's review of the server. */
   review: WithId<Review> | null;
   whyNot: WhyNot | null;
