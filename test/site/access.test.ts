@@ -48,6 +48,7 @@ const TABLE: Record<string, Access> = {
   'POST /account/name': 'user',
   'POST /account/mail': 'user',
   'POST /account/password': 'user',
+  'POST /account/export': 'user',
   'GET /account/reviews': 'user',
   'POST /account/reviews/:reviewId/delete': 'user',
   'GET /account/delete': 'user',

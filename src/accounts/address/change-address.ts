@@ -240,7 +240,8 @@ async function setAddress(
   { _id, changeId, from, to }: Decided,
   { emailVerified }: Pick<User, 'emailVerified'>,
 ): Promise<boolean> {
-  const set = { email: to, emailVerified, updatedAt: deps.clock.now() };
+  const now = deps.clock.now();
+  const set = { email: to, emailVerified, emailChangedAt: now, updatedAt: now };
   try {
     await deps.users.updateOne({ _id, email: from }, { $set: set }, { writeConcern: DURABLE });
   } catch (error) {

@@ -4,6 +4,7 @@ import type { AccountSources } from './account-sources.ts';
 import { addressPages } from './address.ts';
 import { deletionPages } from './deletion.ts';
 import { discordPages } from './discord.ts';
+import { exportPages } from './export.ts';
 import { ownReviewPages } from './own-reviews.ts';
 import { passwordPages } from './passwords.ts';
 import { signInPages } from './sign-in.ts';
@@ -21,6 +22,7 @@ export async function accountPages(app: FastifyInstance, sources: AccountSources
   ownAccountPages(app, sources);
   addressPages(app, sources);
   ownReviewPages(app, sources);
+  exportPages(app, sources);
   deletionPages(app, sources);
   twoFactorPages(app, sources);
 }

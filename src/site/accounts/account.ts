@@ -193,8 +193,7 @@ function accountPage(account: Account): Page {
         actions: button({ to: `${base}/account/sessions/end-all`, text: 'Sign out everywhere' }),
         body: sessionTable(account),
       })}
-      ${card({ title: 'Your data', body: html`<p><a href="${base}/account/reviews">Your reviews</a></p>` })}
-      ${account.deletion ? '' : card({ title: 'Delete account', body: html`<p><a class="button quiet" href="${base}/account/delete">Delete your account</a></p>` })}`,
+      ${card({ title: 'Your data', body: dataPart(account) })}`,
   };
 }
 
@@ -223,6 +222,18 @@ function mailPart({ base, signedIn: { user } }: Account): Html {
     ${checkbox({ name: 'wantsMail', label: 'E-mail me about my servers', checked: user.wantsMail ?? true, hint: 'When a vote listener is paused or unreachable for an hour, before its votes expire, and when it works again.' })}
     <button type="submit" class="quiet">Save</button>
   </form>`;
+}
+
+function dataPart({ base, deletion }: Account): Html {
+  return html`<ul class="plain links">
+      <li><a href="${base}/favourites">Your favourites</a></li>
+      <li><a href="${base}/account/reviews">Your reviews</a></li>
+    </ul>
+    <p class="soft">The file has your account, sessions, servers, reviews, favourites and what the audit log says of your changes. It has no passwords, tokens or other secrets.</p>
+    <div class="actions">
+      ${button({ to: `${base}/account/export`, text: 'Download your data (JSON)' })}
+      ${deletion ? '' : html`<a class="button quiet" href="${base}/account/delete">Delete your account</a>`}
+    </div>`;
 }
 
 function sessionTable({ base, signedIn, sessions, now }: Account): Html {
