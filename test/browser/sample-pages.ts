@@ -176,5 +176,12 @@ export const STATES: SamplePage[] = [
       reader: 'operator',
     },
   ),
+  named('an account with a new address and a deletion', () => '/account', { reader: 'operator' }),
+  named('the deletion of an account that is requested', () => '/account/delete', { reader: 'operator' }),
+  named('favourites of a user who has none', () => '/favourites', { reader: 'operator' }),
+  named('reviews of a user who has none', () => '/account/reviews', { reader: 'operator' }),
+  named('an address to confirm at the old end', () => '/confirm-address?token=old', { reader: 'stranger' }),
+  named('an address to confirm at the new end', () => '/confirm-address?token=new', { reader: 'stranger' }),
+  named('a deletion to cancel', () => '/keep-account?token=keep', { reader: 'stranger' }),
   named('a page that is not there', () => '/dashboard/nothing', { status: 404 }),
 ];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { confirmAddressChange, finishAddressChanges } from '../../src/accounts/address/change-address.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -21,6 +21,8 @@ let web: WebApp;
 beforeAll(async () => {
   web = await openWebApp(MAIL);
 });
+// All requests come from one network, whose mails are limited.
+beforeEach(() => web.platform.rateLimits.deleteMany({}));
 
 const newAddress = () => `moved-${randomUUID()}@example.org`;
 
@@ -93,6 +95,20 @@ test('the old address and the user cancel a change; the new address cannot', asy
     for (const token of [oldToken, newToken]) expect((await decide(token)).statusCode).toBe(400);
     expect(await addressOf(user)).toBe(user.email);
   }
+});
+
+test.each(['changed', 'set by a link'])('a new password, %s, cancels a change', async (how) => {
+  const { user, oldToken, newToken } = await requested();
+  const password = 'seven lamps on the quay';
+  if (how === 'changed') {
+    await sendForm(web, '/account/password', { current: PASSWORD, password }, user.headers);
+  } else {
+    await sendForm(web, '/forgot-password', { email: user.email });
+    const token = tokenOf(await linkTo(web.platform, user.email));
+    await sendForm(web, '/set-password', { token, password });
+  }
+  expect((await sendSignIn(web, user.email, password)).statusCode).toBe(303);
+  for (const token of [oldToken, newToken]) expect((await decide(token)).statusCode).toBe(400);
 });
 
 test('a newer request and three days end the links of a change', async () => {

@@ -1,4 +1,4 @@
-import { type Collection, type Document, type Filter, ObjectId } from 'mongodb';
+import { type Collection, type Document, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
 import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
@@ -189,15 +189,6 @@ function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Do
       },
     },
   ];
-}
-
-/** Cancels a change that still waits for a confirmation. Returns whether there was one. */
-export async function cancelAddressChange(
-  { addressChanges }: Pick<Changing, 'addressChanges'>,
-  { _id, changeId }: Pick<AddressChange, '_id' | 'changeId'>,
-): Promise<boolean> {
-  const waiting: Filter<AddressChange> = { _id, changeId, decidedAt: { $exists: false } };
-  return (await addressChanges.deleteOne(waiting)).deletedCount === 1;
 }
 
 /** Completes changes that were interrupted after their second confirmation. Returns how many. */

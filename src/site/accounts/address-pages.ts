@@ -37,10 +37,11 @@ function waiting(base: string, { to, oldConfirmedAt, newConfirmedAt, expiresAt }
 type Changing = {
   base: string;
   user: Pick<User, 'email' | 'twoFactorEnabled'>;
+  hasPassword: boolean;
   sendsMail: boolean;
 };
 
-export function changePage({ base, user, sendsMail }: Changing, typed: Typed): Page {
+export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
   const { values, errors } = typed;
   return {
     title: 'Change your e-mail address',
@@ -58,11 +59,8 @@ export function changePage({ base, user, sendsMail }: Changing, typed: Typed): P
         ${proofFields(typed, user)}
         <button type="submit">Change address</button>
       </form>
-      <p class="soft small">${
-        sendsMail
-          ? 'If you cannot open mails to your present address, ask the operator of this listing. '
-          : ''
-      }You need a password for this. <a href="${base}/forgot-password">Set one</a> if you have none.</p>
+      ${hasPassword ? '' : html`<p class="soft small">You have no password yet. <a href="${base}/forgot-password">Set one</a> first.</p>`}
+      ${sendsMail ? html`<p class="soft small">If you cannot read mails to your present address, ask the operator of this listing.</p>` : ''}
       <p><a href="${base}/account">Back to your account</a></p>`,
   };
 }

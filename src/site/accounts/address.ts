@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { cancelAddressChange } from '../../accounts/address/cancel-change.ts';
 import {
   addressSchema,
-  cancelAddressChange,
   changeAddressUnconfirmed,
   changeOfLink,
   confirmAddressChange,
@@ -12,6 +12,7 @@ import {
 } from '../../accounts/address/change-address.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { countLink } from '../../accounts/sign-in-limits.ts';
+import { showUser } from '../../listing/find-users.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
@@ -37,16 +38,21 @@ export function addressPages(app: FastifyInstance, { platform, auth, devices }: 
   const { base } = app.site;
   const sendsMail = platform.config.SMTP_URL !== undefined;
 
-  const form = (request: FastifyRequest, typed: Typed = UNTOUCHED): Page =>
-    changePage({ base, user: userOf(request), sendsMail }, typed);
+  const form = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
+    const view = await showUser(platform, userOf(request)._id);
+    if (!view) throw new PageError(404, 'This account no longer exists.');
+    return changePage({ base, ...view, sendsMail }, typed);
+  };
 
-  app.get('/account/email', SIGNED_IN, async (request, reply) => sendPage(request, reply, form(request)));
+  app.get('/account/email', SIGNED_IN, async (request, reply) =>
+    sendPage(request, reply, await form(request)),
+  );
 
   app.post('/account/email', SIGNED_IN, async (request, reply) => {
     const user = userOf(request);
     const proof = user.twoFactorEnabled ? passwordAndCodeForm : passwordForm;
     const { data, typed } = readForm(proof.extend({ email: addressSchema }), request);
-    if (!data) return sendPage(request, reply, form(request, typed), 400);
+    if (!data) return sendPage(request, reply, await form(request, typed), 400);
     const { email } = data;
     const own = { user, sessionId: sessionOf(request) };
     const change = async () => {
@@ -62,11 +68,11 @@ export function addressPages(app: FastifyInstance, { platform, auth, devices }: 
     try {
       const proven = await withProof(request, { platform, auth }, data, change);
       if ('refused' in proven) {
-        return sendPage(request, reply, form(request, withError(typed, proven.refused)), 400);
+        return sendPage(request, reply, await form(request, withError(typed, proven.refused)), 400);
       }
       const result = proven.done;
       if (result === 'taken') {
-        return sendPage(request, reply, form(request, { ...typed, errors: { email: TAKEN } }), 409);
+        return sendPage(request, reply, await form(request, { ...typed, errors: { email: TAKEN } }), 409);
       }
       request.log.info({ event: `account.address_${result}`, userId: user._id.toHexString() });
       if (result === 'requested') return sendPage(request, reply, sentPage(base, user.email, email));
@@ -74,7 +80,7 @@ export function addressPages(app: FastifyInstance, { platform, auth, devices }: 
       return reply.redirect(`${base}/account?done=email`, 303);
     } catch (error) {
       if (error instanceof PageError) throw error;
-      return sendPage(request, reply, form(request, errorsOf(error, typedValues(request))), 400);
+      return sendPage(request, reply, await form(request, errorsOf(error, typedValues(request))), 400);
     }
   });
 

@@ -13,8 +13,10 @@ export function deletionBanner(base: string, deletion: AccountDeletion | null): 
   if (!deletion) return '';
   return notice(
     'attention',
-    html`<p>Your account will be deleted on ${time(deletion.dueAt)}, with your servers and reviews.</p>
-      ${button({ to: `${base}/account/delete/cancel`, text: 'Keep my account', kind: 'primary' })}`,
+    html`<div class="stack">
+      <p>Your account will be deleted on ${time(deletion.dueAt)}, with your servers and reviews.</p>
+      ${button({ to: `${base}/account/delete/cancel`, text: 'Keep my account', kind: 'primary' })}
+    </div>`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
 import {
@@ -11,6 +11,7 @@ import {
   removeFavourite,
 } from '../../favourites/favourites.ts';
 import { statusAt } from '../../history/current-status.ts';
+import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/web/web-vote.ts';
 import { userOf } from '../access.ts';
 import { gameName } from '../dashboard/server-fields.ts';
@@ -99,14 +100,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
               ? badgeOf(statusAt(server, platform.clock.now()))
               : html`<span class="soft">not listed any more</span>`,
         },
-        {
-          title: 'Players',
-          kind: 'number',
-          cell: ({ server }) =>
-            server && statusAt(server, platform.clock.now()) !== 'offline'
-              ? count(server.current.onlinePlayers)
-              : '–',
-        },
+        { title: 'Players', kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },
         { title: 'Next vote', cell: (favourite) => nextVote(favourite, username) },
         {
           title: 'Remove',
@@ -126,10 +120,17 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
     });
   }
 
+  function players(server: WithId<Server>): string {
+    const status = statusAt(server, platform.clock.now());
+    if (status === 'offline') return '0';
+    const { onlinePlayers, maxPlayers } = server.current;
+    return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
+  }
+
   function nameCell({ server }: Favourite): Content {
     if (!server) return html`<span class="soft">A server that was removed or hidden</span>`;
     return html`<a href="${base}${publicPath(server)}"><bdi>${server.name}</bdi></a>
-      ${server.game ? html`<span class="soft small">${gameName(server.game)}</span>` : ''}`;
+      ${server.game ? html`<span class="about">${gameName(server.game)}</span>` : ''}`;
   }
 
   function nextVote({ server, nextVoteAt }: Favourite, username: string | null): Content {

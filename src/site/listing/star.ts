@@ -11,7 +11,7 @@ const FORM = 'stars';
 
 /** The form of all stars of a page. `path` is where they return to. */
 export function starForm(path: string): Html {
-  return html`<form id="${FORM}" method="post"><input type="hidden" name="next" value="${path}" /></form>`;
+  return html`<form id="${FORM}" method="post" hidden><input type="hidden" name="next" value="${path}" /></form>`;
 }
 
 /** The anchor of a server's star: the page returns to it. */
