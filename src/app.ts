@@ -33,8 +33,6 @@ type WebParts = {
   stopping: AbortSignal;
   /** Aborted shortly before the port closes: after that each request is answered with 503. By default `stopping`. */
   closing?: AbortSignal;
-  /** Requests are refused while the event loop delay exceeds this, in milliseconds; 0: never. */
-  maxEventLoopDelayMs?: number;
 };
 
 /** The largest size of all headers with the request line, in bytes. */
@@ -60,7 +58,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   refuseUnknownPaths(app);
   closeConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
   await app.register(underPressure, {
-    maxEventLoopDelay: parts.maxEventLoopDelayMs ?? SECOND,
+    maxEventLoopDelay: config.MAX_EVENT_LOOP_DELAY_MS,
     maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
     pressureHandler: refuseOverload,
   });

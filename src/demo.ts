@@ -40,6 +40,10 @@ const stopping = new AbortController();
 const { signal } = stopping;
 let running: AllInOne | undefined;
 let opened: Platform | undefined;
+/** What runs until the demo stops. The platform is closed after it. */
+const background: Promise<unknown>[] = [];
+/** The longest time that the background has to end, in milliseconds. */
+const ENDS_WITHIN_MS = 5 * SECOND;
 
 function listenForKeys(stopListener: () => void): void {
   process.on('SIGUSR2', stopListener);
@@ -57,7 +61,7 @@ function listenForKeys(stopListener: () => void): void {
 async function fill(platform: Platform, { listed, votedFor }: OpenSamples, url: string): Promise<void> {
   const ready = new Set<string>();
   const callers = () => votedFor.filter(({ sample }) => ready.has(sample.name));
-  void castLiveVotes(url, callers, signal);
+  background.push(castLiveVotes(url, callers, signal));
   const written = (some: ListedSample[], count: number) => {
     for (const { sample } of some) ready.add(sample.name);
     const [first, ...others] = some.map(({ sample }) => sample.name);
@@ -77,14 +81,15 @@ async function watch(platform: Platform, { votedFor }: OpenSamples): Promise<voi
         terminal.highlight(`${sample.name}: the vote of ${username} is ${message}`);
       }
     };
-    void watchVotes(platform, serverId, notify, signal);
+    background.push(watchVotes(platform, serverId, notify, signal));
   }
   while (!signal.aborted) {
     await pause(TRAFFIC_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
     const counts = votedFor.map(async ({ serverId, sample }) => {
       return [sample.name, await waitingVotes(platform, serverId)] as const;
     });
-    if (!signal.aborted) terminal.traffic(new Map(await Promise.all(counts)));
+    terminal.traffic(new Map(await Promise.all(counts)));
   }
 }
 
@@ -149,15 +154,17 @@ async function start(): Promise<void> {
       hasKeys: process.stdin.isTTY,
     }),
   );
-  void fill(opened, samples, url);
-  for (const caller of samples.reporting) void reportLive(url, caller, signal);
-  void comeAndGo(second, COMING_AND_GOING, signal);
-  await watch(opened, samples);
+  background.push(fill(opened, samples, url));
+  for (const caller of samples.reporting) background.push(reportLive(url, caller, signal));
+  background.push(comeAndGo(second, COMING_AND_GOING, signal), watch(opened, samples));
+  await Promise.all(background);
 }
 
 async function stop(): Promise<never> {
   stopping.abort();
   console.log('Stopping …');
+  const ended = Promise.allSettled(background);
+  await Promise.race([ended, pause(ENDS_WITHIN_MS)]);
   await opened?.close();
   await running?.stop();
   process.exit(0);

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import { TOKEN_SCOPES, type TokenScope } from '../servers/api-token.ts';
 
 function wholeNumber(text: string, minimum: number, maximum: number): number {
   const number = Number(text);
@@ -41,6 +42,17 @@ export function duration(text: string): number {
   const ms = Number(number) * (UNITS[unit ?? ''] ?? Number.NaN);
   if (!(ms > 0)) throw new InvalidArgumentError('It must be a time such as 30s, 15m, 1h or 90d.');
   return ms;
+}
+
+/** Scopes of a token, such as `vote,read`. */
+export function scopes(text: string): TokenScope[] {
+  const named = text.split(',').map((scope) => scope.trim());
+  if (!named.every((scope) => (TOKEN_SCOPES as readonly string[]).includes(scope))) {
+    throw new InvalidArgumentError(
+      `It must be one or more of ${TOKEN_SCOPES.join(', ')}, separated by commas.`,
+    );
+  }
+  return TOKEN_SCOPES.filter((scope) => named.includes(scope));
 }
 
 /** A UTC day such as `2026-11-20`. */

@@ -5,13 +5,16 @@ import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
+import { counted } from './format.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds `transfer` to the `server` commands. */
 export function addServerTransferCommand(server: Command, terminal: Terminal): void {
   server
     .command('transfer')
-    .description('give a server to a user; its tokens and its vote listener stay')
+    .description(
+      'give a server to a user; the tokens and members of an earlier owner end, the vote listener stays',
+    )
     .argument('<server>', 'id or slug')
     .requiredOption('--email <address>', 'the address of the new owner’s account')
     .addHelpText('after', examples(terminal, 'server transfer alpha-craft --email olivia@example.org'))
@@ -24,9 +27,13 @@ async function transfer(platform: Platform, text: string, { email }: { email: st
   const given = await transferServer(platform, _id, user, BY);
   // It was removed meanwhile.
   if (!given) throw new CommandError('server-not-found', `The server «${text}» is no longer listed.`);
+  const { revokedTokens } = given;
   return {
-    json: { server_id: _id.toHexString(), slug, owner_email: user.email },
-    text: `${slug} now belongs to ${user.email}. Its API tokens remain valid; the new owner sees them under «API access».`,
+    json: { server_id: _id.toHexString(), slug, owner_email: user.email, revoked_tokens: revokedTokens },
+    text: [
+      `${slug} now belongs to ${user.email}.`,
+      ...(revokedTokens > 0 ? [`Revoked: ${counted(revokedTokens, 'token')} of the earlier owner.`] : []),
+    ].join(' '),
   };
 }
 

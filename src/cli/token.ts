@@ -3,7 +3,14 @@ import type { ObjectId, WithId } from 'mongodb';
 import { rewardsOf } from '../listeners/rewards.ts';
 import { after, HOUR } from '../platform/clock.ts';
 import type { Platform } from '../process/platform.ts';
-import { type ApiToken, kindOf, TOKEN_KINDS, type TokenKind } from '../servers/api-token.ts';
+import {
+  type ApiToken,
+  kindOf,
+  scopesOf,
+  TOKEN_KINDS,
+  type TokenKind,
+  type TokenScope,
+} from '../servers/api-token.ts';
 import { listTokens } from '../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-tokens.ts';
 import type { Server } from '../servers/server.ts';
@@ -13,7 +20,7 @@ import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
-import { duration } from './option-values.ts';
+import { duration, scopes } from './option-values.ts';
 import type { Session } from './session.ts';
 import { oneLine, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,12 +41,14 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
         .choices(TOKEN_KINDS)
         .default('api'),
     )
+    .option('--scopes <scopes>', 'what an API token may do: vote, status, read; all by default', scopes)
     .option('--expires-in <time>', 'how long it is valid, such as 90d; for ever by default', duration)
     .addHelpText(
       'after',
       examples(
         terminal,
         'token issue alpha-craft --name website --expires-in 90d',
+        'token issue alpha-craft --name status-plugin --scopes status',
         'token issue alpha-craft --kind claim --name EasyVote --json',
       ),
     )
@@ -76,15 +85,18 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
     .action(onPlatform(terminal, rotate));
 }
 
-type IssueOptions = { name: string; kind: TokenKind; expiresIn?: number };
+type IssueOptions = { name: string; kind: TokenKind; scopes?: TokenScope[]; expiresIn?: number };
 
 async function issue(platform: Platform, text: string, options: IssueOptions): Promise<Answer> {
-  const { name, kind, expiresIn } = options;
+  const { name, kind, scopes: only, expiresIn } = options;
+  if (only && kind === 'claim')
+    throw wrongUse('A claim key has no scopes: it may only check and claim votes.');
   const server = await serverOf(platform, text);
   const request = {
     serverId: server._id,
     name,
     kind,
+    ...(only ? { scopes: only } : {}),
     ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
   };
   const { tokenId, token } = await issueTokenBy(platform, request, BY);
@@ -156,7 +168,7 @@ async function list(session: Session, text: string): Promise<Answer> {
   const rows = tokens.map((token) => [
     token._id.toHexString(),
     token.name,
-    kindOf(token),
+    kindOf(token) === 'claim' ? 'claim' : scopesOf(token).join(','),
     `${token.prefix}…`,
     stateOf(token, now),
     when(token.createdAt, now),
@@ -166,7 +178,7 @@ async function list(session: Session, text: string): Promise<Answer> {
   return {
     json: { tokens: tokens.map((token) => tokenJson(token, now)) },
     text: table(
-      ['TOKEN ID', 'NAME', 'KIND', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
+      ['TOKEN ID', 'NAME', 'FOR', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
       rows,
       `${server.slug} has no token yet. Make one: ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
     ),
@@ -183,6 +195,7 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
     token_id: token._id.toHexString(),
     name: token.name,
     kind: kindOf(token),
+    scopes: kindOf(token) === 'claim' ? [] : scopesOf(token),
     prefix: token.prefix,
     state: stateOf(token, now),
     created_at: iso(token.createdAt),

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { isTokenShaped } from '../servers/token-text.ts';
+import { kindOfText } from '../servers/token-text.ts';
 
 /** The pasted text is not the key or token that a listener needs; the message says what it is instead. */
 export class CredentialError extends Error {
@@ -122,7 +122,7 @@ export function parseToken(text: string): string {
       'This is a key, not a token: choose Votifier v1, or paste the token from the listener’s configuration.',
     );
   }
-  if (isTokenShaped(token)) {
+  if (kindOfText(token)) {
     throw tokenFault(
       'This is an API token of this listing, not the vote plugin’s token: copy the one in the plugin’s own configuration.',
     );

@@ -3,7 +3,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Listener, Rewards } from './listener.ts';
 
-/** How a server rewards votes: without a listener, plugins can only claim them. */
+/** How the votes of a server are rewarded. Without a listener they can only be claimed. */
 export function rewardsOf(listener: Pick<Listener, 'rewards'> | null): Rewards {
   return listener ? (listener.rewards ?? 'both') : 'claims';
 }

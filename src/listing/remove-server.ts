@@ -7,7 +7,9 @@ import type { ListChange } from '../servers/listing.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
+import { closeQuarantine } from '../votes/quarantine.ts';
 import type { Vote } from '../votes/vote.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 
 /**
  * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so the id and slug are
@@ -18,6 +20,7 @@ import type { Vote } from '../votes/vote.ts';
 export async function removeServer(
   deps: ListChange & {
     votes: Collection<Vote>;
+    voteExclusions: Collection<VoteExclusion>;
     serverDrafts: Collection<ServerDraft>;
     authentications: TtlCache<AuthenticatedToken>;
   },
@@ -32,6 +35,7 @@ export async function removeServer(
   if (!server) return null;
   deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
+  await closeQuarantine(deps, serverId, by);
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {
     by,

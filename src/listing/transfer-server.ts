@@ -1,8 +1,11 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
+import type { ApiToken, AuthenticatedToken } from '../servers/api-token.ts';
+import { revokeAllTokens } from '../servers/api-tokens.ts';
 import type { Drafting } from '../servers/drafts.ts';
 import type { Server } from '../servers/server.ts';
 
@@ -34,11 +37,11 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
 }
 
 /**
- * Transfers a listed server to another user. Its tokens and its listener do not change; from now on the new owner sees
- * and edits them.
+ * Transfers a listed server to another user. Its tokens and claim keys are revoked and its members leave, because the
+ * previous owner knows them. Its listener does not change. A repeated call completes an interrupted one.
  *
  * @param by - who decided, for the audit log
- * @returns the server as it is now; null when no such server is listed
+ * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
  */
 export async function transferServer(
   deps: Drafting &
@@ -46,23 +49,32 @@ export async function transferServer(
       auditLog: Collection<AuditEntry>;
       reviews: Collection<Review>;
       reviewLists: Collection<ReviewList>;
+      apiTokens: Collection<ApiToken>;
+      authentications: TtlCache<AuthenticatedToken>;
     },
   serverId: ObjectId,
   to: Pick<User, '_id' | 'email'>,
   by: string,
-): Promise<WithId<Server> | null> {
+): Promise<{ server: WithId<Server>; revokedTokens: number } | null> {
   const given = { ownerId: to._id, proof: { method: 'operator', at: deps.clock.now() } } as const;
   const before = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null },
-    { $set: given, $unset: { ownerEmail: '' } },
+    { $set: given, $unset: { ownerEmail: '', members: '', invitations: '' } },
   );
   if (!before) return null;
+  // Without an earlier owner nobody else has them: the operator who listed the server gave them to its owner.
+  const revokedTokens = before.ownerId ? await revokeAllTokens(deps, serverId) : 0;
   // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });
   await rejectOwnersReview(deps, { serverId, userId: to._id });
   const previous = before.ownerId ? await deps.users.findOne({ _id: before.ownerId }) : null;
   const from = previous?.email ?? before.ownerEmail ?? null;
-  await recordAudit(deps, { by, action: 'server.transfer', serverId, details: { from, to: to.email } });
-  const { ownerEmail: _, ...server } = before;
-  return { ...server, ...given };
+  await recordAudit(deps, {
+    by,
+    action: 'server.transfer',
+    serverId,
+    details: { from, to: to.email, revokedTokens },
+  });
+  const { ownerEmail: _, members: __, invitations: ___, ...server } = before;
+  return { server: { ...server, ...given }, revokedTokens };
 }

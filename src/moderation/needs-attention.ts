@@ -9,7 +9,7 @@ import type { Server } from '../servers/server.ts';
 import { type OpenQuarantine, openQuarantines } from '../votes/quarantine.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
-import { countOrigins, type VoteOrigin } from '../votes/web/vote-origin.ts';
+import { countNetworks, type VoteOrigin } from '../votes/web/vote-origin.ts';
 
 type Sources = {
   reviews: Collection<Review>;
@@ -171,7 +171,7 @@ async function quarantinedVotes(sources: Sources): Promise<Attention['quarantine
   return kind(
     await Promise.all(
       rows.map(async ({ server, row }) => {
-        const networks = await countOrigins(sources, server._id, row.quarantine.since);
+        const networks = await countNetworks(sources, server._id, row.quarantine.since);
         return { server, networks, ...row };
       }),
     ),

@@ -6,6 +6,7 @@ import { addDays, dayOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
+import { MOST_REPORTED_PLAYERS } from '../votes/web/suspicion.ts';
 
 type Finding = {
   servers: Collection<Server>;
@@ -20,8 +21,6 @@ const ALWAYS_ALLOWED = 50;
 /** Neither are ten votes for each player of the server's peak. The peak counts as at least `FEWEST_PLAYERS`. */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
-/** A server's own reports can be false: they count for at most this many players. */
-const MOST_REPORTED = 50;
 /** Peaks measured by probes count for this many days. */
 const PEAK_DAYS = 7;
 
@@ -101,7 +100,7 @@ async function suspects({ servers, voteCounters, dailyStats }: Finding, now: Dat
 }
 
 /**
- * The highest recent number of players of a server: probed values, and reported values up to `MOST_REPORTED`. Without
+ * The highest recent number of players of a server: probed values, and reported values up to `MOST_REPORTED_PLAYERS`. Without
  * this limit a report of a million players would hide any number of votes.
  */
 async function believedPlayers(
@@ -117,7 +116,7 @@ async function believedPlayers(
     .map(({ probes }) => probes.peakPlayers)
     .toArray();
   const isProbed = playersSource({ current, probe, lastReport }) === 'probes';
-  return Math.max(Math.min(newest, MOST_REPORTED), ...peaks, isProbed ? current.onlinePlayers : 0);
+  return Math.max(Math.min(newest, MOST_REPORTED_PLAYERS), ...peaks, isProbed ? current.onlinePlayers : 0);
 }
 
 /** A server's votes of the last 24 h, and the token that cast most of them; null if there are none. */

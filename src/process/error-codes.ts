@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },
   unauthorized: { status: 401, meaning: 'No valid token of this server was sent.' },
   forbidden: { status: 403, meaning: 'The user may not do this.' },
+  'scope-missing': { status: 403, meaning: 'The token lacks the scope that the call needs.' },
   'not-found': { status: 404, meaning: 'There is nothing at this address.' },
   'method-not-allowed': { status: 405, meaning: 'The address exists and does not take this method.' },
   'request-timeout': { status: 408, meaning: 'The request took too long to arrive.' },

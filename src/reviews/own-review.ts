@@ -5,6 +5,7 @@ import { parseInput } from '../platform/input.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { readPage, type Slice } from '../platform/slices.ts';
+import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { type Review, type ReviewList, revisionOf } from './review.ts';
 import { followReview } from './review-list.ts';
@@ -25,11 +26,11 @@ export type WhyNot = 'own-server' | 'unconfirmed';
 
 /** @param confirms - whether this site confirms addresses: it can send mail */
 export function whyNotReview(
-  { ownerId }: Pick<Server, 'ownerId'>,
+  server: Pick<Server, 'ownerId' | 'members'>,
   { _id, emailVerified }: Pick<User, '_id' | 'emailVerified'>,
   confirms: boolean,
 ): WhyNot | null {
-  if (ownerId?.equals(_id)) return 'own-server';
+  if (roleOf(server, _id)) return 'own-server';
   return confirms && !emailVerified ? 'unconfirmed' : null;
 }
 

@@ -8,6 +8,13 @@ import { type InferRawDocType, Schema } from 'mongoose';
 export const TOKEN_KINDS = ['api', 'claim'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
+/**
+ * What an API token may do: `vote` casts and claims votes, `status` reports the status, `read` reads. A claim key has no
+ * scopes.
+ */
+export const TOKEN_SCOPES = ['vote', 'status', 'read'] as const;
+export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
 const apiTokenDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
@@ -18,6 +25,8 @@ const apiTokenDefinition = {
   prefix: { type: String, required: true },
   /** Absent in tokens of older versions: `api`. */
   kind: { type: String, enum: TOKEN_KINDS },
+  /** Absent: all. */
+  scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
   /** The lifetime it was issued with; null: it never expires. Rotation gives its successor the same lifetime. */
@@ -36,6 +45,11 @@ export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 
 /** A valid token and its server. Only the id of the server is cached. */
 export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };
+
+/** The scopes of an API token, in the order of `TOKEN_SCOPES`. */
+export function scopesOf({ scopes }: Pick<ApiToken, 'scopes'>): readonly TokenScope[] {
+  return scopes ? TOKEN_SCOPES.filter((scope) => scopes.includes(scope)) : TOKEN_SCOPES;
+}
 
 export function kindOf({ kind }: Pick<ApiToken, 'kind'>): TokenKind {
   return kind ?? 'api';

@@ -6,7 +6,13 @@ import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { text } from '../platform/text.ts';
-import { type ApiToken, type AuthenticatedToken, kindOf, type TokenKind } from './api-token.ts';
+import {
+  type ApiToken,
+  type AuthenticatedToken,
+  kindOf,
+  type TokenKind,
+  type TokenScope,
+} from './api-token.ts';
 import { hashToken, makeToken, tokenPrefix } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
@@ -46,6 +52,8 @@ type TokenRequest = {
   name: string;
   /** `api` by default. */
   kind?: TokenKind;
+  /** All by default; a claim key has none. */
+  scopes?: readonly TokenScope[] | undefined;
   expiresInMs?: number;
   tokenId?: ObjectId;
 };
@@ -62,7 +70,8 @@ export async function issueToken(tokens: Tokens, request: TokenRequest): Promise
 }
 
 async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest): Promise<IssuedToken> {
-  const token = makeToken();
+  const kind = request.kind ?? 'api';
+  const token = makeToken(kind);
   const now = clock.now();
   const document = await checked<ApiToken>(apiTokens, {
     _id: request.tokenId ?? new ObjectId(),
@@ -70,7 +79,8 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
     name: request.name,
     hash: hashToken(token),
     prefix: tokenPrefix(token),
-    kind: request.kind ?? 'api',
+    kind,
+    ...(request.scopes ? { scopes: [...request.scopes] } : {}),
     createdAt: now,
     expiresAt: request.expiresInMs === undefined ? null : after(now, request.expiresInMs),
     lifetimeMs: request.expiresInMs ?? null,
@@ -144,7 +154,13 @@ export async function rotateToken(
     if (newId && (await apiTokens.findOne({ _id: newId, serverId }))) throw new TokenMadeError();
     return null;
   }
-  const request = { serverId, name: old.name, kind: kindOf(old), ...(newId ? { tokenId: newId } : {}) };
+  const request = {
+    serverId,
+    name: old.name,
+    kind: kindOf(old),
+    ...(old.scopes ? { scopes: old.scopes } : {}),
+    ...(newId ? { tokenId: newId } : {}),
+  };
   const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   try {
     const issued = await insertToken({ apiTokens, clock }, { ...request, ...lifetime });
@@ -165,6 +181,24 @@ async function expireAt(
   await apiTokens.updateOne({ _id, serverId }, [
     { $set: { expiresAt: { $min: [{ $ifNull: ['$expiresAt', at] }, at] } } },
   ]);
+}
+
+/**
+ * Revokes all tokens and claim keys of a server.
+ *
+ * @returns how many were not revoked before
+ */
+export async function revokeAllTokens(
+  { apiTokens, authentications, clock }: Invalidating,
+  serverId: ObjectId,
+): Promise<number> {
+  const now = clock.now();
+  const { modifiedCount } = await apiTokens.updateMany(
+    { serverId, revokedAt: null },
+    { $set: { revokedAt: now } },
+  );
+  authentications.forget((one) => one.serverId.equals(serverId));
+  return modifiedCount;
 }
 
 /** Whether a token is neither revoked nor expired. */

@@ -15,8 +15,14 @@ export async function issueTokenBy(
   by: string,
 ): Promise<IssuedToken> {
   const issued = await issueToken(deps, request);
-  const { serverId, name, kind = 'api', expiresInMs = null } = request;
-  const details = { tokenId: issued.tokenId, name: name.trim(), kind, expiresInMs };
+  const { serverId, name, kind = 'api', scopes, expiresInMs = null } = request;
+  const details = {
+    tokenId: issued.tokenId,
+    name: name.trim(),
+    kind,
+    expiresInMs,
+    ...(scopes ? { scopes } : {}),
+  };
   await recordAudit(deps, { by, action: 'token.issue', serverId, details });
   return issued;
 }

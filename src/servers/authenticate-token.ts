@@ -7,7 +7,7 @@ import { type ApiToken, type AuthenticatedToken, kindOf } from './api-token.ts';
 import { isValid } from './api-tokens.ts';
 import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
-import { hashToken, isTokenShaped } from './token-text.ts';
+import { hashToken, kindOfText } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
@@ -38,7 +38,7 @@ export async function authenticate(
   serverId: string,
   tokenText: string,
 ): Promise<Caller | null> {
-  if (!isTokenShaped(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
+  if (!kindOfText(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
   const [token, server] = await Promise.all([
     batcher.load(tokensLoader, apiTokens, hashToken(tokenText)),
@@ -89,9 +89,9 @@ export async function authenticateClaimKey(
   deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
   key: string,
 ): Promise<AuthenticatedToken | null> {
-  if (!isTokenShaped(key)) return null;
+  if (kindOfText(key) !== 'claim') return null;
   const hash = hashToken(key);
-  const found = await deps.authentications.read(`claim ${hash}`, async () => {
+  const found = await deps.authentications.read(hash, async () => {
     const token = await deps.batcher.load(tokensLoader, deps.apiTokens, hash);
     if (!token || kindOf(token) !== 'claim' || !isValid(token, deps.clock.now())) return null;
     const server = await deps.batcher.load(removalsLoader, deps.servers, token.serverId);

@@ -113,6 +113,24 @@ const unusualVotes = {
   players: { type: Number, required: true },
 } as const;
 
+/** The roles of users who manage a server beside its owner (see ownership.ts). */
+export const MEMBER_ROLES = ['full', 'read'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+const memberDefinition = {
+  userId: { type: Schema.Types.ObjectId, required: true },
+  role: { type: String, enum: MEMBER_ROLES, required: true },
+  at: { type: Date, required: true },
+} as const;
+
+const invitationDefinition = {
+  email: { type: String, required: true, maxlength: 254 },
+  role: { type: String, enum: MEMBER_ROLES, required: true },
+  /** The address of the user who invited. */
+  by: { type: String, required: true },
+  at: { type: Date, required: true },
+} as const;
+
 const nested = { _id: false } as const;
 
 const serverDefinition = {
@@ -129,6 +147,9 @@ const serverDefinition = {
   isPremium: { type: Boolean, required: true, default: false },
   /** Its owner; absent when an operator listed it without an owner. */
   ownerId: { type: Schema.Types.ObjectId },
+  /** Users who manage it with the owner. Absent without any. */
+  members: { type: [new Schema(memberDefinition, nested)], default: undefined },
+  invitations: { type: [new Schema(invitationDefinition, nested)], default: undefined },
   /** The proof of ownership; absent without a proof. */
   proof: { type: new Schema(proofDefinition, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
@@ -167,6 +188,14 @@ serverSchema.index({ slugs: 1 }, { unique: true, sparse: true });
 serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
+serverSchema.index(
+  { 'members.userId': 1 },
+  { partialFilterExpression: { 'members.userId': { $exists: true } } },
+);
+serverSchema.index(
+  { 'invitations.email': 1 },
+  { partialFilterExpression: { 'invitations.email': { $exists: true } } },
+);
 serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
 // For the operators' search. Names ignore case and accents; addresses are stored in lower case.
 serverSchema.index({ name: 1, _id: 1 }, { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } });

@@ -1,11 +1,13 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { TokenKind } from './api-token.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIX = 'tp_';
+/** An API token, and a claim key. The prefixes differ, so that neither is ever taken for the other. */
+const PREFIXES = { api: 'tp_', claim: 'tpc_' } as const satisfies Record<TokenKind, string>;
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+const SHAPE = new RegExp(`^(tpc?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
 /** CRC-32 of the random part, in six base62 digits: leaked-secret scanners recognise a token offline by it. */
 function checksum(random: string): string {
@@ -18,17 +20,17 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** A new API token: `tp_`, 30 random base62 characters (178 bits) and a checksum of six. */
-export function makeToken(): string {
+/** A new token: `tp_` or `tpc_`, 30 random base62 characters (178 bits) and a checksum of six. */
+export function makeToken(kind: TokenKind = 'api'): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
-  return PREFIX + random + checksum(random);
+  return PREFIXES[kind] + random + checksum(random);
 }
 
-/** Whether `text` has the shape and the checksum of a token. Typing errors cause no database query. */
-export function isTokenShaped(text: string): boolean {
-  if (!SHAPE.test(text)) return false;
-  const random = text.slice(PREFIX.length, PREFIX.length + RANDOM_LENGTH);
-  return text.endsWith(checksum(random));
+/** The kind of a text with the shape and the checksum of a token; null for others. Typing errors cause no query. */
+export function kindOfText(text: string): TokenKind | null {
+  const [, prefix, random = '', check] = SHAPE.exec(text) ?? [];
+  if (!prefix || check !== checksum(random)) return null;
+  return prefix === PREFIXES.claim ? 'claim' : 'api';
 }
 
 /** SHA-256 of a token in hex, the only stored form. 178 random bits need no salt. */
@@ -36,7 +38,7 @@ export function hashToken(token: string): string {
   return hash('sha256', token);
 }
 
-/** The first nine characters of a token, so that its owner recognises it in a list. */
+/** The prefix of a token and six characters, so that its owner recognises it in a list. */
 export function tokenPrefix(token: string): string {
-  return token.slice(0, PREFIX.length + 6);
+  return token.slice(0, token.indexOf('_') + 7);
 }

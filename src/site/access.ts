@@ -4,6 +4,7 @@ import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
 import { isFreshSession, lacksSecondFactor, mayActAsOperator } from '../accounts/operator-session.ts';
 import { type SignedIn, whoIs } from '../accounts/sessions.ts';
 import type { Platform } from '../process/platform.ts';
+import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { PageError } from './error-pages.ts';
 import type { Access } from './route-access.ts';
@@ -20,8 +21,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The user and session of the request; null when nobody is signed in. */
     signedIn: SignedIn | null;
-    /** The server of an `owner` route. */
+    /** The server of an `owner` or `sole-owner` route. */
     ownServer: WithId<Server> | null;
+    /** The user may see the server of the route, but not change it. */
+    isReadOnly: boolean;
   }
 }
 
@@ -38,6 +41,7 @@ type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
 export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: Auth): void {
   app.decorateRequest('signedIn', null);
   app.decorateRequest('ownServer', null);
+  app.decorateRequest('isReadOnly', false);
   app.decorate('accessOfAll', undefined);
   app.addHook('onRoute', function (route) {
     const { url, method, config } = route;
@@ -58,7 +62,8 @@ export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: 
     if (access === 'anyone') return;
     if (!signedIn) return redirectToSignIn(request, reply);
     if (access === 'operator') return refuseUnlessOperator(sources, request, reply, signedIn);
-    if (access === 'owner') request.ownServer = await ownServerOf(sources, request, signedIn);
+    if (access === 'owner' || access === 'sole-owner')
+      request.ownServer = await ownServerOf(sources, request, signedIn, access);
   });
 }
 
@@ -78,7 +83,7 @@ export function userOf(request: FastifyRequest): SignedIn['user'] {
   return request.signedIn.user;
 }
 
-/** The server of an `owner` route. */
+/** The server of an `owner` or `sole-owner` route. */
 export function serverOf(request: FastifyRequest): WithId<Server> {
   if (!request.ownServer) throw new Error('this route has no server: its access is not `owner`');
   return request.ownServer;
@@ -123,13 +128,22 @@ async function ownServerOf(
   sources: AccessSources,
   request: FastifyRequest,
   signedIn: SignedIn,
+  access: 'owner' | 'sole-owner',
 ): Promise<WithId<Server>> {
   const { serverId = '' } = request.params as { serverId?: string };
   const missing = new PageError(404, 'You have no server with this id.');
   if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
   const server = await sources.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
   if (!server) throw missing;
-  const isOwn = server.ownerId?.equals(signedIn.user._id) ?? false;
-  if (!isOwn && !mayActAsOperator(sources, signedIn)) throw missing;
+  const role = roleOf(server, signedIn.user._id);
+  if (role === 'owner' || mayActAsOperator(sources, signedIn)) return server;
+  if (!role) throw missing;
+  if (access === 'sole-owner') throw new PageError(403, 'Only the owner of this server may do this.');
+  request.isReadOnly = role === 'read';
+  if (role === 'read' && request.method !== 'GET')
+    throw new PageError(
+      403,
+      'You may see this server, but not change it. Its owner can give you the role “full”.',
+    );
   return server;
 }

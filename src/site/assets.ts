@@ -23,6 +23,7 @@ const ofAltcha = (module: string) =>
 /** Every file that a page may load. All of them come from this server. */
 const FILES = [
   { name: 'site.css', file: here('./site.css'), type: 'text/css; charset=utf-8' },
+  { name: 'widget.css', file: here('./widget.css'), type: 'text/css; charset=utf-8' },
   { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
   {
     name: 'htmx.js',

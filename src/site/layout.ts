@@ -87,7 +87,8 @@ function listing(
     ? html`<meta property="og:image" content="${url}${image.path}" />
     <meta property="og:image:width" content="${String(image.width)}" />
     <meta property="og:image:height" content="${String(image.height)}" />
-    <meta property="og:image:alt" content="${image.alt}" />`
+    <meta property="og:image:alt" content="${image.alt}" />
+    <meta name="twitter:card" content="summary_large_image" />`
     : '';
   return html`<meta name="description" content="${description}" />
     <link rel="canonical" href="${url}${canonical}" />
@@ -130,7 +131,8 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   const { done } = request.query as { done?: unknown };
   const messages = new Map(Object.entries(page.messages ?? {}));
   const message = typeof done === 'string' ? messages.get(done) : undefined;
-  const body = html`${message ? notice('good', message) : ''}${page.body}`;
+  const readOnly = request.isReadOnly ? notice('quiet', 'You may see this server, but not change it.') : '';
+  const body = html`${message ? notice('good', message) : ''}${readOnly}${page.body}`;
   return wholePage(request, { ...page, body });
 }
 

@@ -5,6 +5,7 @@ const PAGE = { schema: { hide: true } } as const;
 export const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 export const SIGNED_IN = { ...PAGE, config: { access: 'user' } } as const;
 export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
+export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const;
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
 /** A public page or image, compressed (see public-page.ts). Private pages are not compressed, because of BREACH. */

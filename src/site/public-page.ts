@@ -21,7 +21,7 @@ type Making = {
   type: string;
   /** More headers of the answer; error pages do not get them. */
   headers?: Record<string, string>;
-  make: () => Promise<string>;
+  make: () => Promise<string | Buffer>;
 };
 
 declare module 'fastify' {
@@ -99,8 +99,8 @@ export async function sendPublic(
   return sendMade(reply.headers(headers), type, made);
 }
 
-function madeOf(text: string, link = ''): Made {
-  const body = Buffer.from(text);
+function madeOf(content: string | Buffer, link = ''): Made {
+  const body = typeof content === 'string' ? Buffer.from(content) : content;
   // Weak: a compressed answer is the same page in other bytes.
   return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
 }

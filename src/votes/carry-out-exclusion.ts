@@ -13,7 +13,7 @@ import { requestRanks } from '../servers/request-ranks.ts';
 import { queued } from './new-delivery.ts';
 import { CLOCKS_DIFFER_MS, type Recounting, recountVotes, VOTE_SETTLED_MS } from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
-import { AUTOMATIC, type VoteExclusion } from './vote-exclusion.ts';
+import { AUTOMATIC, inProgress, type VoteExclusion } from './vote-exclusion.ts';
 
 type CarryingOut = Recounting & {
   voteExclusions: Collection<VoteExclusion>;
@@ -45,13 +45,14 @@ export async function carryOut(
   options: CarryOutOptions,
 ): Promise<VoteExclusion> {
   const { _id, state } = exclusion;
-  if (state !== 'excluding' && state !== 'including') return exclusion;
+  const work = inProgress(exclusion);
+  if (!work) return exclusion;
   await auditExclusion(deps, exclusion);
 
   await untilSettled(deps, exclusion, lease, options);
   // The votes of a quarantine were marked when they were cast.
-  if (state === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
-  if (state === 'including') {
+  if (work === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
+  if (work === 'including') {
     // The votes of a quarantine were never counted.
     if (exclusion.votes === null) await noteVotes(deps, exclusion);
     await unmarkVotes(deps, exclusion, lease, options);
@@ -63,7 +64,7 @@ export async function carryOut(
 
   lease.throwIfLost();
   const finished =
-    state === 'excluding'
+    work === 'excluding'
       ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
       : ({ state: 'included' } as const);
   // The state differs when the exclusion was undone meanwhile: another run carries that out.
@@ -101,9 +102,15 @@ function castInRange({ serverId, since, until }: VoteExclusion) {
   return { serverId, votedAt: { $gte: since, $lt: until } };
 }
 
-/** The excluded votes of its range. Uses the small index of excluded votes. */
+/**
+ * The excluded votes of its range, by the small index of excluded votes. The range of a quarantine is open: a vote that
+ * was under way when an operator decided belongs to it, too.
+ */
 function excludedInRange(exclusion: VoteExclusion) {
-  return { ...castInRange(exclusion), excludedAt: { $gt: new Date(0) } };
+  const { serverId, since, isQuarantine, _id } = exclusion;
+  const excluded = { excludedAt: { $gt: new Date(0) } };
+  if (isQuarantine) return { serverId, votedAt: { $gte: since }, ...excluded, excludedBy: _id };
+  return { ...castInRange(exclusion), ...excluded };
 }
 
 function countExcluded({ votes }: CarryingOut, exclusion: VoteExclusion): Promise<number> {

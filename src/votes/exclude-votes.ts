@@ -9,8 +9,8 @@ import { type ActiveLease, type Leasing, withLease } from '../platform/periods/w
 import type { Producer } from '../platform/queues.ts';
 import { reasonText } from '../platform/text.ts';
 import { auditExclusion, type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
-import { CLOCKS_DIFFER_MS, type Recounting } from './recount-votes.ts';
-import type { VoteExclusion } from './vote-exclusion.ts';
+import { QUARANTINE_READ_MS, type Recounting } from './recount-votes.ts';
+import { OPEN_STATES, type VoteExclusion } from './vote-exclusion.ts';
 
 export type Excluding = Recounting &
   Leasing & {
@@ -156,10 +156,10 @@ async function markUndone(
 ): Promise<void> {
   const now = clock.now();
   // A quarantine ends here: a vote under way was cast before this time.
-  const until = { $cond: [{ $eq: ['$state', 'quarantined'] }, after(now, CLOCKS_DIFFER_MS), '$until'] };
+  const until = { $cond: [{ $eq: ['$state', 'quarantined'] }, after(now, QUARANTINE_READ_MS), '$until'] };
   await voteExclusions.updateOne({ _id: exclusionId, undone: null }, [
     { $set: { until, undone: { by, at: now } } },
-    { $set: { state: 'including' } },
+    { $set: { state: { $cond: ['$isQuarantine', 'releasing', 'including'] } } },
   ]);
 }
 
@@ -204,10 +204,7 @@ export async function finishExclusion(
 export async function openExclusions({
   voteExclusions,
 }: Pick<Excluding, 'voteExclusions'>): Promise<ObjectId[]> {
-  const open = voteExclusions.find(
-    { state: { $in: ['excluding', 'including'] } },
-    { projection: { _id: 1 } },
-  );
+  const open = voteExclusions.find({ state: { $in: [...OPEN_STATES] } }, { projection: { _id: 1 } });
   return open.map(({ _id }) => _id).toArray();
 }
 

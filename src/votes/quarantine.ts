@@ -2,11 +2,12 @@ import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { after, type Clock, MINUTE } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
-import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
+import { DURABLE, isDuplicateKey, MAJORITY } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
 import { reasonText } from '../platform/text.ts';
 import { auditExclusion } from './carry-out-exclusion.ts';
 import type { Excluding } from './exclude-votes.ts';
-import { CLOCKS_DIFFER_MS } from './recount-votes.ts';
+import { QUARANTINE_READ_MS } from './recount-votes.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import { AUTOMATIC, type VoteExclusion } from './vote-exclusion.ts';
 
@@ -39,7 +40,7 @@ export async function openQuarantine(
     votes: null,
   };
   for (;;) {
-    const found = await voteExclusions.findOne(open, { projection: { _id: 1 } });
+    const found = await voteExclusions.findOne(open, { projection: { _id: 1 }, ...MAJORITY });
     if (found) return found._id;
     try {
       await voteExclusions.insertOne({ ...open, ...opened }, { writeConcern: DURABLE });
@@ -51,6 +52,10 @@ export async function openQuarantine(
   }
 }
 
+type Deciding = Pick<Excluding, 'voteExclusions' | 'auditLog' | 'clock'> & {
+  producer: Pick<Producer, 'add'>;
+};
+
 /**
  * Stores an operator's decision that the votes of a quarantine stay excluded; undo it with `requestInclusion`, which also
  * releases an open quarantine. Votes that are cast after a decision enter a new quarantine.
@@ -59,7 +64,7 @@ export async function openQuarantine(
  * @throws {InvalidDocumentError} for the reason
  */
 export async function excludeQuarantined(
-  deps: Excluding,
+  deps: Deciding,
   quarantineId: ObjectId,
   text: string,
   by: string,
@@ -68,7 +73,7 @@ export async function excludeQuarantined(
   const now = deps.clock.now();
   const exclusion = await deps.voteExclusions.findOneAndUpdate(
     { _id: quarantineId, state: 'quarantined' },
-    { $set: { state: 'excluding', reason, by, at: now, until: after(now, CLOCKS_DIFFER_MS) } },
+    { $set: { state: 'confirming', reason, by, at: now, until: after(now, QUARANTINE_READ_MS) } },
     { returnDocument: 'after' },
   );
   if (!exclusion) return null;
@@ -78,6 +83,15 @@ export async function excludeQuarantined(
 }
 
 const reasonSchema = z.object({ reason: reasonText });
+
+/** Excludes the quarantined votes of a server that is removed, so that no operator has to decide about them. */
+export async function closeQuarantine(deps: Deciding, serverId: ObjectId, by: string): Promise<void> {
+  const open = await deps.voteExclusions.findOne(
+    { serverId, state: 'quarantined' },
+    { projection: { _id: 1 } },
+  );
+  if (open) await excludeQuarantined(deps, open._id, 'The server was removed.', by);
+}
 
 /** An open quarantine with the votes it holds. */
 export type OpenQuarantine = { quarantine: VoteExclusion; votes: number; players: number };

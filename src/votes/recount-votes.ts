@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, MINUTE, SECOND } from '../platform/clock.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
+import { isDuplicateKey, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import { startOf } from '../platform/periods/period-marks.ts';
 import { isImported, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
@@ -20,6 +20,9 @@ export const DAY_SETTLED_MS = 10 * MINUTE;
 
 /** The clocks of two processes differ by at most this much: each is within 2 s of mongod's clock. */
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
+
+/** A vote is cast at most this long after it read its server's open quarantine: the read takes up to 5 s. */
+export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
 
 /**
  * A vote is inserted within this time after its `votedAt`, or never: reading takes up to 5 s, the insert is sent within

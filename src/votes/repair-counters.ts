@@ -64,7 +64,7 @@ export async function repairCounters(
   return repairDays(deps, [day], options, async (ids) => {
     const [all, excluded, counters] = await Promise.all([
       countByServer(deps, ids, start, after(start, DAY)),
-      countByServer(deps, ids, start, after(start, DAY), { excludedAt: { $gt: new Date(0) } }),
+      countByServer(deps, ids, start, after(start, DAY), EXCLUDED),
       deps.voteCounters.find({ serverId: { $in: ids }, month: day.slice(0, 7) }).toArray(),
     ]);
     const counted = sumByServer(counters, ({ days }) => days[day.slice(8)] ?? 0);
@@ -93,15 +93,17 @@ export function repairOpenCounters(
     const days = [...new Set([dayOf(from), dayOf(after(to, -MINUTE))])];
     return repairDays(deps, days, { signal, ...(progress ? { progress } : {}) }, async (ids) => {
       const months = [...new Set([monthOf(from), monthOf(to)])];
-      const [cast, counters] = await Promise.all([
+      const [cast, quarantined, counters] = await Promise.all([
         countByServer(deps, ids, from, to),
+        countByServer(deps, ids, from, to, QUARANTINED),
         deps.voteCounters
           .find({ serverId: { $in: ids }, month: { $in: months } }, { projection: { days: 0 } })
           .toArray(),
       ]);
       await forgetMinutes(deps, counters, from);
       const counted = sumByServer(counters, ({ minutes }) => incrementsBetween(minutes, from, to));
-      return ids.filter((id) => at(counted, id) !== at(cast, id));
+      // A recount may have subtracted a quarantined vote whose increment was written later.
+      return ids.filter((id) => at(counted, id) !== at(cast, id) || at(quarantined, id) > 0);
     });
   };
   return withLease(deps, LEASE, repair, signal ? { signal } : {});
@@ -137,7 +139,10 @@ async function repairDays(
   }
 }
 
-/** How many votes each server has from `from` to before `to`: all of them, or only the excluded ones. */
+const EXCLUDED = { excludedAt: { $gt: new Date(0) } };
+const QUARANTINED = { ...EXCLUDED, quarantinedAt: { $exists: true } };
+
+/** How many votes each server has from `from` to before `to`: all of them, or only excluded ones. */
 async function countByServer(
   { votes }: Repairing,
   serverIds: ObjectId[],

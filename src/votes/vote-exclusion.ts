@@ -1,10 +1,13 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 /**
- * The state of an exclusion. `excluding` and `including` are in progress; when the worker died, another process finishes
- * the exclusion. `quarantined`: votes are held back as they are cast, and an operator has not decided yet.
+ * The states of an exclusion that are in progress; when the worker died, another process finishes the exclusion. The
+ * decisions about a quarantine, `confirming` and `releasing`, have names that version 0.1.0 does not carry out.
  */
-const EXCLUSION_STATES = ['quarantined', 'excluding', 'excluded', 'including', 'included'] as const;
+export const OPEN_STATES = ['excluding', 'including', 'confirming', 'releasing'] as const;
+
+/** `quarantined`: votes are held back as they are cast, and an operator has not decided yet. */
+const EXCLUSION_STATES = ['quarantined', ...OPEN_STATES, 'excluded', 'included'] as const;
 
 /** `by` of an open quarantine: nobody has decided yet. */
 export const AUTOMATIC = 'automatic';
@@ -35,7 +38,7 @@ const voteExclusionDefinition = {
   votes: { type: Number, default: null },
 } as const;
 
-/** An operator's decision that votes do not count. */
+/** A range of votes that do not count: an operator excluded them, or they are quarantined. */
 export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collection: 'vote_exclusions' });
 voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
@@ -47,3 +50,17 @@ voteExclusionSchema.index(
 );
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
+
+/** What is in progress: votes leave the counts, or they return to them. Null when nothing is. */
+export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
+  switch (state) {
+    case 'excluding':
+    case 'confirming':
+      return 'excluding';
+    case 'including':
+    case 'releasing':
+      return 'including';
+    default:
+      return null;
+  }
+}

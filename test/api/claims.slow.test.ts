@@ -1,12 +1,12 @@
 import { ObjectId } from 'mongodb';
-import { describe, expect, it } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
 import { DAY, HOUR } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { vrcFile } from '../../src/votes/claims/vrc-file.ts';
-import { excludeVotes } from '../../src/votes/exclude-votes.ts';
+import { excludeVotes, finishExclusion, requestInclusion } from '../../src/votes/exclude-votes.ts';
 import { openQuarantine } from '../../src/votes/quarantine.ts';
 import { A_CHECK, A_CLAIM, A_REWARD, call, listed, native, said, vote, vrc } from './claiming.ts';
 
@@ -160,7 +160,8 @@ describe('every contract', () => {
     const { platform, serverId } = all;
     const wrong = 'Error: server key not found';
     const ask = (key: string) => said(all, `${A_CHECK}&username=Steve&key=${key}`);
-    expect(await ask('tp_000000000000000000000000000000000000')).toBe(wrong);
+    expect(await ask('tpc_000000000000000000000000000000000000')).toBe(wrong);
+    expect(await ask(all.key.replace('tpc_', 'tp_'))).toBe(wrong);
     expect(await ask('')).toBe(wrong);
     expect(await ask(all.token)).toBe(wrong);
     expect(await ask(all.key)).toBe('0');
@@ -205,6 +206,15 @@ describe('every contract', () => {
     await castVote(platform, { serverId, username: 'Held', tokenId: null, quarantineId });
     expect(await said(all, `${A_REWARD}&username=Held`)).toBe('0');
     expect(await vrc(all, 'Held', true)).toEqual({ voted: false, claimed: false });
+
+    // The time to claim begins with the release.
+    all.clock.move(2 * DAY);
+    await requestInclusion(platform, quarantineId, 'operator');
+    await finishExclusion(platform, quarantineId, { settledMs: 0 });
+    all.clock.move(DAY - HOUR);
+    expect(await said(all, `${A_REWARD}&username=Held`)).toBe('1');
+    all.clock.move(HOUR);
+    expect(await said(all, `${A_CHECK}&username=Held`)).toBe('0');
   });
 
   it('claims nothing when the owner chose the listener; forwards nothing when the owner chose claims', async () => {
@@ -236,6 +246,22 @@ describe('every contract', () => {
       error: 'claims are off for this server',
     });
     expect((await native(all, all.token, 'Pushed')).status).toBe(409);
+
+    // A vote for the listener is never claimable by a later choice, and a vote for claims always is.
+    await vote(platform, serverId, 'Claims');
+    await platform.votes.updateOne({ username: 'Claims' }, { $set: { 'delivery.state': 'none' } });
+    expect(await said(all, `${A_CHECK}&username=Claims`)).toBe('1');
+    await setRewards(platform, serverId, 'claims', 'owner');
+    expect(await said(all, `${A_CHECK}&username=Pushed`)).toBe('2');
+    expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('2');
+    expect(await vrc(all, 'Pushed')).toEqual({ voted: true, claimed: true });
+    expect((await native(all, all.token, 'Pushed')).json).toMatchObject({ claimed: false, claimed_at: null });
+    await platform.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    await removeListener(platform, serverId, 'test');
+    // The removed listener may have got the one, and never got the other.
+    expect(await said(all, `${A_REWARD}&username=Both`)).toBe('2');
+    expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('1');
+    expect(await said(all, `${A_REWARD}&username=Claims`)).toBe('1');
   });
 });
 
@@ -265,6 +291,18 @@ describe('the native claim', () => {
     expect(answers[0]?.json.claimed).toBe(true);
     expect((await native(all, all.token, 'Alex', 'k1')).status).toBe(422);
     expect((await native(all, all.token, 'Steve', 'k2')).json.claimed).toBe(false);
+  });
+
+  it('claims anew when the claim that a repeated call read is rolled back by a failover', async () => {
+    const all = await listed();
+    await vote(all.platform, all.serverId, 'Steve');
+    expect((await native(all, all.token, 'Steve', 'k1')).json.claimed).toBe(true);
+    const { votes } = all.platform;
+    const stale = await votes.findOne({ username: 'Steve' });
+    await votes.updateOne({ username: 'Steve' }, { $unset: { claim: '' } });
+    vi.spyOn(votes, 'findOne').mockResolvedValueOnce(stale);
+    expect((await native(all, all.token, 'Steve', 'k1')).json.claimed).toBe(true);
+    expect(await votes.findOne({ username: 'Steve' })).toMatchObject({ claim: { key: 'k1' } });
   });
 
   it('is all that a claim key may call, with check-vote', async () => {

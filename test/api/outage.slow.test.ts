@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import { ask } from '../support/api-description.ts';
 import { freshNames } from '../support/databases.ts';
@@ -176,7 +176,7 @@ describe('overload', () => {
   }
 
   test('a process that cannot keep up answers 503, and recovers', async () => {
-    const tallyport = await startPlatform({}, { maxEventLoopDelayMs: SECOND });
+    const tallyport = await startPlatform({ MAX_EVENT_LOOP_DELAY_MS: '1000' });
     onTestFinished(() => tallyport.close());
     const server = await tallyport.addServer();
     const info = () => tallyport.call(server, 'info');

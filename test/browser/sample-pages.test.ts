@@ -16,6 +16,7 @@ const NO_PAGES = [
   'GET /servers/:slug/review', // leads on
   'GET /servers/:slug/banner.svg', // an image
   'GET /servers/:slug/badge.svg', // an image
+  'GET /servers/:slug/card.png', // an image
 ];
 
 /** The site's pages: every GET route. */

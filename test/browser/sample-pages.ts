@@ -33,6 +33,11 @@ export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
   { route: '/servers/:slug', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}` },
+  {
+    route: '/servers/:slug/widget',
+    reader: 'stranger',
+    path: ({ slugs }) => `/servers/${slugs.harbour}/widget`,
+  },
   { route: '/servers/:slug/vote', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}/vote` },
   {
     route: '/servers/:slug/vote/:voteId',
@@ -63,6 +68,7 @@ export const PAGES: SamplePage[] = [
     '',
     '/connect',
     '/tokens',
+    '/members',
     '/settings',
     '/statistics',
     '/reviews',

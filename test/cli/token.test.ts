@@ -49,7 +49,7 @@ describe('token issue', () => {
     const { json, code } = await cli.run(`token issue ${slug} --kind claim --name EasyVote --json`);
     const { key, vrc } = json as { key: string; vrc: Record<string, string> };
     expect(code).toBe(0);
-    expect(key).toMatch(/^tp_\w{36}$/);
+    expect(key).toMatch(/^tpc_\w{36}$/);
     expect(Object.keys(vrc)).toEqual(['name', 'website', 'check', 'claim']);
     expect(vrc.check).toContain(`key=${key}&username={USERNAME}`);
     expect(json).not.toHaveProperty('warning');
@@ -88,6 +88,7 @@ describe('token list', () => {
         token_id: first.token_id,
         name: 'plugin',
         kind: 'api',
+        scopes: ['vote', 'status', 'read'],
         prefix: first.token.slice(0, 9),
         state: 'revoked',
         created_at: expect.any(String),
@@ -98,6 +99,15 @@ describe('token list', () => {
       expect.objectContaining({ token_id: second.token_id, state: 'valid', expires_at: expect.any(String) }),
     ]);
   });
+});
+
+it('a token can have fewer scopes, which a claim key cannot', async () => {
+  const { slug } = await cli.addServer('Scoped');
+  const made = await cli.run(`token issue ${slug} --scopes read,status --json`);
+  expect(made.code).toBe(0);
+  expect(await list(slug)).toMatchObject([{ scopes: ['status', 'read'] }]);
+  for (const options of ['--scopes write', '--scopes read --kind claim'])
+    expect((await cli.run(`token issue ${slug} ${options}`)).code).toBe(2);
 });
 
 describe('token revoke', () => {

@@ -10,16 +10,12 @@ import type { Server } from '../../src/servers/server.ts';
 import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
 
 /** A listed server of `owner` at an address where no server answers. */
-async function listed(
-  deps: Proving & Pick<Platform, 'users'>,
-  owner: Prover,
-  port = 25_565,
-): Promise<WithId<Server>> {
+async function listed(deps: Proving & Platform, owner: Prover, port = 25_565): Promise<WithId<Server>> {
   const settings = { name: 'Alpha', address: 'play.example.org', port, game: 'minecraft' };
   const { serverId } = await addServer(deps, settings, 'test');
-  const server = await transferServer(deps, new ObjectId(serverId), owner, 'test');
-  if (!server) throw new Error('not listed');
-  return server;
+  const given = await transferServer(deps, new ObjectId(serverId), owner, 'test');
+  if (!given) throw new Error('not listed');
+  return given.server;
 }
 
 const addressOf = async ({ servers }: Proving, { _id }: { _id: ObjectId }) => {

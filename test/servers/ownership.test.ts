@@ -1,10 +1,12 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { isProvenOwner } from '../../src/servers/ownership.ts';
+import { roleOf } from '../../src/servers/ownership.ts';
 
-it('only the owner of a server is its proven owner; a server without an owner has none', () => {
-  const owner = new ObjectId();
-  expect(isProvenOwner({ ownerId: owner }, new ObjectId(owner.toHexString()))).toBe(true);
-  expect(isProvenOwner({ ownerId: owner }, new ObjectId())).toBe(false);
-  expect(isProvenOwner({}, owner)).toBe(false);
+it('a user is the owner, a member with a role, or a stranger', () => {
+  const [owner, reader, full] = [new ObjectId(), new ObjectId(), new ObjectId()];
+  const member = (userId: ObjectId, role: 'full' | 'read') => ({ userId, role, at: new Date() });
+  const server = { ownerId: owner, members: [member(reader, 'read'), member(full, 'full')] };
+  expect(roleOf(server, new ObjectId(owner.toHexString()))).toBe('owner');
+  expect([reader, full, new ObjectId()].map((id) => roleOf(server, id))).toEqual(['read', 'full', null]);
+  expect(roleOf({}, owner)).toBeNull();
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashToken, isTokenShaped, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
+import { hashToken, kindOfText, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
 
 const BASE62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
 
@@ -15,12 +15,19 @@ describe('a new token', () => {
     expect(makeToken()).toMatch(/^tp_[0-9A-Za-z]{36}$/);
   });
 
+  test('has another prefix as a claim key, so that no version takes a claim key for an API token', () => {
+    const key = makeToken('claim');
+    expect(key).toMatch(/^tpc_[0-9A-Za-z]{36}$/);
+    expect([kindOfText(key), kindOfText(key.replace('tpc_', 'tp_'))]).toEqual(['claim', 'api']);
+    expect(tokenPrefix(key)).toBe(key.slice(0, 10));
+  });
+
   test('is unique among 10,000, has the right shape and uses all characters equally often', () => {
     const tokens = new Set(Array.from({ length: 10_000 }, () => makeToken()));
     expect(tokens.size).toBe(10_000);
     const counts = new Map<string, number>();
     for (const token of tokens) {
-      if (!isTokenShaped(token)) expect.fail(`not of the right shape: ${token}`);
+      if (kindOfText(token) !== 'api') expect.fail(`not of the right shape: ${token}`);
       for (const letter of token.slice(3, 33)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
     }
     // 300,000 characters: about 4,839 of each; 6 standard deviations are 414.
@@ -42,7 +49,7 @@ describe('a typing error is detected without a query', () => {
     for (let at = 0; at < token.length; at += 1) {
       for (const letter of [...BASE62, '_', '-', ' ', 'é']) {
         if (token[at] === letter) continue;
-        if (isTokenShaped(replaced(token, at, letter))) expect.fail(`${at}: ${letter}`);
+        if (kindOfText(replaced(token, at, letter))) expect.fail(`${at}: ${letter}`);
       }
     }
   });
@@ -50,8 +57,8 @@ describe('a typing error is detected without a query', () => {
   test('any one character missing, doubled or added', () => {
     const token = makeToken();
     for (let at = 0; at <= token.length; at += 1) {
-      expect(isTokenShaped(token.slice(0, at) + token.slice(at + 1)) && at < token.length).toBe(false);
-      expect(isTokenShaped(`${token.slice(0, at)}x${token.slice(at)}`)).toBe(false);
+      if (at < token.length) expect(kindOfText(token.slice(0, at) + token.slice(at + 1))).toBeNull();
+      expect(kindOfText(`${token.slice(0, at)}x${token.slice(at)}`)).toBeNull();
     }
   });
 
@@ -61,7 +68,7 @@ describe('a typing error is detected without a query', () => {
         const token = makeToken();
         const swapped = replaced(replaced(token, at, token[at + 1] ?? ''), at + 1, token[at] ?? '');
         fc.pre(swapped !== token);
-        expect(isTokenShaped(swapped)).toBe(false);
+        expect(kindOfText(swapped)).toBeNull();
       }),
       { numRuns: 500 },
     );
@@ -79,7 +86,7 @@ describe('a typing error is detected without a query', () => {
       '',
       'tp_',
     ]) {
-      expect(isTokenShaped(text), JSON.stringify(text)).toBe(false);
+      expect(kindOfText(text), JSON.stringify(text)).toBeNull();
     }
   });
 });

@@ -20,6 +20,8 @@ const TABLE: Record<string, Access> = {
   'GET /servers/:slug': 'anyone',
   'GET /servers/:slug/banner.svg': 'anyone',
   'GET /servers/:slug/badge.svg': 'anyone',
+  'GET /servers/:slug/card.png': 'anyone',
+  'GET /servers/:slug/widget': 'anyone',
   'GET /servers/:slug/review': 'anyone',
   'POST /servers/:slug/review': 'user',
   'POST /servers/:slug/review/delete': 'user',
@@ -94,7 +96,15 @@ const TABLE: Record<string, Access> = {
   'POST /dashboard/servers/:serverId/settings/place': 'owner',
   'POST /dashboard/servers/:serverId/settings/place/check': 'owner',
   'POST /dashboard/servers/:serverId/settings/place/discard': 'owner',
-  'POST /dashboard/servers/:serverId/settings/remove': 'owner',
+  'POST /dashboard/servers/:serverId/settings/remove': 'sole-owner',
+  'GET /dashboard/servers/:serverId/members': 'owner',
+  'POST /dashboard/servers/:serverId/members': 'sole-owner',
+  'POST /dashboard/servers/:serverId/members/withdraw': 'sole-owner',
+  'POST /dashboard/servers/:serverId/members/:userId/role': 'sole-owner',
+  'POST /dashboard/servers/:serverId/members/:userId/remove': 'sole-owner',
+  'POST /dashboard/invitations/:serverId/accept': 'user',
+  'POST /dashboard/invitations/:serverId/decline': 'user',
+  'POST /dashboard/memberships/:serverId/leave': 'user',
   'GET /dashboard/servers/:serverId/statistics': 'owner',
   'GET /dashboard/servers/:serverId/statistics/:table': 'owner',
   'GET /dashboard/servers/:serverId/reviews': 'owner',
@@ -140,7 +150,7 @@ const TABLE: Record<string, Access> = {
 };
 
 let web: WebApp;
-let users: Record<'owner' | 'other' | 'operator' | 'weakOperator', SignedInUser>;
+let users: Record<'owner' | 'full' | 'reader' | 'other' | 'operator' | 'weakOperator', SignedInUser>;
 let serverId: ObjectId;
 let sessions: SignInSession[];
 const named = () => web.app.site.routes.filter(({ url, method }) => method !== 'HEAD' && isListed(url));
@@ -152,6 +162,8 @@ beforeAll(async () => {
   web = await openWebApp({ DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' });
   users = {
     owner: await signIn(web),
+    full: await signIn(web),
+    reader: await signIn(web),
     other: await signIn(web),
     operator: await signIn(web, { role: 'operator' }),
     weakOperator: await signIn(web, { role: 'operator', twoFactor: false }),
@@ -184,8 +196,12 @@ const ONLY_WITHOUT_FACTOR = 'POST /account/two-factor/confirm';
 
 /** Whether a request reached the route or was refused before it. */
 async function isLet(method: string, url: string, who: SignedInUser | null, id = serverId): Promise<boolean> {
-  // One of the routes removes the server.
-  await web.platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: null } });
+  // Routes remove the server and its members.
+  const members = [
+    { userId: users.full.userId, role: 'full', at: new Date() } as const,
+    { userId: users.reader.userId, role: 'read', at: new Date() } as const,
+  ];
+  await web.platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: null, members } });
   const path = url.replace(':serverId', id.toHexString()).replaceAll(/:\w+/g, 'f'.repeat(24));
   const answer = await web.app.inject({
     method: method as 'GET',
@@ -197,6 +213,8 @@ async function isLet(method: string, url: string, who: SignedInUser | null, id =
     /^\/sign-in(\?(done=not-sent&?)?(next=|$)|$)/.test(location) ||
     location === '/account/two-factor' ||
     answer.body.includes('You have no server with this id.') ||
+    answer.body.includes('Only the owner of this server may do this.') ||
+    answer.body.includes('You may see this server, but not change it. Its owner') ||
     answer.body.includes('This page does not exist.')
   );
 }
@@ -205,7 +223,7 @@ describe.each(Object.entries(TABLE).filter(([, access]) => access !== 'anyone'))
   const [method = '', url = ''] = name.split(' ');
 
   test(`is accessible for ${access} only`, async () => {
-    const { owner, other, operator, weakOperator } = users;
+    const { owner, other, operator, weakOperator, full, reader } = users;
     const by = {
       stranger: await isLet(method, url, null),
       owner: await isLet(method, url, owner),
@@ -216,11 +234,15 @@ describe.each(Object.entries(TABLE).filter(([, access]) => access !== 'anyone'))
     const expected = {
       user: { stranger: false, owner: true, other: true, operator: true, weakOperator: true },
       owner: { stranger: false, owner: true, other: false, operator: true, weakOperator: false },
+      'sole-owner': { stranger: false, owner: true, other: false, operator: true, weakOperator: false },
       operator: { stranger: false, owner: false, other: false, operator: true, weakOperator: false },
       anyone: {},
     }[access];
     expect(by).toEqual(name === ONLY_WITHOUT_FACTOR ? { ...expected, operator: false } : expected);
-    if (access === 'owner') expect(await isLet(method, url, operator, new ObjectId())).toBe(false);
+    if (access !== 'owner' && access !== 'sole-owner') return;
+    expect(await isLet(method, url, operator, new ObjectId())).toBe(false);
+    expect(await isLet(method, url, full)).toBe(access === 'owner');
+    expect(await isLet(method, url, reader)).toBe(access === 'owner' && method === 'GET');
   });
 });
 

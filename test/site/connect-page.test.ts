@@ -73,7 +73,7 @@ it('a claim key is created once, filled in once, and never in an address', async
   const { path, serverId } = await serverOf('rust');
   const fields = { newId: new ObjectId().toHexString() };
   const made = await sendForm(web, `${path}/key`, fields, olivia.headers);
-  const key = /tp_\w{36}/.exec(made.body)?.[0] ?? '';
+  const key = /tpc_\w{36}/.exec(made.body)?.[0] ?? '';
   expect((await authenticateClaimKey(web.platform, key))?.serverId).toEqual(serverId);
   expect(made.body).not.toContain('YOUR-CLAIM-KEY');
   // A test would load the page without the key.
@@ -106,6 +106,6 @@ it('an owner sees what a plugin is answered, and nothing is claimed', async () =
   } as const;
   await setListener(web.platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
   await setRewards(web.platform, serverId, 'push', 'test');
-  expect(await ask('Steve')).toContain('claims are off');
+  expect(await ask('Nobody')).toContain('claims are off');
   expect(await ask(' ')).toContain('must not be empty');
 });

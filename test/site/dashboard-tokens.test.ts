@@ -13,7 +13,10 @@ let serverId: ObjectId;
 const path = () => `/dashboard/servers/${serverId.toHexString()}/tokens`;
 const post = (rest: string, fields: Record<string, string>) =>
   sendForm(web, `${path()}${rest}`, fields, olivia.headers);
-const tokenIn = (body: string) => /<code>(tp_\w{36})<\/code>/.exec(body)?.[1];
+/** All scopes are chosen. */
+const ALL = { vote: 'yes', status: 'yes', read: 'yes' };
+
+const tokenIn = (body: string) => /<code>(tpc?_\w{36})<\/code>/.exec(body)?.[1];
 const letsIn = async (token = '') => Boolean(await authenticate(web.platform, serverId.toHexString(), token));
 const newId = () => new ObjectId().toHexString();
 
@@ -24,7 +27,7 @@ beforeAll(async () => {
 });
 
 it('a token is created, shown once, used in the example calls, and recorded in the audit log', async () => {
-  const fields = { name: 'Website', lifetime: '90d', newId: newId() };
+  const fields = { name: 'Website', lifetime: '90d', ...ALL, newId: newId() };
   const made = await post('', fields);
   const token = tokenIn(made.body) ?? '';
   expect(await letsIn(token)).toBe(true);
@@ -59,8 +62,16 @@ it('a claim key is created with the file of VoteReward, and is marked in the lis
   expect((await getPage(web, path(), olivia.headers)).body).toContain('(claim key)');
 });
 
+it('a token has the chosen scopes, and at least one', async () => {
+  const none = await post('', { name: 'None', lifetime: 'never', newId: newId() });
+  expect([none.statusCode, none.body]).toEqual([400, expect.stringContaining('Choose at least one thing')]);
+  await post('', { name: 'Status only', lifetime: 'never', status: 'yes', newId: newId() });
+  expect((await web.platform.apiTokens.findOne({ name: 'Status only' }))?.scopes).toEqual(['status']);
+  expect((await getPage(web, path(), olivia.headers)).body).toContain('(only status)');
+});
+
 it('an invalid name is refused beside its field', async () => {
-  const refused = await post('', { name: '  ', lifetime: 'never', newId: newId() });
+  const refused = await post('', { name: '  ', lifetime: 'never', ...ALL, newId: newId() });
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('The name must not be empty.');
   const broken = await post('', { name: 'x', lifetime: 'never', newId: 'x' });

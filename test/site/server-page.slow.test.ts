@@ -75,7 +75,7 @@ describe('a server’s page', () => {
     expect(body).toContain(
       'content="Open Sea (Minecraft): 12 of 64 players, rank 7, 0 votes in 30 days. Welcome aboard, all"',
     );
-    expect(body).toContain('property="og:image" content="http://localhost:3000/servers/open-sea/banner.svg"');
+    expect(body).toContain('property="og:image" content="http://localhost:3000/servers/open-sea/card.png"');
     expect(body).not.toContain('noindex');
     expect(headers).toMatchObject({
       'cache-control': expect.stringMatching(/^public, .*stale-while-revalidate/),

@@ -85,13 +85,8 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
 
 /**
  * Opens a platform on a fresh, migrated database, and serves the whole application on a free port.
- *
- * @param maxEventLoopDelayMs - as of `buildApp`; by default a busy machine makes it refuse nothing
  */
-export async function startPlatform(
-  changes: Record<string, string> = {},
-  { maxEventLoopDelayMs = 0 } = {},
-): Promise<TestPlatform> {
+export async function startPlatform(changes: Record<string, string> = {}): Promise<TestPlatform> {
   const config = testConfig(changes);
   const clock = movableClock();
   const platform = { ...(await openPlatform(config, 'test')), clock };
@@ -101,7 +96,6 @@ export async function startPlatform(
     metrics: createMetrics(platform),
     readiness: () => readiness(platform),
     stopping: stopping.signal,
-    maxEventLoopDelayMs,
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 

@@ -5,8 +5,15 @@ import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh } from './databases.ts';
 import { EVENTUALLY } from './eventually.ts';
 
-/** Every fake peer has the address of this machine: a test of these limits sets its own. */
-export const UNLIMITED = { DESTINATION_LIMIT: '1000000', ACCOUNT_LIMIT: '1000000' };
+/**
+ * Every fake peer has the address of this machine, and a busy machine refuses nothing: a test of these limits sets its
+ * own.
+ */
+export const UNLIMITED = {
+  DESTINATION_LIMIT: '1000000',
+  ACCOUNT_LIMIT: '1000000',
+  MAX_EVENT_LOOP_DELAY_MS: '0',
+};
 
 /** A configuration with a database and queues of its own; `env` is what an operator would set. */
 export function testConfig(env: Record<string, string> = {}): ConnectedConfig {

@@ -28,8 +28,6 @@ export async function openWebAppOn(platform: Platform): Promise<WebApp> {
     metrics: createMetrics(platform),
     readiness: watchReadiness(platform, stopping.signal),
     stopping: stopping.signal,
-    // It refuses nothing on a busy machine.
-    maxEventLoopDelayMs: 0,
   });
   atTheEnd(() => app.close());
   return { app, platform };

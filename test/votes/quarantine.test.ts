@@ -1,11 +1,13 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { removeServer } from '../../src/listing/remove-server.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { finishExclusion, includeVotes, requestInclusion } from '../../src/votes/exclude-votes.ts';
 import { excludeQuarantined, openQuarantine, openQuarantines } from '../../src/votes/quarantine.ts';
+import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
@@ -130,11 +132,32 @@ describe('a quarantine', () => {
     expect(await excludeQuarantined(platform, new ObjectId(), 'x', 'someone')).toBeNull();
   });
 
+  it('is closed when its server is removed', async () => {
+    const { platform, serverId, quarantineId } = await quarantined(['One']);
+    await removeServer(platform, serverId, 'someone');
+    expect(await openQuarantines(platform, { limit: 5 })).toEqual([]);
+    expect(await platform.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
+      state: 'confirming',
+    });
+  });
+
+  it('leaves the counts right when a recount reads a vote before its increment is written', async () => {
+    const { platform, clock, serverId, quarantineId } = await quarantined([]);
+    await castVote(platform, { serverId, username: 'Counted', tokenId: null });
+    await castVote(platform, { serverId, username: 'Held', tokenId: null, quarantineId });
+    await recountVotes(platform, serverId, ['2026-11-21']);
+    await platform.voteCounts.flush();
+    clock.move(5 * MINUTE);
+    await repairOpenCounters(platform);
+    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 1 });
+  });
+
   it('begins after 20 new players in an hour, or two for each player of the server', () => {
     const server = (peakPlayers: number, onlinePlayers: number, lastReport: object | null = null) =>
       ({ daily: { peakPlayers }, current: { onlinePlayers }, lastReport }) as never;
     expect(newPlayersAllowed(server(0, 0))).toBe(20);
-    expect(newPlayersAllowed(server(300, 12))).toBe(600);
+    expect(newPlayersAllowed(server(200, 12))).toBe(400);
+    expect(newPlayersAllowed(server(1_000_000, 12))).toBe(500);
     // Reports count for at most 50 players.
     expect(newPlayersAllowed(server(300, 1_000_000, {}))).toBe(100);
   });

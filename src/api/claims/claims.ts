@@ -22,7 +22,7 @@ const MULTIPART =
 const UNKNOWN_CALL = 'Error: unknown object, element or action';
 
 /** What the two plain contracts answer for a player. */
-const CODES = { none: '0', unclaimed: '1', claimed: '2' } as const;
+const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 
 /**
  * The contracts that vote plugins speak to a listing (docs/claims.md): ListForge's (with `object`) and the status/claim
@@ -182,5 +182,5 @@ async function voteReward(
       ? await claimVote(platform, named, { tokenId: caller.token._id })
       : await checkClaim(platform, named);
   if (kind === 'off') return { ...none, error: 'claims are off for this server' };
-  return { voted: kind !== 'none', claimed: kind === 'claimed' };
+  return { voted: kind !== 'none', claimed: kind === 'claimed' || kind === 'rewarded' };
 }

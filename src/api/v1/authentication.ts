@@ -2,13 +2,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { withinDatabaseTime } from '../../process/database-time.ts';
 import { type Refusal, RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
-import { type AuthenticatedToken, kindOf } from '../../servers/api-token.ts';
+import { type AuthenticatedToken, kindOf, scopesOf, type TokenScope } from '../../servers/api-token.ts';
 import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The token is looked up for each call. For endpoints that are called too rarely for the cache. */
     freshAuthentication?: true;
+    /** The scope that an API token needs. */
+    scope?: TokenScope;
     /** A claim key may call the endpoint as well. */
     allowsClaimKeys?: true;
   }
@@ -21,6 +23,16 @@ export const UNAUTHORIZED = {
   sentence: 'A valid API token of this server is needed, sent as Authorization: Bearer <token>.',
   headers: { 'www-authenticate': 'Bearer' },
 } as const satisfies Refusal;
+
+/** The token is valid, and its owner has not given it this scope (RFC 6750, section 3.1). */
+function outOfScope(scope: TokenScope): Refusal {
+  return {
+    status: 403,
+    code: 'scope-missing',
+    sentence: `This token lacks the scope «${scope}». Its owner chooses the scopes when making a token.`,
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  };
+}
 
 const CALLER = 'caller';
 
@@ -39,6 +51,9 @@ function bearerToken(request: FastifyRequest): string {
 /** Refuses requests without a token of the server in the path, before their bodies are read. */
 export function requireToken(app: FastifyInstance, platform: Platform): void {
   app.decorateRequest(CALLER, null);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (!config?.scope) throw new Error(`${method} ${url} has no config.scope`);
+  });
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
     const { server_id: serverId } = request.params;
     const token = bearerToken(request);
@@ -46,9 +61,11 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
     const caller =
       (fresh ? undefined : cachedAuthentication(platform, serverId, token)) ??
       (await withinDatabaseTime(request, authenticateCached(platform, serverId, token, { fresh })));
-    const allowsClaimKeys = request.routeOptions.config.allowsClaimKeys ?? false;
-    if (!caller || (kindOf(caller.token) === 'claim' && !allowsClaimKeys))
-      throw new RefusedError(UNAUTHORIZED);
+    const { allowsClaimKeys = false, scope } = request.routeOptions.config;
+    const isClaimKey = caller !== null && kindOf(caller.token) === 'claim';
+    if (!caller || (isClaimKey && !allowsClaimKeys)) throw new RefusedError(UNAUTHORIZED);
+    if (!isClaimKey && scope && !scopesOf(caller.token).includes(scope))
+      throw new RefusedError(outOfScope(scope));
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // Not awaited: the request does not wait for the time of the token's last use.
     noteTokenUse(platform, caller.token)?.catch((error: unknown) => {

@@ -33,7 +33,7 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
   app.get(
     '/check-vote',
     {
-      config: { allowsClaimKeys: true },
+      config: { scope: 'read', allowsClaimKeys: true },
       preHandler: requireRightClock(platform),
       schema: {
         operationId: 'checkVote',

@@ -54,7 +54,7 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asyn
   app.post(
     '/votes/claim',
     {
-      config: { allowsClaimKeys: true },
+      config: { scope: 'vote', allowsClaimKeys: true },
       preHandler: requireRightClock(platform),
       schema: {
         operationId: 'claimVote',

@@ -79,6 +79,7 @@ export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async
   app.get(
     '/info',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'getServerInfo',
         tags: ['server'],

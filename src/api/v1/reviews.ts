@@ -79,6 +79,7 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = as
   app.get(
     '/reviews',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'listReviews',
         tags: ['server'],

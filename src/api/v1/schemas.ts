@@ -98,6 +98,9 @@ export const COMMON_FAILURES = {
     'The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same.',
     { 'WWW-Authenticate': { type: 'string', description: 'Always `Bearer`.' } },
   ),
+  403: failure(403, 'The token is valid, but lacks the scope that the call needs.', {
+    'WWW-Authenticate': { type: 'string', description: '`Bearer error="insufficient_scope"`.' },
+  }),
   500: failure(500, 'An error of the listing.'),
   503: failure(
     503,

@@ -56,7 +56,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
     '/status',
     {
       // A fresh lookup shows that the database answers, so a report that is refused is not stored.
-      config: { freshAuthentication: true },
+      config: { scope: 'status', freshAuthentication: true },
       preHandler: requireRightClock(platform),
       schema: {
         operationId: 'reportStatus',

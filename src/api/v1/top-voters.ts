@@ -59,6 +59,7 @@ export const topVotersEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
   app.get(
     '/top-voters',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'listTopVoters',
         tags: ['votes'],

@@ -96,6 +96,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
     '/vote',
     {
       preHandler: requireRightClock(platform),
+      config: { scope: 'vote' },
       schema: {
         operationId: 'castVote',
         tags: ['votes'],

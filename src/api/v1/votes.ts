@@ -66,6 +66,7 @@ export const votesEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asyn
   app.get(
     '/votes',
     {
+      config: { scope: 'read' },
       schema: {
         operationId: 'listVotes',
         tags: ['votes'],

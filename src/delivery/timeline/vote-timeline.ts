@@ -102,7 +102,7 @@ function whyNone(vote: Vote, exclusions: VoteExclusion[]): Extract<DeliveryStatu
 
 /** Whether an operator excluded the votes of a quarantine. */
 function isDecided({ isQuarantine, state }: VoteExclusion): boolean {
-  return isQuarantine === true && (state === 'excluding' || state === 'excluded');
+  return isQuarantine === true && (state === 'confirming' || state === 'excluded');
 }
 
 function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'server-removed' {

@@ -5,7 +5,7 @@ import { type Allowance, useAllowance } from './rate-limit.ts';
 export type Limit = { key: string; allowance: Allowance };
 
 /** An IPv6 /48 gets this many times the allowance of a single network: it may be a provider with many customers. */
-const SITE_FACTOR = 4;
+export const SITE_FACTOR = 4;
 
 /** The limits of an address: that of its IPv6 /48, if it has one, then that of its network. */
 export function byNetwork(key: string, address: string, allowance: Allowance): Limit[] {

@@ -3,7 +3,7 @@ import type { ObjectId, WithId } from 'mongodb';
 import type { Platform } from '../../process/platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { countMarked } from '../../votes/search-votes.ts';
-import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
+import { inProgress, type VoteExclusion } from '../../votes/vote-exclusion.ts';
 import { queryText } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, confirmed, dataTable } from '../parts.ts';
@@ -18,8 +18,6 @@ type Row = {
   marked: number | undefined;
 };
 
-const isInProgress = ({ state }: VoteExclusion) => state === 'excluding' || state === 'including';
-
 /**
  * Exclusions with their state and a button to undo each. While one is in progress, the list refreshes every three
  * seconds.
@@ -33,7 +31,7 @@ export async function exclusionList(
   of: WithId<Server> | null,
 ): Promise<{ html: Html; inProgress: boolean }> {
   const rows = await rowsOf(platform, exclusions);
-  const inProgress = exclusions.some(isInProgress);
+  const isOpen = exclusions.some((one) => inProgress(one));
   const now = platform.clock.now();
   const path = adminPath(base, `/votes/exclusions${queryText({ server: of?._id.toHexString() })}`);
   const table = dataTable<Row>({
@@ -54,8 +52,8 @@ export async function exclusionList(
     ],
   });
   return {
-    inProgress,
-    html: html`<div id="exclusion-list" aria-live="polite" ${inProgress ? html`data-hx-get="${path}" data-hx-trigger="every 3s" data-hx-swap="outerMorph"` : ''}>${table}</div>`,
+    inProgress: isOpen,
+    html: html`<div id="exclusion-list" aria-live="polite" ${isOpen ? html`data-hx-get="${path}" data-hx-trigger="every 3s" data-hx-swap="outerMorph"` : ''}>${table}</div>`,
   };
 }
 
@@ -77,7 +75,7 @@ async function rowsOf(platform: Platform, exclusions: VoteExclusion[]): Promise<
       exclusion,
       server: servers.find(({ _id }) => _id.equals(exclusion.serverId)),
       token: tokens.find(({ _id }) => exclusion.tokenId?.equals(_id))?.name,
-      marked: isInProgress(exclusion) ? await countMarked(platform, exclusion) : undefined,
+      marked: inProgress(exclusion) ? await countMarked(platform, exclusion) : undefined,
     })),
   );
 }
@@ -99,8 +97,10 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
     case 'quarantined':
       return badge('attention', 'quarantined');
     case 'excluding':
+    case 'confirming':
       return html`${badge('attention', 'in progress')} ${counted(marked, 'vote')} so far`;
     case 'including':
+    case 'releasing':
       return html`${badge('attention', 'undoing')} ${counted(marked, 'vote')} left`;
     case 'excluded':
       return html`${badge('good', 'excluded')} ${votes}`;

@@ -229,7 +229,7 @@ function transfer({ base, server, typed }: View): Html {
     text: 'Transfer…',
     error: typed.errors.email,
     consequence:
-      'The new owner gets full access, and the old owner loses it. API tokens keep working; the new owner should rotate them.',
+      'The new owner gets full access; the old owner and all members lose it. If the server had an owner, its API tokens and claim keys are revoked: plugins need new ones.',
     to: adminServerPath(base, server, '/transfer'),
     field: textField({
       name: 'email',

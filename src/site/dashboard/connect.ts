@@ -27,7 +27,7 @@ const ANSWERS = {
   off: 'The plugin is answered that claims are off: under “Vote listener” you chose that only the listener rewards votes.',
   none: 'The plugin is answered 0: this player has no vote of the last 24 hours that counts.',
   unclaimed: 'The plugin is answered 1: this player voted, and the vote is not claimed yet.',
-  claimed: 'The plugin is answered 2: this player voted, and the vote was claimed.',
+  rewarded: 'The plugin is answered 2: this player voted, and the vote was rewarded.',
 } as const;
 
 type Showing = {

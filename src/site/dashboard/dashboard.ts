@@ -6,6 +6,7 @@ import type { DashboardSources } from './dashboard-sources.ts';
 import { draftPages } from './drafts.ts';
 import { listenerPages } from './listener.ts';
 import { listenerTestPage } from './listener-test.ts';
+import { memberPages } from './members.ts';
 import { overviewPage } from './overview.ts';
 import { resendRangePage } from './resend-range.ts';
 import { reviewPages } from './reviews.ts';
@@ -29,6 +30,7 @@ export async function dashboard(
   tokenPages(app, sources);
   statisticsPages(app, sources);
   reviewPages(app, sources);
+  memberPages(app, sources);
   settingsPages(app, sources);
   connectPages(app, sources);
   listenerPages(app, sources);

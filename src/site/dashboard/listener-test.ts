@@ -8,7 +8,7 @@ import { createSend } from '../../delivery/send-vote.ts';
 import { TEST_USERNAME } from '../../delivery/test-listener.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
 import { UnsealError } from '../../platform/secrets.ts';
-import { isProvenOwner } from '../../servers/ownership.ts';
+import { roleOf } from '../../servers/ownership.ts';
 import { isByOperator, serverOf, userOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage, streamPage } from '../layout.ts';
@@ -53,7 +53,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
       diagnoseForOwner(deps, {
         ownerId: user._id.toHexString(),
         serverId,
-        proven: isProvenOwner(serverOf(request), user._id) || isByOperator(platform, request),
+        proven: roleOf(serverOf(request), user._id) !== null || isByOperator(platform, request),
         onStep,
       }).catch((error: unknown) => unreadable(error, request)),
     );

@@ -23,6 +23,7 @@ export const PARTS = [
   ['/tokens', 'API access'],
   ['/statistics', 'Statistics'],
   ['/reviews', 'Reviews'],
+  ['/members', 'Members'],
   ['/settings', 'Settings'],
 ] as const;
 

@@ -1,31 +1,37 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import type { WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { listDrafts } from '../../servers/drafts.ts';
+import { invitationsOf, serversOf } from '../../servers/members.ts';
+import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { userOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { badge, card, dataTable } from '../parts.ts';
+import { badge, button, card, confirmed, dataTable } from '../parts.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
+import { invitationCard, ROLE_WORDS } from './members.ts';
 import { addressOf, serverPath, statusBadge } from './server-frame.ts';
 
 const MESSAGES = {
   discarded: 'Draft discarded.',
   removed: 'Server removed.',
+  declined: 'Invitation declined.',
+  left: 'You are no longer a member of this server.',
 };
 
 /** `/dashboard`: the user's servers and drafts. */
 export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
   app.get('/', SIGNED_IN, async (request, reply) => {
-    const ownerId = userOf(request)._id;
-    const [servers, drafts] = await Promise.all([
-      platform.servers.find({ ownerId, removedAt: null }).sort({ name: 1 }).toArray(),
-      listDrafts(platform, ownerId),
+    const user = userOf(request);
+    const [servers, drafts, invitations] = await Promise.all([
+      serversOf(platform, user._id),
+      listDrafts(platform, user._id),
+      invitationsOf(platform, user),
     ]);
     return sendPage(request, reply, {
       title: 'Your servers',
@@ -34,13 +40,27 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
           <h1>Your servers</h1>
           <a class="button" href="${base}/dashboard/servers/new">Add a server</a>
         </div>
-        <section class="card">${serverTable(base, servers, platform.clock.now())}</section>
+        ${invitationCard(base, invitations)}
+        <section class="card">${serverTable(base, servers, user._id, platform.clock.now())}</section>
         ${draftCard(base, drafts)}`,
     });
   });
 }
 
-function serverTable(base: string, servers: WithId<Server>[], now: Date): Html {
+/** The role of a member, with a button to leave. The owner's own servers show nothing. */
+function membership(base: string, server: WithId<Server>, userId: ObjectId): Content {
+  const role = roleOf(server, userId);
+  if (!role || role === 'owner') return '';
+  const form = button({
+    to: `${base}/dashboard/memberships/${server._id.toHexString()}/leave`,
+    text: 'Leave',
+    kind: 'danger',
+    of: server.name,
+  });
+  return html`<div class="small">member, ${ROLE_WORDS[role]} ${confirmed({ text: 'Leave…', of: server.name, consequence: 'You no longer see this server. Only its owner can invite you again.', form })}</div>`;
+}
+
+function serverTable(base: string, servers: WithId<Server>[], userId: ObjectId, now: Date): Html {
   return dataTable({
     caption: 'Your servers',
     rows: servers,
@@ -48,7 +68,8 @@ function serverTable(base: string, servers: WithId<Server>[], now: Date): Html {
       {
         title: 'Server',
         heads: true,
-        cell: (server) => html`<a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a>`,
+        cell: (server) =>
+          html`<a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a>${membership(base, server, userId)}`,
       },
       {
         title: 'Address',

@@ -16,7 +16,7 @@ import { PageError } from '../error-pages.ts';
 import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { OWNER } from '../page-route.ts';
+import { OWNER, SOLE_OWNER } from '../page-route.ts';
 import { button, card, confirmed, notice, textArea } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
@@ -140,7 +140,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
     return reply.redirect(`${pathOf(server)}?done=kept-place`, 303);
   });
 
-  app.post('/servers/:serverId/settings/remove', OWNER, async (request, reply) => {
+  app.post('/servers/:serverId/settings/remove', SOLE_OWNER, async (request, reply) => {
     const server = serverOf(request);
     await removeServer(platform, server._id, userOf(request).email);
     return reply.redirect(`${base}/dashboard?done=removed`, 303);

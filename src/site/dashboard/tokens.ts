@@ -3,7 +3,15 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { DAY, HOUR } from '../../platform/clock.ts';
-import { type ApiToken, kindOf, TOKEN_KINDS, type TokenKind } from '../../servers/api-token.ts';
+import {
+  type ApiToken,
+  kindOf,
+  scopesOf,
+  TOKEN_KINDS,
+  TOKEN_SCOPES,
+  type TokenKind,
+  type TokenScope,
+} from '../../servers/api-token.ts';
 import { type IssuedToken, isValid, listTokens, TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
 import type { Server } from '../../servers/server.ts';
@@ -15,7 +23,18 @@ import { errorsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
-import { badge, button, card, confirmed, copyable, dataTable, notice, select, textField } from '../parts.ts';
+import {
+  badge,
+  button,
+  card,
+  checkbox,
+  confirmed,
+  copyable,
+  dataTable,
+  notice,
+  select,
+  textField,
+} from '../parts.ts';
 import { publicPath } from '../server-paths.ts';
 import { day, timeAgo } from '../words.ts';
 import { curlLines } from './curl-lines.ts';
@@ -37,6 +56,12 @@ const KIND_WORDS: [TokenKind, string][] = [
   ['claim', 'A plugin that claims votes'],
 ];
 
+const SCOPE_WORDS: Record<TokenScope, string> = {
+  vote: 'Cast and claim votes',
+  status: 'Report the status',
+  read: 'Read votes, figures and reviews',
+};
+
 /** How long a rotated token stays valid, in milliseconds. */
 const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
 const OVERLAP_WORDS: [keyof typeof OVERLAPS, string][] = [
@@ -56,6 +81,9 @@ const issueForm = z.object({
   name: z.string(),
   kind: z.enum(TOKEN_KINDS, 'Choose one of these.').default('api'),
   lifetime: z.enum(Object.keys(LIFETIMES) as [keyof typeof LIFETIMES], 'Choose one of these.'),
+  vote: z.literal('yes').optional(),
+  status: z.literal('yes').optional(),
+  read: z.literal('yes').optional(),
   newId,
 });
 const rotateForm = z.object({
@@ -106,10 +134,16 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     const { data, typed } = readForm(issueForm, request);
     if (!data) return show(request, reply, { typed, message: formError(typed), status: 400 });
     const expiresInMs = LIFETIMES[data.lifetime];
+    const scopes = TOKEN_SCOPES.filter((scope) => data[scope]);
+    if (data.kind === 'api' && scopes.length === 0) {
+      const message = notice('bad', 'Choose at least one thing that the token may do.');
+      return show(request, reply, { typed, message, status: 400 });
+    }
     const wanted = {
       serverId,
       name: data.name,
       kind: data.kind,
+      ...(data.kind === 'api' && scopes.length < TOKEN_SCOPES.length ? { scopes } : {}),
       tokenId: data.newId,
       ...(expiresInMs ? { expiresInMs } : {}),
     };
@@ -197,19 +231,30 @@ function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) =
   }
   return html`<section class="card new-token">
     <h2>Your new token</h2>
-    <p>Copy it now: it is shown only once. Anyone who has it can cast votes and send reports for this server.</p>
+    <p>Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.</p>
     ${copyable(token, 'the token')}
   </section>`;
 }
 
-function createForm(base: string, server: WithId<Server>, { values, errors }: Typed): Html {
+/** All scopes are chosen in a new form. */
+function scopeFields({ values }: Typed): Html {
+  const isNew = Object.keys(values).length === 0;
+  return html`<fieldset>
+    <legend>An API token may</legend>
+    ${TOKEN_SCOPES.map((scope) => checkbox({ name: scope, label: SCOPE_WORDS[scope], checked: isNew || values[scope] === 'yes' }))}
+  </fieldset>`;
+}
+
+function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
+  const { values, errors } = typed;
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
     <div class="row">
       ${textField({ name: 'name', label: 'Name', hint: 'What the token is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
       ${select({ name: 'kind', label: 'For', hint: 'A claim key may only check and claim votes.', value: values.kind, options: KIND_WORDS, error: errors.kind })}
-      ${select({ name: 'lifetime', label: 'Expires', hint: 'You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, error: errors.lifetime })}
+      ${select({ name: 'lifetime', label: 'Expires', hint: 'Never, unless you choose. You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, error: errors.lifetime })}
     </div>
+    ${scopeFields(typed)}
     <button type="submit">Create token</button>
   </form>`;
 }
@@ -224,7 +269,7 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
       title: 'Name',
       heads: true,
       cell: ({ name, prefix, ...token }: ApiToken): Content =>
-        html`<span><bdi>${name}</bdi>${kindOf(token) === 'claim' ? ' (claim key)' : ''}<br /><span class="mono soft">${prefix}…</span></span>`,
+        html`<span><bdi>${name}</bdi>${limitsOf(token)}<br /><span class="mono soft">${prefix}…</span></span>`,
     },
     { title: 'Created', cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
     {
@@ -250,6 +295,11 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
       : html`<details><summary>Revoked and expired (${String(invalid.length)})</summary>
     ${dataTable({ caption: 'Revoked and expired tokens', rows: invalid.toReversed(), columns, empty: '' })}</details>`
   }`;
+}
+
+function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
+  if (kindOf(token) === 'claim') return ' (claim key)';
+  return token.scopes ? ` (only ${scopesOf(token).join(', ')})` : '';
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): Html {

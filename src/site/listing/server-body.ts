@@ -7,7 +7,7 @@ import type { Listed, Page } from '../layout.ts';
 import { card, notice, pager } from '../parts.ts';
 import { reviewItem, spreadOf } from '../review-parts.ts';
 import { playersText } from '../server-figures.ts';
-import { BANNER, publicPath } from '../server-paths.ts';
+import { publicPath, SHARE_IMAGE } from '../server-paths.ts';
 import { shareCard } from '../share-card.ts';
 import type { Site } from '../site-settings.ts';
 import { count, counted } from '../words.ts';
@@ -65,7 +65,7 @@ function listedAs({ server, seen, wanted }: View): Listed {
     // The range of a chart is not part of the canonical address.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
     description: `${server.name}${game ? ` (${game})` : ''}: ${playersText(info)}, rank ${count(info.rankPosition)}, ${counted(info.votesCount, 'vote')} in 30 days.${motd ? ` ${motd}` : ''}`,
-    image: { path: publicPath(server, '/banner.svg'), ...BANNER, alt: `Status of ${server.name}` },
+    image: { path: publicPath(server, '/card.png'), ...SHARE_IMAGE, alt: `Status of ${server.name}` },
     previous: wanted.reviews > 1 ? page(wanted.reviews - 1) : undefined,
     next: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
   };

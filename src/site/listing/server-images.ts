@@ -10,41 +10,59 @@ import { playersText } from '../server-figures.ts';
 import { BADGE, BANNER } from '../server-paths.ts';
 import { count } from '../words.ts';
 import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+import { asPng, shareDrawing } from './share-image.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
+import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
 /** Any site may embed the images. Opened as pages, they may load and run nothing. */
 const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
+const SVG = 'image/svg+xml; charset=utf-8';
 const SANDBOXED = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** `/servers/<slug>/banner.svg` and `badge.svg`: a server's status as images to embed. */
+/** A server's status to embed: `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` for previews of links, and `widget`. */
 export function serverImages(app: FastifyInstance, { platform }: { platform: Platform }): void {
   const { name: site } = app.site;
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
     file: string,
-    draw: (info: ServerInfo) => Html,
+    type: string,
+    draw: (info: ServerInfo) => Promise<string | Buffer>,
+    headers: Record<string, string> = SANDBOXED,
   ) => {
     const slug = slugOfRequest(request);
     return followingRenames(request, reply.headers(EMBEDDABLE), () =>
       sendPublic(request, reply, `/servers/${slug}/${file}`, {
-        type: 'image/svg+xml; charset=utf-8',
-        headers: SANDBOXED,
-        make: async () => String(await draw(await serverInfo(platform, await listedServer(platform, slug)))),
+        type,
+        headers,
+        make: async () => draw(await serverInfo(platform, await listedServer(platform, slug))),
       }),
     );
   };
   app.get('/servers/:slug/banner.svg', PUBLIC, (request, reply) =>
-    send(request, reply, 'banner.svg', (info) => bannerImage(info, site)),
+    send(request, reply, 'banner.svg', SVG, async (info) => String(await bannerImage(info, site))),
   );
   app.get('/servers/:slug/badge.svg', PUBLIC, (request, reply) =>
-    send(request, reply, 'badge.svg', badgeImage),
+    send(request, reply, 'badge.svg', SVG, async (info) => String(await badgeImage(info))),
+  );
+  app.get('/servers/:slug/card.png', PUBLIC, (request, reply) =>
+    send(request, reply, 'card.png', 'image/png', async (info) => asPng(shareDrawing(info, site))),
+  );
+  app.get('/servers/:slug/widget', PUBLIC, (request, reply) =>
+    send(
+      request,
+      reply.removeHeader('x-frame-options'),
+      'widget',
+      'text/html; charset=utf-8',
+      async (info) => String(await widgetPage(app.site, info)),
+      WIDGET_HEADERS,
+    ),
   );
 }
 
-const DOTS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;
+export const DOTS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;
 
 /** Name, address, players and rank on a dark card. */
 export function bannerImage(info: ServerInfo, site: string): Html {

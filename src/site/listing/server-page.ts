@@ -3,7 +3,7 @@ import type { WithId } from 'mongodb';
 import { favouriteIds } from '../../favourites/favourites.ts';
 import type { Platform } from '../../process/platform.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
-import { isProvenOwner } from '../../servers/ownership.ts';
+import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import { isByOperator, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -25,7 +25,7 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
   const { site } = app;
   const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
     const user = request.signedIn?.user;
-    return user !== undefined && (isProvenOwner(server, user._id) || isByOperator(platform, request));
+    return user !== undefined && (roleOf(server, user._id) !== null || isByOperator(platform, request));
   };
   const page = async (
     request: FastifyRequest,
@@ -122,7 +122,7 @@ async function readerOf(
   const byOperator = isByOperator(platform, request);
   return {
     user,
-    dashboard: isProvenOwner(server, user._id) || byOperator,
+    dashboard: roleOf(server, user._id) !== null || byOperator,
     isFavourite: (await favouriteIds(platform, user._id)).has(server._id.toHexString()),
     review: await findOwnReview(platform, server._id, user._id),
     whyNot: whyNotReview(server, user, confirmsAddresses(platform)),

@@ -49,7 +49,7 @@ function countedNotice({ vote, status, monthlyVotes, server }: VoteResult): Html
   if (vote.quarantinedAt)
     return notice(
       'attention',
-      html`The vote of ${player} is stored, but does not count yet. Votes for <bdi>${server.name}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts and is sent to the game.`,
+      html`The vote of ${player} is stored, but does not count yet. Votes for <bdi>${server.name}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts, and the game server can reward it.`,
     );
   if (vote.excludedAt)
     return notice('bad', html`An operator of this listing has excluded the vote of ${player}.`);
@@ -59,9 +59,12 @@ function countedNotice({ vote, status, monthlyVotes, server }: VoteResult): Html
   );
 }
 
-function deliveryPart(href: string, { vote, status, now }: VoteResult): Html {
+function deliveryPart(href: string, { status, now }: VoteResult): Html {
   const { tone, name, sentence } = words(status, now);
-  const isOpen = status.state === 'waiting' || status.state === 'sending' || vote.quarantinedAt !== undefined;
+  const isOpen =
+    status.state === 'waiting' ||
+    status.state === 'sending' ||
+    (status.state === 'none' && status.why === 'quarantined');
   return livePart({
     id: 'delivery',
     href,
@@ -117,7 +120,11 @@ function words(status: DeliveryStatus, now: Date): { tone: Tone; name: string; s
 
 const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], ReturnType<typeof words>> = {
   imported: { tone: 'quiet', name: 'not forwarded', sentence: 'This vote was cast on another listing.' },
-  quarantined: { tone: 'attention', name: 'quarantined', sentence: 'Your vote is sent when it is released.' },
+  quarantined: {
+    tone: 'attention',
+    name: 'quarantined',
+    sentence: 'Your vote waits for a decision of an operator.',
+  },
   excluded: { tone: 'bad', name: 'excluded', sentence: 'Your vote is not sent to the game server.' },
   'no-listener': {
     tone: 'quiet',

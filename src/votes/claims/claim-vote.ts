@@ -21,15 +21,18 @@ export type Claiming = {
 /** A player of a server, in any spelling. */
 export type ClaimedPlayer = { serverId: ObjectId; username: string };
 
-/** What a plugin can claim for a player. `off`: the server's listener rewards votes, and plugins cannot claim them. */
+/**
+ * What a plugin can claim for a player: the newest vote, for 24 hours after it was cast or released from a quarantine.
+ * `off`: only the server's listener rewards votes.
+ */
 export type ClaimState =
   | { kind: 'off' | 'none'; vote: null }
-  /** The player's vote of the last 24 hours. An imported vote counts as claimed: the listing before rewarded it. */
-  | { kind: 'unclaimed' | 'claimed'; vote: Vote };
+  /** `rewarded`: a plugin claimed the vote, the listener gets it, or the listing before rewarded it (imported). */
+  | { kind: 'unclaimed' | 'rewarded'; vote: Vote };
 
 /**
- * Whether a player voted for a server in the last 24 hours, and whether a plugin has claimed that vote. Excluded and
- * quarantined votes are none.
+ * Whether a plugin can claim a player's vote. Excluded and quarantined votes are none. A vote for the listener cannot be
+ * claimed when the owner later chooses claims, and a vote for claims stays claimable when the owner chooses the listener.
  */
 export async function checkClaim(deps: Claiming, player: ClaimedPlayer): Promise<ClaimState> {
   const { serverId } = player;
@@ -38,19 +41,30 @@ export async function checkClaim(deps: Claiming, player: ClaimedPlayer): Promise
     deps.batcher.load(listenersLoader, deps.listeners, serverId),
     deps.batcher.load(newestVotesLoader, deps.votes, { serverId, usernameKey: key }),
   ]);
-  if (rewardsOf(listener) === 'push') return { kind: 'off', vote: null };
+  const rewards = rewardsOf(listener);
   const since = after(deps.clock.now(), -COOLDOWN_MS);
   const { live, imported } = newest;
-  if (live && isClaimable(live, since)) return { kind: live.claim ? 'claimed' : 'unclaimed', vote: live };
-  if (imported && isClaimable(imported, since)) return { kind: 'claimed', vote: imported };
+  if (live && isClaimable(live, since)) {
+    const isForListener = rewards !== 'both' && wasForwarded(live);
+    if (isForListener && rewards === 'push') return { kind: 'off', vote: null };
+    return { kind: live.claim || isForListener ? 'rewarded' : 'unclaimed', vote: live };
+  }
+  if (rewards === 'push') return { kind: 'off', vote: null };
+  if (imported && isClaimable(imported, since)) return { kind: 'rewarded', vote: imported };
   return { kind: 'none', vote: null };
 }
 
-function isClaimable({ votedAt, excludedAt }: Vote, since: Date): boolean {
-  return votedAt > since && !excludedAt;
+/** Whether the listener gets the vote, or may have it. A removed listener's waiting votes return to the state `none`. */
+function wasForwarded({ delivery }: Vote): boolean {
+  return delivery.state !== 'none' || delivery.ambiguousEnds > 0;
 }
 
-/** The result of a claim. `claimed`: the player is rewarded now; `claimed-before`: some call claimed the vote earlier. */
+function isClaimable({ votedAt, excludedAt, delivery }: Vote, since: Date): boolean {
+  const released = delivery.events.findLast(({ kind }) => kind === 'released');
+  return (released?.at ?? votedAt) > since && !excludedAt;
+}
+
+/** The result of a claim. `claimed`: the player is rewarded now; `claimed-before`: the vote was rewarded earlier. */
 export type Claimed =
   | { kind: 'off' | 'none'; vote: null }
   | { kind: 'claimed' | 'claimed-before'; vote: Vote }
@@ -72,12 +86,12 @@ export async function claimVote(
 ): Promise<Claimed> {
   const { votes, clock } = deps;
   const earlier = key === undefined ? null : await findByKey(deps, player.serverId, key);
-  if (earlier) {
-    const isSame = earlier.usernameKey === usernameKey(player.username);
-    return { kind: isSame ? 'claimed' : 'key-reused', vote: earlier };
+  if (earlier && earlier.usernameKey !== usernameKey(player.username)) {
+    return { kind: 'key-reused', vote: earlier };
   }
+  if (earlier && (await isClaimDurable(deps, earlier))) return { kind: 'claimed', vote: earlier };
   const state = await checkClaim(deps, player);
-  if (state.kind === 'claimed') return claimedEarlier(state.vote, key);
+  if (state.kind === 'rewarded') return rewardedEarlier(state.vote, key);
   if (state.kind !== 'unclaimed') return { kind: state.kind, vote: null };
 
   const { serverId, usernameKey: name, seq } = state.vote;
@@ -89,11 +103,11 @@ export async function claimVote(
   if (claimed) return { kind: 'claimed', vote: claimed };
   // Another call claimed it meanwhile, or an operator excluded it.
   const vote = await votes.findOne({ serverId, usernameKey: name, seq });
-  return vote?.claim && !vote.excludedAt ? claimedEarlier(vote, key) : { kind: 'none', vote: null };
+  return vote?.claim && !vote.excludedAt ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
 }
 
 /** The same call, sent twice at once, gets the first result. */
-function claimedEarlier(vote: Vote, key: string | undefined): Claimed {
+function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
   return { kind: key !== undefined && vote.claim?.key === key ? 'claimed' : 'claimed-before', vote };
 }
 
@@ -104,4 +118,24 @@ function findByKey(
   key: string,
 ): Promise<WithId<Vote> | null> {
   return votes.findOne({ serverId, 'claim.key': key, 'claim.at': { $gt: after(clock.now(), -DAY) } });
+}
+
+/**
+ * Makes a claim that was read durable. The read may show a claim that a failover rolls back later; then the player would
+ * be rewarded a second time.
+ *
+ * @returns false when the claim is no longer there
+ */
+async function isClaimDurable(
+  { votes }: Claiming,
+  { serverId, usernameKey: name, seq, claim }: WithId<Vote>,
+): Promise<boolean> {
+  const key = claim?.key;
+  if (key === undefined) return false;
+  const { matchedCount } = await votes.updateOne(
+    { serverId, usernameKey: name, seq, 'claim.key': key },
+    { $set: { 'claim.key': key } },
+    { writeConcern: DURABLE },
+  );
+  return matchedCount === 1;
 }

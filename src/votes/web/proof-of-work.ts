@@ -42,11 +42,10 @@ export type ProofError = keyof typeof PROOF_ERRORS;
 const VALID_MS = 10 * MINUTE;
 
 /**
- * The work of a challenge: its key is derived with `ITERATIONS` of PBKDF2 for each number from 0 up to a secret one
- * between `FEWEST` and `MOST`. That takes about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
+ * A challenge is solved by trying the numbers from 0 to a secret one, at most `MOST`. Each try costs `ITERATIONS` of
+ * PBKDF2: in total about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
  */
 const ITERATIONS = 2_000;
-const FEWEST = 100;
 const MOST = 200;
 
 /** The most times that a challenge is harder than the normal one. */
@@ -85,7 +84,7 @@ export function makeChallenge(
   return createChallenge({
     algorithm: 'PBKDF2/SHA-256',
     cost: ITERATIONS,
-    counter: randomInt(FEWEST * factor, MOST * factor),
+    counter: randomInt(1, MOST * factor + 1),
     deriveKey,
     data: {
       server: serverId.toHexString(),

@@ -8,10 +8,12 @@ const MOST_PLAYERS_A_NETWORK = 6;
 
 /** Up to this many players who never voted for a server before may use its vote form in an hour. */
 const NEW_PLAYERS_AN_HOUR = 20;
-/** More may when the server has players: this many for each player of its peak. */
+/** More may when the server has players: this many for each player of its peak, up to a limit. */
 const NEW_PLAYERS_A_PLAYER = 2;
+/** A game server may lie to a probe, too. */
+const MOST_NEW_PLAYERS_AN_HOUR = 500;
 /** A server's own reports can be false: they count for at most this many players. */
-const MOST_REPORTED = 50;
+export const MOST_REPORTED_PLAYERS = 50;
 
 /** What looks unusual about a vote of the vote form, as a sentence for operators; null when nothing does. */
 export async function whySuspicious(
@@ -43,6 +45,6 @@ export function newPlayersAllowed({
   lastReport,
 }: Pick<Server, 'daily' | 'current' | 'lastReport'>): number {
   const peak = Math.max(daily.peakPlayers, current.onlinePlayers);
-  const players = lastReport ? Math.min(peak, MOST_REPORTED) : peak;
-  return Math.max(NEW_PLAYERS_AN_HOUR, NEW_PLAYERS_A_PLAYER * players);
+  const players = lastReport ? Math.min(peak, MOST_REPORTED_PLAYERS) : peak;
+  return Math.min(Math.max(NEW_PLAYERS_AN_HOUR, NEW_PLAYERS_A_PLAYER * players), MOST_NEW_PLAYERS_AN_HOUR);
 }

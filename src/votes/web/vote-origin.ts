@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
-import { subnetOf } from '../../platform/limits/network-of.ts';
+import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
+import { networkOf, siteOf, subnetOf } from '../../platform/limits/network-of.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { derivedKey } from '../../platform/secrets.ts';
@@ -18,6 +19,7 @@ const voteOriginDefinition = {
   _id: { type: String, required: true },
   /** The players that it voted as on that day, by server. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
+  kind: { type: String, enum: ['user', 'network', 'site'], required: true },
   /** Whether the newest vote was within the limit. */
   isAllowed: { type: Boolean },
   /** The document is deleted after this time. */
@@ -27,7 +29,7 @@ const voteOriginDefinition = {
 /** As which players an origin used the vote form on a day. Networks are stored in no other form. */
 export const voteOriginSchema = new Schema(voteOriginDefinition, { collection: 'vote_origins' });
 voteOriginSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
-voteOriginSchema.index({ 'players.serverId': 1 });
+voteOriginSchema.index({ 'players.serverId': 1, expiresAt: 1 });
 
 export type VoteOrigin = Omit<InferRawDocType<typeof voteOriginDefinition>, 'players'> & {
   players: { serverId: ObjectId; player: string }[];
@@ -48,8 +50,23 @@ export type Voter = { address: string; userId: ObjectId | null };
  * The origin of a vote as a keyed hash: of the user, or of the network (IPv4 /24, IPv6 /64). Without `SECRET_KEY` nobody
  * can find out which networks voted.
  */
-export function originOf({ config }: Pick<Origins, 'config'>, { address, userId }: Voter): string {
-  return keyed(config, userId ? `user ${userId.toHexString()}` : `network ${subnetOf(address)}`);
+export function originOf(deps: Pick<Origins, 'config'>, voter: Voter): string {
+  return originsOf(deps, voter)[0].id;
+}
+
+/** `factor`: how many times the limit of one network applies. */
+type Origin = { id: string; kind: VoteOrigin['kind']; factor: number };
+
+/**
+ * What a vote counts for: the user, or the network and the IPv6 /48 around it. One person may have a whole /48, and a
+ * provider with many customers may have one, too.
+ */
+function originsOf({ config }: Pick<Origins, 'config'>, { address, userId }: Voter): [Origin, ...Origin[]] {
+  if (userId) return [{ id: keyed(config, `user ${userId.toHexString()}`), kind: 'user', factor: 1 }];
+  const network: Origin = { id: keyed(config, `network ${subnetOf(address)}`), kind: 'network', factor: 1 };
+  const site = siteOf(address);
+  if (site === networkOf(address)) return [network];
+  return [network, { id: keyed(config, `network ${site}`), kind: 'site', factor: SITE_FACTOR }];
 }
 
 function keyed({ SECRET_KEY }: Origins['config'], text: string): string {
@@ -62,22 +79,27 @@ function idOf({ clock }: Origins, origin: string): string {
 }
 
 /**
- * What an origin did today, without noting anything: how many votes it cast over all servers (each player of each server
- * counts once), and whether `useOrigin` would allow one more.
+ * What the origins of a voter did today, without noting anything: how many votes its network or user cast over all servers
+ * (each player of each server counts once), and whether `useOrigins` would allow one more.
  */
-export async function originToday(
+export async function originsToday(
   deps: Origins,
-  { origin, serverId, player }: { origin: string; serverId: ObjectId; player: string },
+  voter: Voter,
+  { serverId, player }: { serverId: ObjectId; player: string },
   limit: number,
 ): Promise<{ votes: number; isAllowed: boolean }> {
-  const found = await deps.voteOrigins.findOne({ _id: idOf(deps, origin) });
-  const players = found?.players ?? [];
-  const ofServer = players.filter((one) => one.serverId.equals(serverId));
-  const isKnown = ofServer.some((one) => one.player === player);
-  return {
-    votes: players.length,
-    isAllowed: isKnown || (ofServer.length < limit && players.length < MOST_PLAYERS),
-  };
+  const origins = originsOf(deps, voter);
+  const found = await deps.voteOrigins
+    .find({ _id: { $in: origins.map(({ id }) => idOf(deps, id)) } })
+    .toArray();
+  const days = origins.map(({ id, factor }) => {
+    const { players = [] } = found.find(({ _id }) => _id === idOf(deps, id)) ?? {};
+    const ofServer = players.filter((one) => one.serverId.equals(serverId));
+    const isKnown = ofServer.some((one) => one.player === player);
+    const hasRoom = ofServer.length < limit * factor && players.length < MOST_PLAYERS;
+    return { votes: players.length, isAllowed: isKnown || hasRoom };
+  });
+  return { votes: days[0]?.votes ?? 0, isAllowed: days.every(({ isAllowed }) => isAllowed) };
 }
 
 /** A keyed hash of a player's `usernameKey`, which may be long. */
@@ -85,22 +107,38 @@ export function playerHash({ config }: Pick<Origins, 'config'>, usernameKey: str
   return keyed(config, `player ${usernameKey}`);
 }
 
-export type OriginUse = {
+type OriginUse = {
   /** False when the origin voted for this server as `limit` other players today. */
   isAllowed: boolean;
-  /** How many different players the origin voted as today, over all servers. */
+  /** How many different players the origin voted as today, over all servers; of a wider network the share of one. */
   players: number;
 };
 
 /**
- * Notes that an origin votes for a server as a player (`playerHash`), in one conditional update: at most `limit` players a server and
- * UTC day. The same player again is always allowed.
+ * Notes that a voter votes for a server as a player (`playerHash`): at most `limit` players a server and UTC day for its
+ * user or network, and four times as many for an IPv6 /48. The same player again is always allowed.
  *
  * @throws the driver's error when MongoDB fails
  */
-export async function useOrigin(
+export async function useOrigins(
   deps: Origins,
-  origin: string,
+  voter: Voter,
+  subject: { serverId: ObjectId; player: string },
+  limit: number,
+): Promise<OriginUse> {
+  let players = 0;
+  for (const origin of originsOf(deps, voter)) {
+    const use = await useOrigin(deps, origin, subject, limit * origin.factor);
+    players = Math.max(players, Math.ceil(use.players / origin.factor));
+    if (!use.isAllowed) return { isAllowed: false, players };
+  }
+  return { isAllowed: true, players };
+}
+
+/** Notes the use of one origin, in one conditional update. */
+async function useOrigin(
+  deps: Origins,
+  { id, kind }: Origin,
   { serverId, player }: { serverId: ObjectId; player: string },
   limit: number,
 ): Promise<OriginUse> {
@@ -114,6 +152,7 @@ export async function useOrigin(
     {
       $set: {
         players: { $ifNull: ['$players', []] },
+        kind,
         expiresAt: { $ifNull: ['$expiresAt', after(deps.clock.now(), STORED_MS)] },
       },
     },
@@ -131,7 +170,7 @@ export async function useOrigin(
     },
   ];
   const upsert = () =>
-    deps.voteOrigins.findOneAndUpdate({ _id: idOf(deps, origin) }, update, {
+    deps.voteOrigins.findOneAndUpdate({ _id: idOf(deps, id) }, update, {
       upsert: true,
       returnDocument: 'after',
     });
@@ -144,14 +183,23 @@ export async function useOrigin(
   return { isAllowed: used?.isAllowed === true, players: players.size };
 }
 
-/** How many origins voted for a server with the vote form since a time: at most 30 days ago. */
-export function countOrigins(
+/** The networks that are counted for one server; more are not counted. */
+export const MOST_NETWORKS = 1_000;
+
+/** How many networks voted for a server with the vote form since a time, at most 30 days ago. */
+export async function countNetworks(
   { voteOrigins }: Pick<Origins, 'voteOrigins'>,
   serverId: ObjectId,
   since: Date,
 ): Promise<number> {
-  return voteOrigins.countDocuments({
-    'players.serverId': serverId,
-    expiresAt: { $gt: after(since, STORED_MS - DAY) },
-  });
+  const of = { 'players.serverId': serverId, expiresAt: { $gt: after(since, STORED_MS - DAY) } };
+  const [counted] = await voteOrigins
+    .aggregate<{ networks: number }>([
+      { $match: of },
+      { $limit: MOST_NETWORKS },
+      { $match: { kind: 'network' } },
+      { $count: 'networks' },
+    ])
+    .toArray();
+  return counted?.networks ?? 0;
 }

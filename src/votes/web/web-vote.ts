@@ -13,7 +13,14 @@ import { usernameKey } from '../username.ts';
 import type { VoteExclusion } from '../vote-exclusion.ts';
 import { makeChallenge, type ProofError, type UsedProof, useProof } from './proof-of-work.ts';
 import { whySuspicious } from './suspicion.ts';
-import { originOf, originToday, playerHash, useOrigin, type VoteOrigin, type Voter } from './vote-origin.ts';
+import {
+  originOf,
+  originsToday,
+  playerHash,
+  useOrigins,
+  type VoteOrigin,
+  type Voter,
+} from './vote-origin.ts';
 
 /** The dependencies of the vote form. */
 export type WebVoting = VoteCasting &
@@ -70,7 +77,7 @@ export async function challengeFor(
   const origin = originOf(deps, voter);
   const subject = { serverId: server._id, player: playerHash(deps, usernameKey(username)), origin };
   const most = deps.config.WEB_VOTE_PLAYERS;
-  const today = await originToday(deps, subject, most);
+  const today = await originsToday(deps, voter, subject, most);
   if (!today.isAllowed) return { kind: 'too-many-players', most };
   return { kind: 'challenge', challenge: await makeChallenge(deps, subject, today.votes) };
 }
@@ -106,11 +113,12 @@ export async function castWebVote(
   if (blocking) return { kind: 'refused', vote: blocking, nextVoteAt: nextVoteAt(blocking) };
 
   const most = voter.userId ? 1 : deps.config.WEB_VOTE_PLAYERS;
-  const use = await useOrigin(deps, origin, { serverId, player }, most);
+  const use = await useOrigins(deps, voter, { serverId, player }, most);
   if (!use.isAllowed) return { kind: 'too-many-players', most };
   const reason = await whySuspicious(deps, {
     server,
-    isNew: newest.live === null && newest.imported === null,
+    // Excluded votes make nobody known: a bot of yesterday's quarantine is new again.
+    isNew: [newest.live, newest.imported].every((vote) => !vote || vote.excludedAt),
     playersOfNetwork: voter.userId ? null : use.players,
   });
   const quarantineId = reason ? await openQuarantine(deps, serverId, reason) : undefined;

@@ -32,7 +32,7 @@ export type Error = {
     /**
      * Names the error. Codes never change; a later version may add some.
      */
-    code: 'malformed' | 'unauthorized' | 'forbidden' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    code: 'malformed' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
 };
 
 export type VoteRefused = {
@@ -311,6 +311,10 @@ export type CastVoteErrors = {
      */
     401: Error;
     /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
      * The body is larger than 16 KiB. Code: `too-large`.
      */
     413: Error;
@@ -374,6 +378,10 @@ export type CheckVoteErrors = {
      */
     401: Error;
     /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
      * An error of the listing. Code: `internal`.
      */
     500: Error;
@@ -421,6 +429,10 @@ export type ClaimVoteErrors = {
      * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
      */
     401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
     /**
      * The owner rewards votes with the vote listener only, so votes cannot be claimed. Codes: `conflict`, `claims-off`.
      */
@@ -493,6 +505,10 @@ export type ListVotesErrors = {
      */
     401: Error;
     /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
      * An error of the listing. Code: `internal`.
      */
     500: Error;
@@ -550,6 +566,10 @@ export type ListTopVotersErrors = {
      */
     401: Error;
     /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
      * An error of the listing. Code: `internal`.
      */
     500: Error;
@@ -591,6 +611,10 @@ export type ReportStatusErrors = {
      * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
      */
     401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
     /**
      * The body is larger than 16 KiB. Code: `too-large`.
      */
@@ -652,6 +676,10 @@ export type GetServerInfoErrors = {
      */
     401: Error;
     /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
      * An error of the listing. Code: `internal`.
      */
     500: Error;
@@ -708,6 +736,10 @@ export type ListReviewsErrors = {
      * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
      */
     401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
     /**
      * An error of the listing. Code: `internal`.
      */

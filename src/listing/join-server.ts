@@ -1,0 +1,31 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
+import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { rejectOwnersReview } from '../reviews/own-review.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
+import { acceptInvitation, invitationsOf } from '../servers/members.ts';
+import type { Server } from '../servers/server.ts';
+
+/**
+ * Makes a user a member of a server that invited their confirmed address. Their review of it leaves the public list first,
+ * as an owner's does.
+ *
+ * @returns the server; null when there is no open invitation
+ */
+export async function joinServer(
+  deps: {
+    servers: Collection<Server>;
+    reviews: Collection<Review>;
+    reviewLists: Collection<ReviewList>;
+    auditLog: Collection<AuditEntry>;
+    clock: Clock;
+  },
+  serverId: ObjectId,
+  user: Pick<User, '_id' | 'email' | 'emailVerified'>,
+): Promise<WithId<Server> | null> {
+  const invited = (await invitationsOf(deps, user)).some(({ server }) => server._id.equals(serverId));
+  if (!invited) return null;
+  await rejectOwnersReview(deps, { serverId, userId: user._id });
+  return acceptInvitation(deps, serverId, user);
+}

@@ -1,0 +1,228 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { z } from 'zod';
+import type { User } from '../accounts/user.ts';
+import { type Outbox, putMail } from '../mail/outbox.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { InvalidDocumentError } from '../platform/document.ts';
+import { parseInput } from '../platform/input.ts';
+import { type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
+import { roleOf } from './ownership.ts';
+import { MEMBER_ROLES, type MemberRole, type Server } from './server.ts';
+
+type Servers = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+type Inviting = Servers &
+  Outbox & {
+    users: Collection<User>;
+    rateLimits: Collection<RateLimit>;
+    config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
+  };
+
+/** The most members and invitations of a server, together. */
+export const MOST_MEMBERS = 20;
+
+/** An invitation can be accepted for 14 days. */
+const INVITATION_MS = 14 * DAY;
+
+/** The invitations that a user may send in a day, over all servers. */
+const INVITATIONS = { times: 20, windowMs: DAY };
+
+const invitation = z.object({
+  email: z
+    .email('must be an e-mail address')
+    .max(254)
+    .transform((email) => email.toLowerCase()),
+  role: z.enum(MEMBER_ROLES, 'choose one of these'),
+});
+
+/**
+ * Invites somebody by e-mail address to manage a server. Who signs in with this confirmed address accepts or declines it
+ * in the dashboard; the mail has no secret. A second invitation of the same address replaces the first.
+ *
+ * @param by - the user who invites
+ * @returns null; or, above the limit of 20 a day, when the user may invite again
+ * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
+ */
+export async function inviteMember(
+  deps: Inviting,
+  server: WithId<Server>,
+  input: { email: string; role: string },
+  by: Pick<User, '_id' | 'email'>,
+): Promise<Date | null> {
+  const { email, role } = parseInput(invitation, { ...input, email: input.email.trim() });
+  const user = await deps.users.findOne({ email });
+  if (user && roleOf(server, user._id))
+    throw new InvalidDocumentError({ email: 'this user has a role already' });
+  const retryAt = await useAllowance(deps, `invite:${by._id.toHexString()}`, INVITATIONS);
+  if (retryAt) return retryAt;
+  const now = deps.clock.now();
+  const entry = { email, role, by: by.email, at: now };
+  const others = { $filter: { input: invitationsIn, cond: { $ne: ['$$this.email', email] } } };
+  const count = { $add: [{ $size: { $ifNull: ['$members', []] } }, { $size: others }] };
+  const { matchedCount } = await deps.servers.updateOne(
+    { _id: server._id, removedAt: null, $expr: { $lt: [count, MOST_MEMBERS] } },
+    [{ $set: { invitations: { $concatArrays: [others, [{ $literal: entry }]] } } }],
+  );
+  if (matchedCount === 0)
+    throw new InvalidDocumentError({ email: `a server has at most ${MOST_MEMBERS} members and invitations` });
+  await recordAudit(deps, {
+    by: by.email,
+    action: 'member.invite',
+    serverId: server._id,
+    details: { email, role },
+  });
+  if (deps.config.SMTP_URL) {
+    const id = `invitation:${server._id.toHexString()}:${by._id.toHexString()}:${dayOf(now)}:${email}`;
+    await putMail(deps, { id: id.slice(0, 120), to: email, ...mailText(deps.config, by.email) });
+  }
+  return null;
+}
+
+const invitationsIn = { $ifNull: ['$invitations', []] };
+
+/** It names no server: anybody can give a server any name, and could send strangers text in our name. */
+function mailText({ PUBLIC_URL: url, SERVICE_NAME: name }: Inviting['config'], by: string) {
+  return {
+    subject: `You are invited to manage a game server at ${name}`,
+    text: [
+      `${by} invites you to manage a game server at ${name}. Sign in, or sign up, with this address to accept or decline:`,
+      `${url}/dashboard`,
+      'The invitation is valid for 14 days. If you do not know the sender, there is nothing to do.',
+      `-- \n${name}, ${url}`,
+    ].join('\n\n'),
+  };
+}
+
+type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
+
+/** The open invitations of a user. Nobody with an unconfirmed address has any: it may belong to somebody else. */
+export async function invitationsOf(
+  { servers, clock }: Pick<Servers, 'servers' | 'clock'>,
+  { email, emailVerified }: Invitee,
+): Promise<{ server: WithId<Server>; role: MemberRole; by: string }[]> {
+  if (!emailVerified) return [];
+  const found = await servers
+    .find({ 'invitations.email': email, removedAt: null })
+    .limit(MOST_MEMBERS)
+    .toArray();
+  return found.flatMap((server) => {
+    const open = openInvitations(server, clock.now()).find((one) => one.email === email);
+    return open ? [{ server, role: open.role, by: open.by }] : [];
+  });
+}
+
+/** A server's invitations that are still valid. */
+export function openInvitations({ invitations }: Pick<Server, 'invitations'>, now: Date) {
+  return (invitations ?? []).filter(({ at }) => after(at, INVITATION_MS) > now);
+}
+
+/**
+ * Accepts an invitation: the user becomes a member with its role. A repeated call changes nothing.
+ *
+ * @returns the server; null when there is no open invitation
+ */
+export async function acceptInvitation(
+  deps: Servers,
+  serverId: ObjectId,
+  user: Invitee,
+): Promise<WithId<Server> | null> {
+  if (!user.emailVerified) return null;
+  const now = deps.clock.now();
+  const open = { email: user.email, at: { $gt: after(now, -INVITATION_MS) } };
+  const own = { $filter: { input: invitationsIn, cond: { $eq: ['$$this.email', user.email] } } };
+  const member = { userId: user._id, role: { $first: { $map: { input: own, in: '$$this.role' } } }, at: now };
+  const server = await deps.servers.findOneAndUpdate(
+    { _id: serverId, removedAt: null, ownerId: { $ne: user._id }, invitations: { $elemMatch: open } },
+    [
+      {
+        $set: {
+          members: {
+            $concatArrays: [
+              {
+                $filter: {
+                  input: { $ifNull: ['$members', []] },
+                  cond: { $ne: ['$$this.userId', user._id] },
+                },
+              },
+              [member],
+            ],
+          },
+          invitations: { $filter: { input: invitationsIn, cond: { $ne: ['$$this.email', user.email] } } },
+        },
+      },
+    ],
+    { returnDocument: 'after' },
+  );
+  if (!server) return null;
+  const role = roleOf(server, user._id);
+  await recordAudit(deps, { by: user.email, action: 'member.join', serverId, details: { role } });
+  return server;
+}
+
+/** Declines an invitation, or withdraws it. Returns whether there was one. */
+export async function withdrawInvitation(
+  deps: Servers,
+  serverId: ObjectId,
+  email: string,
+  by: string,
+): Promise<boolean> {
+  const { modifiedCount } = await deps.servers.updateOne(
+    { _id: serverId, 'invitations.email': email },
+    { $pull: { invitations: { email } } },
+  );
+  if (modifiedCount === 0) return false;
+  await recordAudit(deps, { by, action: 'member.withdraw', serverId, details: { email } });
+  return true;
+}
+
+/** Changes the role of a member. Returns whether there is such a member. */
+export async function changeRole(
+  deps: Servers,
+  serverId: ObjectId,
+  userId: ObjectId,
+  role: MemberRole,
+  by: string,
+): Promise<boolean> {
+  const { matchedCount } = await deps.servers.updateOne(
+    { _id: serverId, 'members.userId': userId },
+    { $set: { 'members.$.role': role } },
+  );
+  if (matchedCount === 0) return false;
+  const details = { userId: userId.toHexString(), role };
+  await recordAudit(deps, { by, action: 'member.role', serverId, details });
+  return true;
+}
+
+/** Removes a member, who may be the caller. Returns whether there was such a member. */
+export async function removeMember(
+  deps: Servers,
+  serverId: ObjectId,
+  userId: ObjectId,
+  by: string,
+): Promise<boolean> {
+  const { modifiedCount } = await deps.servers.updateOne(
+    { _id: serverId, 'members.userId': userId },
+    { $pull: { members: { userId } } },
+  );
+  if (modifiedCount === 0) return false;
+  await recordAudit(deps, {
+    by,
+    action: 'member.remove',
+    serverId,
+    details: { userId: userId.toHexString() },
+  });
+  return true;
+}
+
+/** The servers that a user owns or is a member of, by name. */
+export function serversOf(
+  { servers }: Pick<Servers, 'servers'>,
+  userId: ObjectId,
+): Promise<WithId<Server>[]> {
+  return servers
+    .find({ $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null })
+    .sort({ name: 1 })
+    .toArray();
+}

@@ -1,0 +1,232 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { joinServer } from '../../listing/join-server.ts';
+import {
+  changeRole,
+  type invitationsOf,
+  inviteMember,
+  openInvitations,
+  removeMember,
+  withdrawInvitation,
+} from '../../servers/members.ts';
+import { MEMBER_ROLES, type MemberRole, type Server } from '../../servers/server.ts';
+import { isByOperator, serverOf, userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { OWNER, SIGNED_IN, SOLE_OWNER } from '../page-route.ts';
+import { button, card, confirmed, dataTable, notice, select, textField } from '../parts.ts';
+import { relative, timeAgo } from '../words.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
+import { idOf } from './drafts.ts';
+import { serverFrame, serverPath } from './server-frame.ts';
+
+export const ROLE_WORDS: Record<MemberRole, string> = { full: 'full', read: 'read only' };
+const ROLE_OPTIONS: [MemberRole, string][] = [
+  ['full', 'Full: changes everything but members, owner and removal'],
+  ['read', 'Read only: sees the dashboard and changes nothing'],
+];
+
+const inviteForm = z.object({ email: z.string(), role: z.string() });
+const roleForm = z.object({ role: z.enum(MEMBER_ROLES) });
+const withdrawForm = z.object({ email: z.string() });
+
+const MESSAGES = {
+  invited: 'Invitation saved.',
+  withdrawn: 'Invitation withdrawn.',
+  changed: 'Role changed.',
+  removed: 'Member removed. Revoke the tokens that they know under “API access”.',
+};
+
+/** `/dashboard/servers/<id>/members`: who manages a server with its owner, and invitations. */
+export function memberPages(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+  const pathOf = (server: WithId<Server>, rest = '') => serverPath(base, server, `/members${rest}`);
+
+  const show = async (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) => {
+    const server = serverOf(request);
+    const now = platform.clock.now();
+    const isOwner = mayManage(request, server);
+    const body = html`${card({ title: 'Members', body: await memberTable(server, isOwner) })}
+      ${isOwner ? card({ title: 'Invite', body: invitePart(server, typed, now) }) : ''}`;
+    return sendPage(
+      request,
+      reply,
+      {
+        title: `Members · ${server.name}`,
+        messages: MESSAGES,
+        body: serverFrame({ base, server, now, part: '/members', body }),
+      },
+      status,
+    );
+  };
+
+  const mayManage = (request: FastifyRequest, server: Server) =>
+    (server.ownerId?.equals(userOf(request)._id) ?? false) || isByOperator(platform, request);
+
+  const memberTable = async (server: WithId<Server>, isOwner: boolean): Promise<Html> => {
+    const { ownerId, members = [] } = server;
+    const ids = [...(ownerId ? [ownerId] : []), ...(members ?? []).map(({ userId }) => userId)];
+    const users = await platform.users.find({ _id: { $in: ids } }, { projection: { email: 1 } }).toArray();
+    const now = platform.clock.now();
+    const emailOf = (id: ObjectId) => users.find(({ _id }) => _id.equals(id))?.email ?? 'a deleted account';
+    type Row = { userId: ObjectId; role: MemberRole | 'owner'; at: Date | null };
+    const rows: Row[] = [
+      ...(ownerId ? [{ userId: ownerId, role: 'owner' as const, at: null }] : []),
+      ...(members ?? []),
+    ];
+    return dataTable<Row>({
+      caption: 'Members',
+      rows,
+      columns: [
+        { title: 'User', heads: true, kind: 'address', cell: ({ userId }) => emailOf(userId) },
+        { title: 'Role', cell: ({ role }) => (role === 'owner' ? 'owner' : ROLE_WORDS[role]) },
+        { title: 'Since', cell: ({ at }) => (at ? timeAgo(at, now) : '') },
+        ...(isOwner
+          ? [{ title: 'Actions', cell: (row: Row) => memberActions(server, row, emailOf(row.userId)) }]
+          : []),
+      ],
+      empty: 'This server has no owner and no members.',
+    });
+  };
+
+  const memberActions = (
+    server: WithId<Server>,
+    { userId, role }: { userId: ObjectId; role: string },
+    email: string,
+  ): Content => {
+    if (role === 'owner') return '';
+    const path = pathOf(server, `/${userId.toHexString()}`);
+    const other = role === 'full' ? 'read' : 'full';
+    return html`<div class="actions">
+      ${button({ to: `${path}/role`, text: other === 'full' ? 'Give full access' : 'Make read only', hidden: { role: other }, of: email })}
+      ${confirmed({ text: 'Remove', of: email, consequence: 'The member no longer sees this server. Tokens stay valid: revoke those that the member knows.', form: button({ to: `${path}/remove`, text: 'Remove member', kind: 'danger', of: email }) })}
+    </div>`;
+  };
+
+  const invitePart = (server: WithId<Server>, { values, errors }: Typed, now: Date): Html => {
+    const open = openInvitations(server, now);
+    const mail = platform.config.SMTP_URL
+      ? 'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.'
+      : 'This listing sends no mail: tell the person to sign in. An operator must have confirmed the address.';
+    return html`${errors.form ? notice('bad', errors.form) : ''}
+      ${dataTable({
+        caption: 'Open invitations',
+        rows: open,
+        columns: [
+          { title: 'E-mail address', heads: true, kind: 'address', cell: ({ email }) => email },
+          { title: 'Role', cell: ({ role }) => ROLE_WORDS[role] },
+          { title: 'Invited', cell: ({ at }) => timeAgo(at, now) },
+          {
+            title: 'Actions',
+            cell: ({ email }) =>
+              button({ to: pathOf(server, '/withdraw'), text: 'Withdraw', hidden: { email }, of: email }),
+          },
+        ],
+        empty: 'No open invitations.',
+      })}
+      <form method="post" action="${pathOf(server)}" class="stack">
+        <div class="row">
+          ${textField({ name: 'email', label: 'E-mail address', type: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: mail })}
+          ${select({ name: 'role', label: 'Role', value: values.role ?? 'read', options: ROLE_OPTIONS, error: errors.role })}
+        </div>
+        <button type="submit">Invite</button>
+      </form>`;
+  };
+
+  app.get('/servers/:serverId/members', OWNER, (request, reply) => show(request, reply));
+
+  app.post('/servers/:serverId/members', SOLE_OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const { data, typed } = readForm(inviteForm, request);
+    if (!data) return show(request, reply, typed, 400);
+    try {
+      const retryAt = await inviteMember(platform, server, data, userOf(request));
+      if (retryAt) {
+        const sentence = `You have invited too often. Try again ${relative(retryAt, platform.clock.now())}.`;
+        return await show(request, reply, withError(typed, sentence), 429);
+      }
+    } catch (error) {
+      return show(request, reply, errorsOf(error, typed.values), 400);
+    }
+    return reply.redirect(`${pathOf(server)}?done=invited`, 303);
+  });
+
+  app.post('/servers/:serverId/members/withdraw', SOLE_OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const { data } = readForm(withdrawForm, request);
+    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    await withdrawInvitation(platform, server._id, data.email, userOf(request).email);
+    return reply.redirect(`${pathOf(server)}?done=withdrawn`, 303);
+  });
+
+  const memberOf = (request: FastifyRequest): ObjectId => {
+    const userId = idOf((request.params as { userId?: string }).userId);
+    if (!userId) throw noMember();
+    return userId;
+  };
+
+  app.post('/servers/:serverId/members/:userId/role', SOLE_OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const { data } = readForm(roleForm, request);
+    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    const by = userOf(request).email;
+    if (!(await changeRole(platform, server._id, memberOf(request), data.role, by))) throw noMember();
+    return reply.redirect(`${pathOf(server)}?done=changed`, 303);
+  });
+
+  app.post('/servers/:serverId/members/:userId/remove', SOLE_OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const by = userOf(request).email;
+    if (!(await removeMember(platform, server._id, memberOf(request), by))) throw noMember();
+    return reply.redirect(`${pathOf(server)}?done=removed`, 303);
+  });
+
+  for (const answer of ['accept', 'decline'] as const) {
+    app.post(`/invitations/:serverId/${answer}`, SIGNED_IN, async (request, reply) => {
+      const user = userOf(request);
+      const serverId = idOf((request.params as { serverId?: string }).serverId) ?? new ObjectId();
+      if (answer === 'decline') {
+        // An unconfirmed address may belong to somebody else.
+        if (user.emailVerified) await withdrawInvitation(platform, serverId, user.email, user.email);
+        return reply.redirect(`${base}/dashboard?done=declined`, 303);
+      }
+      const server = await joinServer(platform, serverId, user);
+      if (!server)
+        throw new PageError(
+          404,
+          'You have no open invitation to this server. It may be withdrawn or expired.',
+        );
+      return reply.redirect(serverPath(base, server), 303);
+    });
+  }
+
+  app.post('/memberships/:serverId/leave', SIGNED_IN, async (request, reply) => {
+    const user = userOf(request);
+    const serverId = idOf((request.params as { serverId?: string }).serverId) ?? new ObjectId();
+    await removeMember(platform, serverId, user._id, user.email);
+    return reply.redirect(`${base}/dashboard?done=left`, 303);
+  });
+}
+
+function noMember(): PageError {
+  return new PageError(404, 'This server has no member with this id.');
+}
+
+/** The invitations of a user on the page of their servers. */
+export function invitationCard(base: string, open: Awaited<ReturnType<typeof invitationsOf>>): Content {
+  return open.map(({ server, role, by }) => {
+    const path = `${base}/dashboard/invitations/${server._id.toHexString()}`;
+    return card({
+      title: 'Invitation',
+      body: html`<p>${by} invites you to manage <bdi>${server.name}</bdi> (${ROLE_WORDS[role]}).</p>
+        <div class="actions">
+          ${button({ to: `${path}/accept`, text: 'Accept', kind: 'primary', of: server.name })}
+          ${button({ to: `${path}/decline`, text: 'Decline', of: server.name })}
+        </div>`,
+    });
+  });
+}

@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url';
+import { renderAsync } from '@resvg/resvg-js';
+import { html } from 'hono/html';
+import { LRUCache } from 'lru-cache';
+import PQueue from 'p-queue';
+import type { ServerInfo } from '../../history/server-info.ts';
+import { addressOf } from '../dashboard/server-frame.ts';
+import { PageError } from '../error-pages.ts';
+import { playersText } from '../server-figures.ts';
+import { SHARE_IMAGE } from '../server-paths.ts';
+import { count, counted } from '../words.ts';
+import { DOTS } from './server-images.ts';
+import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
+
+/** The image is drawn with these fonts only, so that it looks the same on every machine. */
+const FONTS = ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSansMono'].map((name) =>
+  fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)),
+);
+
+/** Characters that the fonts have. A name with others is replaced by the address. */
+const DRAWABLE =
+  /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]+$/u;
+
+/** The text without pictographs, which the fonts lack; the fallback when nothing of it can be drawn. */
+function drawable(text: string, fallback: string): string {
+  const plain = imageText(text.replace(/\p{Extended_Pictographic}|\p{Regional_Indicator}|\ufe0f/gu, ''));
+  return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;
+}
+
+/** DejaVu is wider than the fonts for which `fitted` estimates. */
+const WIDER = 1.1;
+
+/** Name, address, players, rank and votes on a card of 1,200 × 630 pixels, as SVG. */
+export function shareDrawing(info: ServerInfo, site: string): string {
+  const { width, height } = SHARE_IMAGE;
+  const [edge, right] = [80, width - 80];
+  const address = imageText(addressOf(info));
+  const name = drawable(info.name, address);
+  const players = playersText(info);
+  const figures = [
+    players,
+    `Rank ${count(info.rankPosition)}`,
+    `${counted(info.votesCount, 'vote')} in 30 days`,
+  ];
+  const room = right - edge;
+  const line = (text: string, size: number) => fitted(text, size * WIDER, room);
+  const nameSize = textWidth(name, 76 * WIDER) <= room ? 76 : 56;
+  const drawing = html`<rect width="${width}" height="${height}" fill="#1a2124"/>
+<rect width="${width}" height="12" fill="${DOTS[info.status]}"/>
+<text x="${edge}" y="130" font-size="34" fill="#9dabae">${line(drawable(site, 'Game servers'), 34)}</text>
+<text x="${edge}" y="240" font-size="${nameSize}" font-weight="700" fill="#e5ebec">${line(name, nameSize)}</text>
+<text x="${edge}" y="320" font-size="38" fill="#9dabae" font-family="DejaVu Sans Mono">${line(address, 38)}</text>
+<circle cx="${edge + 16}" cy="428" r="16" fill="${DOTS[info.status]}"/>
+${figures.map((text, row) => html`<text x="${edge + 56}" y="${442 + row * 58}" font-size="40" fill="#e5ebec">${line(text, 40)}</text>`)}`;
+  return String(svgImage({ width, height, label: `${name}: ${figures.join(', ')}`, drawing }));
+}
+
+/** Rendering takes some 100 ms of a processor: one at a time, few waiting, and the results are cached. */
+const rendering = new PQueue({ concurrency: 1 });
+const MOST_WAITING = 20;
+const rendered = new LRUCache<string, Buffer>({ max: 300 });
+
+/**
+ * Renders an SVG drawing as PNG.
+ *
+ * @throws {PageError} 503 when too many renderings wait
+ */
+export async function asPng(svg: string): Promise<Buffer> {
+  const cached = rendered.get(svg);
+  if (cached) return cached;
+  if (rendering.size >= MOST_WAITING)
+    throw new PageError(503, 'Too many images are being drawn. Try again in a few seconds.');
+  return rendering.add(async () => {
+    const font = { fontFiles: FONTS, loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' };
+    const png = (await renderAsync(svg, { font })).asPng();
+    rendered.set(svg, png);
+    return png;
+  });
+}
