@@ -19,6 +19,7 @@ import { DURABLE } from '../platform/mongo.ts';
 import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
 import { deleteReviewsOf } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
+import { removeMember, withdrawInvitation } from '../servers/members.ts';
 import { removeServer } from './remove-server.ts';
 
 type Deleting = Outbox &
@@ -125,6 +126,7 @@ async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: Active
   const { _id, deletionId, email } = deletion;
   const by = email ?? 'tallyport';
   await removeServersOf(deps, _id, by, lease);
+  await leaveServersOf(deps, _id, email, by);
   await deps.serverDrafts.deleteMany({ ownerId: _id, slot: { $gte: 0 } });
   await deleteReviewsOf(deps, _id);
   await deps.favourites.deleteOne({ _id });
@@ -139,6 +141,23 @@ async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: Active
   }
   await deps.users.deleteOne({ _id }, { writeConcern: DURABLE });
   await deps.accountDeletions.deleteOne({ _id });
+}
+
+/** Ends the user's memberships of others' servers, and the invitations of their address. */
+async function leaveServersOf(
+  deps: Deleting,
+  userId: ObjectId,
+  email: string | null | undefined,
+  by: string,
+): Promise<void> {
+  const { servers } = deps;
+  for await (const { _id } of servers.find({ 'members.userId': userId }, { projection: { _id: 1 } })) {
+    await removeMember(deps, _id, userId, by);
+  }
+  if (!email) return;
+  for await (const { _id } of servers.find({ 'invitations.email': email }, { projection: { _id: 1 } })) {
+    await withdrawInvitation(deps, _id, email, by);
+  }
 }
 
 /**

@@ -8,7 +8,8 @@ import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { type Clock, HOUR } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import type { Review } from '../reviews/review.ts';
-import { type ApiToken, kindOf } from '../servers/api-token.ts';
+import { type ApiToken, kindOf, scopesOf } from '../servers/api-token.ts';
+import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
 
@@ -35,6 +36,7 @@ export const MOST_EXPORTED = {
   sessions: 1_000,
   servers: 1_000,
   tokens: 200,
+  memberships: 1_000,
   drafts: 100,
   reviews: 5_000,
   audit_log: 10_000,
@@ -65,6 +67,8 @@ export async function* exportAccount(deps: Exporting, user: WithId<User>): Async
     ...serverRecord(server),
     ...(await connectionsOf(deps, server._id, truncated)),
   }));
+  const joined = deps.servers.find({ 'members.userId': userId, removedAt: null }, upTo('memberships'));
+  yield* list('memberships', joined, (server) => membershipRecord(server, userId));
   const drafts = deps.serverDrafts.find({ ownerId: userId, slot: { $gte: 0 } }, upTo('drafts'));
   yield* list('drafts', drafts, draftRecord);
   yield* list('reviews', deps.reviews.find({ personId: userId }, upTo('reviews')), reviewRecord);
@@ -150,6 +154,8 @@ function serverRecord(server: WithId<Server>): object {
     listed_at: server.listedAt,
     hidden_at: server.hiddenAt ?? null,
     removed_at: server.removedAt ?? null,
+    members: server.members?.map(({ role, at }) => ({ role, at })) ?? [],
+    invitations: server.invitations?.map(({ email, role, at }) => ({ email, role, at })) ?? [],
   };
 }
 
@@ -164,6 +170,7 @@ async function connectionsOf(deps: Exporting, serverId: ObjectId, truncated: str
     tokens: tokens.slice(0, MOST_EXPORTED.tokens).map((token) => ({
       name: token.name,
       kind: kindOf(token),
+      scopes: scopesOf(token),
       created_at: token.createdAt,
       expires_at: token.expiresAt ?? null,
       revoked_at: token.revokedAt ?? null,
@@ -176,6 +183,10 @@ async function connectionsOf(deps: Exporting, serverId: ObjectId, truncated: str
 /** Only the host of a URL: its path and query may contain a secret. */
 function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string {
   return url ? new URL(url).origin : `${host}:${port}`;
+}
+
+function membershipRecord(server: WithId<Server>, userId: ObjectId): object {
+  return { server_id: server._id, server_name: server.name, role: roleOf(server, userId) };
 }
 
 function draftRecord({ name, address, port, game, createdAt }: ServerDraft): object {

@@ -92,6 +92,16 @@ async function richUser() {
   await platform.votes.insertOne(vote);
   const whose = { user: { _id: user.userId, email: user.email }, sessionId: user.userId };
   await requestAddressChange(platform, whose, { email: `to-${user.email}` });
+  const at = new Date();
+  await platform.servers.updateOne(
+    { _id: others },
+    {
+      $set: {
+        members: [{ userId: user.userId, role: 'full', at }],
+        invitations: [{ email: user.email, role: 'read', by: neighbour.email, at }],
+      },
+    },
+  );
   await addFavourite(platform, user.userId, others);
   await request(user);
   return { user, neighbour, own, second, others, token, vote };
@@ -121,7 +131,11 @@ async function expectDeleted({
   expect(left).toEqual(left.map(() => 0));
   expect(await authenticate(platform, own.toHexString(), token)).toBeNull();
   expect((await platform.votes.findOne({ _id: vote._id, serverId: own }))?.delivery.state).toBe('failed');
-  expect((await platform.servers.findOne({ _id: others }))?.removedAt).toBeNull();
+  expect(await platform.servers.findOne({ _id: others })).toMatchObject({
+    removedAt: null,
+    members: [],
+    invitations: [],
+  });
   expect((await readReviews(platform, others, { page: 1, limit: 10 })).total).toBe(0);
   expect((await sendSignIn(web, email)).statusCode).toBe(401);
   const last = (await mailsTo(platform, email)).filter((text) => text.includes('was deleted'));

@@ -46,6 +46,8 @@ test('the file has what belongs to the user, and no secret', async () => {
   }
   await addFavourite(platform, user.userId, others);
   await noteUsername(platform, user.userId, 'Steve');
+  const member = { userId: user.userId, role: 'read' as const, at: new Date() };
+  await platform.servers.updateOne({ _id: others }, { $set: { members: [member] } });
   const { headers, secret: appSecret, backupCodes } = await setUpTwoFactor(web, user);
   const me = await platform.users.findOne({ _id: user.userId });
   if (me) await requestDeletion(platform, me);
@@ -64,6 +66,7 @@ test('the file has what belongs to the user, and no secret', async () => {
       },
     ],
     reviews: [{ server_id: others.toHexString(), content: `Words of ${user.email} \u2028 "quoted"` }],
+    memberships: [{ server_id: others.toHexString(), role: 'read' }],
     favourites: [{ server_id: others.toHexString() }],
     last_player_name: 'Steve',
     truncated: [],

@@ -56,7 +56,8 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
 
 function consequences({ view: { servers }, reviews }: Deleting): Html {
   return html`<dl class="facts">
-    <div><dt>Servers</dt><dd>${servers.length === 0 ? 'You have none.' : html`Removed from the listing for ever: ${names(servers)}. Votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.`}</dd></div>
+    <div><dt>Servers</dt><dd>${servers.length === 0 ? 'You have none.' : html`Removed from the listing for ever: ${names(servers)}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.`}</dd></div>
+    <div><dt>Servers of others</dt><dd>You leave the servers that you are a member of. They stay listed.</dd></div>
     <div><dt>API tokens</dt><dd>All tokens and claim keys of your servers stop working.</dd></div>
     <div><dt>Reviews</dt><dd>${reviews === 0 ? 'You have written none.' : `Your ${counted(reviews, 'review')} and the owners’ answers are deleted.`} Reviews of your servers disappear with them.</dd></div>
     <div><dt>Votes</dt><dd>Votes carry a player name and not your account, so votes for other servers stay and still count.</dd></div>
