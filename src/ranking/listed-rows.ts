@@ -9,6 +9,7 @@ export type Rows = { servers: Collection<Server>; clock: Clock };
 
 /** A server in a row of the listing. */
 export type ListedRow = {
+  _id: ObjectId;
   name: string;
   slug: string;
   place: number;
@@ -81,9 +82,10 @@ export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Pro
 }
 
 function rowOf(server: Read, now: Date): ListedRow {
-  const { name, slug, rankPosition, game, countryCode, current, daily, isPremium, votes } = server;
+  const { _id, name, slug, rankPosition, game, countryCode, current, daily, isPremium, votes } = server;
   const status = statusAt(server, now);
   return {
+    _id,
     name,
     slug,
     place: rankPosition,

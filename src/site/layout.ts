@@ -108,7 +108,7 @@ function links({ base }: Site, user: User | null, path: string): Html {
   const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
   const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>Servers</a>`;
   if (!user) return html`${ranking}${link('/sign-in', 'Sign in')}${link('/sign-up', 'Sign up')}`;
-  return html`${ranking}${link('/dashboard', 'Your servers')}
+  return html`${ranking}${link('/favourites', 'Favourites')}${link('/dashboard', 'Your servers')}
     ${user.role === 'operator' ? link('/operator', 'Admin area') : ''} ${link('/account', 'Account')}
     <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">Sign out</button></form>`;
 }

@@ -51,7 +51,19 @@ export const PAGES: SamplePage[] = [
   },
   // Without mail there are no such links.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
-  ...fixed('owner', '/account', '/account/two-factor', '/dashboard', '/dashboard/servers/new'),
+  { route: '/confirm-address', reader: 'stranger', path: () => '/confirm-address', status: 400 },
+  { route: '/keep-account', reader: 'stranger', path: () => '/keep-account', status: 400 },
+  ...fixed(
+    'owner',
+    '/account',
+    '/account/email',
+    '/account/delete',
+    '/account/reviews',
+    '/favourites',
+    '/account/two-factor',
+    '/dashboard',
+    '/dashboard/servers/new',
+  ),
   {
     route: '/dashboard/drafts/:draftId',
     reader: 'owner',
@@ -176,5 +188,12 @@ export const STATES: SamplePage[] = [
       reader: 'operator',
     },
   ),
+  named('an account with a new address and a deletion', () => '/account', { reader: 'operator' }),
+  named('the deletion of an account that is requested', () => '/account/delete', { reader: 'operator' }),
+  named('favourites of a user who has none', () => '/favourites', { reader: 'operator' }),
+  named('reviews of a user who has none', () => '/account/reviews', { reader: 'operator' }),
+  named('an address to confirm at the old end', () => '/confirm-address?token=old', { reader: 'stranger' }),
+  named('an address to confirm at the new end', () => '/confirm-address?token=new', { reader: 'stranger' }),
+  named('a deletion to cancel', () => '/keep-account?token=keep', { reader: 'stranger' }),
   named('a page that is not there', () => '/dashboard/nothing', { status: 404 }),
 ];

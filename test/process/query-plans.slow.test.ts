@@ -5,7 +5,9 @@
  */
 import { type Document, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changeOfLink, findAddressChange } from '../../src/accounts/address/change-address.ts';
 import { createAuth } from '../../src/accounts/auth.ts';
+import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
@@ -13,6 +15,7 @@ import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { favouriteIds, listFavourites } from '../../src/favourites/favourites.ts';
 import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
@@ -25,8 +28,9 @@ import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchNames } from '../../src/ranking/search-names.ts';
-import { saveOwnReview } from '../../src/reviews/own-review.ts';
+import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
+import { reviewersOf } from '../../src/reviews/reviewers.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
@@ -52,6 +56,8 @@ let tallyport: TestPlatform;
 /** Has far more of everything than the others. */
 let busy: TestServer;
 let other: TestServer;
+/** A user with 60 favourites. */
+const fan = new ObjectId();
 
 beforeAll(async () => {
   tallyport = await startPlatform();
@@ -69,6 +75,8 @@ beforeAll(async () => {
   const { insertedIds } = await platform.servers.insertMany(servers as never);
   const ids = Object.values(insertedIds);
   const now = clock.now();
+  const entries = [busy.serverId, ...ids.slice(0, 59)].map((serverId) => ({ serverId, at: now }));
+  await platform.favourites.insertOne({ _id: fan, username: 'Steve', entries });
   await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
   // Each server has a vote this month: the first vote of a month also inserts the counter.
   const month = monthOf(now);
@@ -447,6 +455,26 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
     'a page of reviews with answers',
     () => readAnswered(tallyport.platform, busy.serverId, { page: 2, limit: 10 }),
   ],
+  [
+    'the reviewers of a page of reviews',
+    () =>
+      reviewersOf(
+        tallyport.platform,
+        busy.serverId,
+        Array.from({ length: 10 }, (_, n) => ({ username: `Player ${n}`, personId: nobody() })),
+      ),
+  ],
+  ['a user’s reviews', () => listOwnReviews(tallyport.platform, nobody(), { from: undefined, limit: 20 })],
+  ['the number of a user’s reviews', () => countReviewsOf(tallyport.platform, nobody())],
+  ['the favourites of a user', () => favouriteIds(tallyport.platform, fan)],
+  [
+    'a page of favourites with next votes',
+    () => listFavourites(tallyport.platform, fan, { page: 1, limit: 50 }),
+  ],
+  ['a change of an address', () => findAddressChange(tallyport.platform, nobody())],
+  ['a change of an address by its link', () => changeOfLink(tallyport.platform, 'x')],
+  ['a deletion of an account', () => findDeletion(tallyport.platform, nobody())],
+  ['a deletion of an account by its link', () => deletionOfLink(tallyport.platform, 'x')],
   ['votes by day', () => votesByDay(tallyport.platform, busy.serverId, 90)],
 ];
 

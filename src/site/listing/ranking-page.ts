@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { favouriteIds } from '../../favourites/favourites.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { remembered } from '../../platform/deadline.ts';
 import type { Filters } from '../../ranking/filters.ts';
@@ -17,6 +18,7 @@ import type { ListingSources } from './listing-sources.ts';
 import { activeFilters, filterForm, headingOf } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';
+import { starForm } from './star.ts';
 
 /** How long the filter choices are cached. They change with each ranking, every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
@@ -32,13 +34,20 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
     if (hasEmptyFields(request)) return reply.redirect(`${base}${path}`, 303);
     return sendPublicPage(request, reply, path, async () => {
       const summary = await summaryNow();
-      return query.q ? searched(request, query, summary) : ranked(query, summary);
+      return query.q ? searched(request, query, summary) : ranked(request, query, summary);
     });
   });
 
-  async function ranked(query: RankingQuery, summary: Choices): Promise<Page> {
+  /** The signed-in user's favourites; null for visitors, whose pages are cached. */
+  const favouritesOf = async ({ signedIn }: FastifyRequest) =>
+    signedIn ? favouriteIds(platform, signedIn.user._id) : null;
+
+  async function ranked(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const { filters, page } = query;
-    const found = await rankingPage(platform, filters, page);
+    const [found, favourites] = await Promise.all([
+      rankingPage(platform, filters, page),
+      favouritesOf(request),
+    ]);
     if (!found) throw new PageError(404, 'This page of the ranking does not exist.');
     const { rows, total, pages } = found;
     const heading = headingOf(filters);
@@ -53,18 +62,21 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       ...(isWorthListing(query) ? { listed } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
-        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base))}
+        ${favourites ? starForm(`${base}${to(page)}`) : ''}
+        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base), favourites)}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}`,
     };
   }
 
   async function searched(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const rows = await limitedSearch(platform, request, query.q, query.filters);
+    const favourites = await favouritesOf(request);
     return {
       title: `Search: ${query.q}`,
       body: html`${head('Search', found(rows, query))}
         ${filterForm(base, query, summary)} ${activeFilters(base, query)}
-        ${rankingTable(base, 'Servers found', rows, nothingFound(base, query))}`,
+        ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
+        ${rankingTable(base, 'Servers found', rows, nothingFound(base, query), favourites)}`,
     };
   }
 }

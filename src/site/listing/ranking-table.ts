@@ -7,9 +7,22 @@ import { dataTable } from '../parts.ts';
 import { reportedMark } from '../server-figures.ts';
 import { count } from '../words.ts';
 import { sparkline } from './sparkline.ts';
+import { star } from './star.ts';
 
-/** The table of servers on a page of the listing. */
-export function rankingTable(base: string, caption: string, rows: ListedRow[], empty: Content): Html {
+/**
+ * The table of servers on a page of the listing.
+ *
+ * @param favourites - the favourites of the user (`favouriteIds`); null when nobody is signed in
+ */
+export function rankingTable(
+  base: string,
+  caption: string,
+  rows: ListedRow[],
+  empty: Content,
+  favourites: Set<string> | null = null,
+): Html {
+  const starOf = (row: ListedRow) =>
+    favourites ? star({ base }, { ...row, isFavourite: favourites.has(row._id.toHexString()) }) : '';
   return html`<section class="card ranking">${dataTable({
     caption,
     rows,
@@ -23,7 +36,7 @@ export function rankingTable(base: string, caption: string, rows: ListedRow[], e
       {
         title: 'Server',
         heads: true,
-        cell: (row) => html`<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
+        cell: (row) => html`${starOf(row)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
           ${row.isPremium ? premiumMark() : ''}
           <span class="about">${about(row)}</span>`,
       },

@@ -14,7 +14,7 @@ const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Private pages, and search results. */
-const DISALLOWED = ['/dashboard', '/operator', '/account', '/api/', '/*?q=', '/*&q='];
+const DISALLOWED = ['/dashboard', '/operator', '/account', '/favourites', '/api/', '/*?q=', '/*&q='];
 
 /** `/robots.txt` and the site map: an index and its files. */
 export function forSearchEngines(app: FastifyInstance, { platform }: ListingSources): void {

@@ -8,19 +8,22 @@ import { motdPanel } from '../motd.ts';
 import { card, copyable, facts, figure } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import { serverFigures } from '../server-figures.ts';
+import { publicPath } from '../server-paths.ts';
 import type { Site } from '../site-settings.ts';
 import { count, counted, day, decimal, timeAgo } from '../words.ts';
 import { premiumMark } from './ranking-table.ts';
 import type { Seen, View } from './server-view.ts';
+import { star, starForm } from './star.ts';
 import { voteForm } from './vote-form.ts';
 
 /** The head of a server's page: what it is, how to join and vote, and its key figures. */
-export function serverHead(site: Site, { server, seen, reader, voting }: View): Html {
+export function serverHead(site: Site, view: View): Html {
+  const { server, seen, reader, voting } = view;
   const { base } = site;
   const { info, found, now } = seen;
   return html`<div class="page-head">
       <div><h1><bdi>${server.name}</bdi></h1>${about(server, seen)}</div>
-      <div class="actions">${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
+      <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
       ${card({ id: 'join', title: 'How to join', body: html`${copyable(addressOf(server), 'the address')}${motdPanel(info.motd)}` })}
@@ -30,6 +33,16 @@ export function serverHead(site: Site, { server, seen, reader, voting }: View): 
       ${serverFigures(info, ratingFigure(found))}
       ${moreFacts(seen)}
     </section>`;
+}
+
+/** The star of the server; a link to sign in for visitors. */
+function favouriteStar(site: Site, { server, reader }: View): Content {
+  const path = `${site.base}${publicPath(server)}`;
+  if (!reader) {
+    return html`<a class="star" href="${site.base}/sign-in?next=${encodeURIComponent(path)}"><span aria-hidden="true">☆</span>Favourite<span class="for-readers">: sign in to add ${server.name}</span></a>`;
+  }
+  if (server.hiddenAt && !reader.isFavourite) return '';
+  return html`${starForm(path)}${star(site, { ...server, isFavourite: reader.isFavourite }, 'Favourite')}`;
 }
 
 /** Game and country, if known. */

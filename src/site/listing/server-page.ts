@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
+import { favouriteIds } from '../../favourites/favourites.ts';
 import type { Platform } from '../../process/platform.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
 import { roleOf } from '../../servers/ownership.ts';
@@ -122,6 +123,7 @@ async function readerOf(
   return {
     user,
     dashboard: roleOf(server, user._id) !== null || byOperator,
+    isFavourite: (await favouriteIds(platform, user._id)).has(server._id.toHexString()),
     review: await findOwnReview(platform, server._id, user._id),
     whyNot: whyNotReview(server, user, confirmsAddresses(platform)),
     typed,
