@@ -2,7 +2,7 @@ import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const rankedListDefinition = {
-  /** The list's key and the part's number from 0: `f:game=minecraft&online/3` (see `listKey`, `termKey`). */
+  /** The list's key and the part's number from 0: `f:game=minecraft&online/3`, `s:players:/0` (see `listKey`, `termKey`). */
   _id: { type: String, required: true },
   /** The ids of this part's servers, 12 bytes each. */
   ids: { type: Buffer, required: true },
@@ -13,7 +13,7 @@ const rankedListDefinition = {
 } as const;
 
 /**
- * The servers of one filter or search term in the order of their rank, in parts. A page of the listing reads a slice of
+ * The servers of one set of filters in one order, or of one search term, in parts. A page of the listing reads a slice of
  * one part. Derived data: every ranking writes the parts that changed.
  */
 export const rankedListSchema = new Schema(rankedListDefinition, { collection: 'ranked_lists' });

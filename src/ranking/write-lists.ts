@@ -2,15 +2,26 @@ import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
+import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import { FILTERED, type Filtered, listKey, listKeys } from './filters.ts';
+import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
 import { type Choice, type Choices, type ListingSummary, type RankedList, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type Making, replaceLists } from './replace-lists.ts';
+import {
+  OTHER_SORTS,
+  type OtherSort,
+  type Rating,
+  ratingOf,
+  SORTED,
+  type Sorted,
+  sortFigure,
+} from './sorts.ts';
 
 type Listing = {
   servers: Collection<Server>;
+  reviewLists: Collection<ReviewList>;
   rankedLists: Collection<RankedList>;
   listingSummary: Collection<ListingSummary>;
   clock: Clock;
@@ -33,12 +44,17 @@ const MOST_CHOICES = 60;
 
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
- * passes, and one for each term of a name. Only what changed is written. After a crash the next run completes it.
+ * passes, in each order, and one for each term of a name. Only what changed is written. After a crash the next run completes it.
  */
 export async function writeLists(deps: Listing, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
-  const { ids, names, lists } = await readRanking(deps);
-  await replaceLists(rankedLists, lease, { prefix: 'f:', lists, length: PART, order: 'rank' }, ids);
+  const { ids, names, lists, figures } = await readRanking(deps);
+  const written = { length: PART, order: 'given' } as const;
+  await replaceLists(rankedLists, lease, { prefix: listPrefix('rank'), lists, ...written }, ids);
+  for (const sort of OTHER_SORTS) {
+    const sorted = inOrder(lists, sort, figures[sort]);
+    await replaceLists(rankedLists, lease, { prefix: listPrefix(sort), lists: sorted, ...written }, ids);
+  }
   const before = await listingSummary.findOne({ _id: SUMMARY });
   const digest = digestOf(ids, names);
   const stand = before?.names.digest === digest && before.names.at > after(clock.now(), -NAMES_TTL_MS);
@@ -58,8 +74,10 @@ export async function writeLists(deps: Listing, lease: ActiveLease): Promise<voi
 }
 
 /** All ranked servers in order, and the lists of every set of filters. */
-async function readRanking({ servers, clock }: Listing) {
+async function readRanking({ servers, reviewLists, clock }: Listing) {
   const now = clock.now();
+  const ratings = await readRatings(reviewLists);
+  const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
   const ids: ObjectId[] = [];
   const names: string[] = [];
   // Always written, so an empty listing is recognised as one.
@@ -67,13 +85,41 @@ async function readRanking({ servers, clock }: Listing) {
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })
     .sort({ rankPosition: 1 })
-    .project<WithId<Filtered & { name: string }>>({ name: 1, ...FILTERED });
+    .project<WithId<Filtered & Sorted & { name: string }>>({ name: 1, ...FILTERED, ...SORTED });
   for await (const server of inOrder) {
     const place = ids.push(server._id) - 1;
     names.push(server.name);
     for (const key of listKeys(server, now)) addTo(lists, key, place);
+    const rating = ratings.get(server._id.toHexString()) ?? null;
+    for (const sort of OTHER_SORTS) figures[sort].push(sortFigure(sort, server, rating, now));
   }
-  return { ids, names, lists };
+  return { ids, names, lists, figures };
+}
+
+/** The ratings of all servers with reviews, by id. */
+async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<string, Rating | null>> {
+  const found = reviewLists.find({}, { projection: { count: 1, ratingSum: 1 }, batchSize: BATCH });
+  const ratings = new Map<string, Rating | null>();
+  for await (const list of found) ratings.set(list._id.toHexString(), ratingOf(list));
+  return ratings;
+}
+
+/** The same lists in another order, made one by one. */
+function* inOrder(
+  lists: Map<string, Making>,
+  sort: OtherSort,
+  figures: number[],
+): Generator<[string, Making]> {
+  const figureAt = (place: number) => figures[place] ?? 0;
+  const positions = new Uint32Array(figures.length);
+  const all = figures.map((_, place) => place).toSorted((a, b) => figureAt(b) - figureAt(a) || a - b);
+  for (const [position, place] of all.entries()) positions[place] = position;
+  const positionAt = (place: number) => positions[place] ?? 0;
+  const start = listPrefix('rank').length;
+  for (const [key, { places, total }] of lists) {
+    const sorted = places.toSorted((a, b) => positionAt(a) - positionAt(b));
+    yield [`${listPrefix(sort)}${key.slice(start)}`, { places: sorted, total }];
+  }
 }
 
 async function writeNames({ rankedLists }: Listing, lease: ActiveLease, ids: ObjectId[], names: string[]) {

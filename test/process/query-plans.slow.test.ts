@@ -566,13 +566,19 @@ async function rankAlike(): Promise<void> {
 test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
   await rankAlike();
   const { platform } = tallyport;
-  const page = ['query ranked_lists', 'command servers'];
-  const search = ['query ranked_lists', 'query servers', 'command servers'];
+  const page = ['query ranked_lists', 'query servers'];
+  const search = page;
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
     ['the first page', () => rankingPage(platform, {}, 1), page],
     ['the last page', () => rankingPage(platform, {}, 50), page],
     ['a page of a game', () => rankingPage(platform, { game: 'rust' }, 20), page],
     ['all filters', () => rankingPage(platform, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
+      `by ${sort}`,
+      () => rankingPage(platform, { game: 'rust', online: true }, 1, sort),
+      ['query ranked_lists'],
+    ]),
+    ['by rating', () => rankingPage(platform, {}, 50, 'rating'), [...page, 'query review_lists']],
     ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
     ['what all names have', () => searchNames(platform, 'craft'), search],
     ['one of the thousand', () => searchNames(platform, 'crafy 777'), search],

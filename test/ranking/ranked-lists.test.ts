@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { removeServer } from '../../src/listing/remove-server.ts';
-import { HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { type Filters, passes } from '../../src/ranking/filters.ts';
@@ -170,19 +170,63 @@ it('writes only what changed', async () => {
   expect(await writes()).toBe(0);
 });
 
-it('counts votes of this month in each row as they are now', async () => {
+it('shows in each row the votes that decided its rank, also of another month', async () => {
   const platform = await testPlatform();
-  const [server = new ObjectId()] = await listServers(platform, [{ votes: 5 }, { votes: 3 }, {}]);
-  const month = platform.clock.now().toISOString().slice(0, 7);
-  await platform.voteCounters.updateOne({ serverId: server, month }, { $inc: { 'days.01': 2 } });
-  await platform.voteCounters.insertOne({
-    _id: new ObjectId(),
-    serverId: server,
-    month: '2020-01',
-    days: { '01': 9 },
-  });
+  const [server = new ObjectId()] = await listServers(platform, [{ votes: 5 }, { votes: 8 }, {}]);
+  const twentyDaysAgo = after(platform.clock.now(), -20 * DAY)
+    .toISOString()
+    .slice(0, 10);
+  const [month, day] = [twentyDaysAgo.slice(0, 7), `days.${twentyDaysAgo.slice(8)}`];
+  await platform.voteCounters.updateOne(
+    { serverId: server, month },
+    { $inc: { [day]: 7 } },
+    { upsert: true },
+  );
+  await recomputeRanks(platform);
   const { rows = [] } = (await rankingPage(platform, {}, 1)) ?? {};
-  expect(rows.map(({ monthlyVotes }) => monthlyVotes)).toEqual([7, 3, 0]);
+  expect(rows.map(({ votesCount }) => votesCount)).toEqual([12, 8, 0]);
+});
+
+/** What the orders compare; the first is the best ranked. */
+const FIGURES = [
+  { online: 5, uptime: 99.5, reviews: { count: 2, ratingSum: 10 } },
+  { online: 50, uptime: 99.5, reviews: { count: 3, ratingSum: 12 } },
+  { online: null, uptime: null },
+  { online: 0, uptime: 100, reviews: { count: 0, ratingSum: 0 } },
+  { online: 50, uptime: 0, reviews: { count: 40, ratingSum: 160 } },
+  { online: 7, uptime: 99.999, reviews: { count: 9, ratingSum: 40 } },
+].map((figures, i) => ({ ...figures, name: `S${i}`, votes: 100 - i, game: i % 2 ? 'rust' : 'minecraft' }));
+
+it.each([
+  // Equal figures keep the order of the ranking; offline servers come after online ones without players.
+  ['players', ['S1', 'S4', 'S5', 'S0', 'S3', 'S2']],
+  ['newest', ['S5', 'S4', 'S3', 'S2', 'S1', 'S0']],
+  // Two perfect reviews do not beat forty good ones; of equal averages the one of more reviews is first.
+  ['rating', ['S5', 'S4', 'S1', 'S0', 'S2', 'S3']],
+  ['uptime', ['S3', 'S5', 'S0', 'S1', 'S4', 'S2']],
+] as const)('lists servers by %s, also those that pass filters', async (sort, expected) => {
+  const platform = await testPlatform();
+  await listServers(platform, FIGURES);
+  const names = async (filters: Filters) =>
+    (await rankingPage(platform, filters, 1, sort))?.rows.map(({ name }) => name);
+  expect(await names({})).toEqual(expected);
+  const odd = expected.filter((name) => Number(name.slice(1)) % 2);
+  expect(await names({ game: 'rust' })).toEqual(odd);
+  expect(await rankingPage(platform, { game: 'mbe' }, 1, sort)).toMatchObject({ rows: [], total: 0 });
+});
+
+it('lists by players, page by page, every server once', async () => {
+  const platform = await testPlatform();
+  await listServers(platform, servers(425));
+  const names = new Set<string>();
+  for (let page = 1; page <= 22; page += 1) {
+    const found = await rankingPage(platform, {}, page, 'players');
+    for (const { name } of found?.rows ?? []) names.add(name);
+  }
+  expect(names.size).toBe(425);
+  expect(await rankingPage(platform, {}, 23, 'players')).toBeNull();
+  const first = await rankingPage(platform, {}, 1, 'players');
+  expect(first?.rows.slice(0, 3).map(({ onlinePlayers }) => onlinePlayers)).toEqual([424, 423, 422]);
 });
 
 it('forgets a name’s pieces whatever letters they begin with', async () => {

@@ -92,6 +92,35 @@ test('filters have a fixed order in the address, and each can be removed', async
   expect(nothing.body).toContain('No server matches all of these filters.');
 });
 
+test.each([
+  ['players', 'Players', '<td class="number" data-title="Players"><div>9 <'],
+  ['newest', 'Newest', 'data-title="Listed"'],
+  ['rating', 'Rating', '4.67 <span class="soft">of 5, 3 reviews</span>'],
+  ['uptime', 'Uptime', '99.5 %'],
+])('the list by %s shows the figure that it is sorted by and keeps the order', async (sort, name, figure) => {
+  const web = await openWebApp();
+  const best = { online: 9, uptime: 99.5, reviews: { count: 3, ratingSum: 14 } };
+  const others = Array.from({ length: 21 }, (_, i) => ({ name: `Alpha ${i}`, game: 'rust', votes: 30 - i }));
+  await listServers(web.platform, [...others, { name: 'Best', game: 'rust', ...best }]);
+  const { body, headers } = await getPage(web, `/?game=rust&sort=${sort}`);
+  expect(namesIn(body)[0]).toBe('Best');
+  expect(body).toContain(figure);
+  expect(body).toContain('aria-sort="descending"');
+  expect(body).toMatch(new RegExp(`aria-current="true">${name}<`));
+  expect(body).toContain(`name="sort" value="${sort}"`);
+  expect(body).toContain(`sort=${sort}&amp;page=2" rel="next"`);
+  expect(headers.link).toContain(`sort=${sort}>; rel="canonical"`);
+  expect(body).toContain('<meta name="robots" content="noindex" />');
+});
+
+test('the ranking shows the votes that it ranks by, and an unknown order is the ranking', async () => {
+  const web = await listing(3);
+  const { body } = await getPage(web, '/?sort=$where');
+  expect(body).toContain('<th scope="col" class="number" >Votes in 30 days</th>');
+  expect(body).not.toContain('this month');
+  expect(namesIn(body)).toEqual(['Alpha 0', 'Alpha 1', 'Alpha 2']);
+});
+
 test('a form with empty fields redirects to the short address', async () => {
   const web = await listing(1, { PUBLIC_URL: 'http://localhost:3000/listing' });
   const { statusCode, headers } = await getPage(web, '/?q=&game=rust&country=&version=');

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { Filters } from '../../ranking/filters.ts';
 import type { Choice, Choices } from '../../ranking/ranked-list.ts';
+import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import { countryName, gameName } from '../dashboard/server-fields.ts';
 import type { Content, Html } from '../html.ts';
 import { checkbox, select, textField } from '../parts.ts';
@@ -20,7 +21,7 @@ type FilterName = keyof typeof NAMES;
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
 /** Search and filters in one form; needs no script. */
-export function filterForm(base: string, { q, filters }: RankingQuery, summary: Choices): Html {
+export function filterForm(base: string, { q, filters, sort }: RankingQuery, summary: Choices): Html {
   const { game, country, version, online } = filters;
   return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="Servers">
     ${textField({ name: 'q', label: 'Name', type: 'search', value: q, maxlength: 100, placeholder: 'Any name', spellcheck: false, autocomplete: 'off' })}
@@ -28,8 +29,24 @@ export function filterForm(base: string, { q, filters }: RankingQuery, summary: 
     ${select({ name: 'country', label: 'Country', value: country ?? '', options: options('Any country', summary.countries, country, countryName) })}
     ${select({ name: 'version', label: 'Version', value: version ?? '', options: versionOptions(summary.versions, version) })}
     ${checkbox({ name: 'online', label: 'Online now', checked: online ?? false })}
+    ${sort === 'rank' ? '' : html`<input type="hidden" name="sort" value="${sort}" />`}
     <button type="submit">Show</button>
   </form>`;
+}
+
+const SORT_NAMES: Record<Sort, string> = {
+  rank: 'Rank',
+  players: 'Players',
+  newest: 'Newest',
+  rating: 'Rating',
+  uptime: 'Uptime',
+};
+
+/** Links to the same list in each order; the present one is marked. */
+export function sortLinks(base: string, query: RankingQuery): Html {
+  const link = (sort: Sort) =>
+    html`<a href="${base}${rankingPath({ ...query, sort, page: 1 })}" ${sort === query.sort ? html`aria-current="true"` : ''}>${SORT_NAMES[sort]}</a>`;
+  return html`<nav class="sorts" aria-label="Sort by"><span class="soft" aria-hidden="true">Sort by</span>${SORTS.map(link)}</nav>`;
 }
 
 function options(

@@ -6,6 +6,8 @@ import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choices } from '../../ranking/ranked-list.ts';
 import { listingSummary, ROWS, rankingPage } from '../../ranking/read-lists.ts';
+import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content } from '../html.ts';
 import type { Listed, Page } from '../layout.ts';
@@ -14,7 +16,7 @@ import { sendPublicPage } from '../public-page.ts';
 import { count, counted } from '../words.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { ListingSources } from './listing-sources.ts';
-import { activeFilters, filterForm, headingOf } from './ranking-filters.ts';
+import { activeFilters, filterForm, headingOf, sortLinks } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';
 
@@ -37,23 +39,25 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
   });
 
   async function ranked(query: RankingQuery, summary: Choices): Promise<Page> {
-    const { filters, page } = query;
-    const found = await rankingPage(platform, filters, page);
+    const { filters, page, sort } = query;
+    const found = await rankingPage(platform, filters, page, sort);
     if (!found) throw new PageError(404, 'This page of the ranking does not exist.');
     const { rows, total, pages } = found;
     const heading = headingOf(filters);
     const narrowed = isNarrowed(filters);
+    const order = ORDERS[sort];
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const of = page > 1 ? `, page ${count(page)}` : '';
-    const description = `${counted(total, 'server')}${narrowed ? '' : ` on ${name}`}, ranked by votes in 30 days, with players and status.`;
+    const description = `${counted(total, 'server')}${narrowed ? '' : ` on ${name}`}, ${order}, with players and status.`;
     const listed: Listed = { canonical: to(page), description, previous, next };
     return {
       title: `${heading}${of}`,
       ...(isWorthListing(query) ? { listed } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
-        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base))}
+        ${total > 0 ? sortLinks(base, query) : ''}
+        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base), sort)}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}`,
     };
   }
@@ -73,9 +77,18 @@ function isNarrowed(filters: Filters): boolean {
   return Object.values(filters).some(Boolean);
 }
 
+/** The orders in words, as they follow the number of servers. */
+const ORDERS: Record<Sort, string> = {
+  rank: `ranked by votes in ${RANKING_DAYS} days`,
+  players: 'with the most players first',
+  newest: 'newest first',
+  rating: `best rated first; servers with fewer than ${ENOUGH_REVIEWS} reviews follow`,
+  uptime: 'with the highest uptime in 30 days first, by our own checks',
+};
+
 /** Pages for search engines: the ranking, and the lists of one game, country or version. */
-function isWorthListing({ filters: { game, country, version, online } }: RankingQuery): boolean {
-  return !online && [game, country, version].filter(Boolean).length <= 1;
+function isWorthListing({ sort, filters: { game, country, version, online } }: RankingQuery): boolean {
+  return sort === 'rank' && !online && [game, country, version].filter(Boolean).length <= 1;
 }
 
 function head(heading: string, detail: Content) {
@@ -83,18 +96,24 @@ function head(heading: string, detail: Content) {
 }
 
 /** The size of the list and its order. */
-function listSummary({ filters }: RankingQuery, total: number, { servers, online }: Choices): Content {
+function listSummary({ filters, sort }: RankingQuery, total: number, { servers, online }: Choices): Content {
+  const order = `${ORDERS[sort]}.${AGES[sort] ?? ''}`;
   if (isNarrowed(filters)) {
     const age = filters.online
       ? ' The filter «online» uses data up to ten minutes old; the status shown is current.'
       : '';
-    return `${counted(total, 'server')}, ranked by votes in 30 days.${age}`;
+    return `${counted(total, 'server')}, ${order}${age}`;
   }
   if (total === 0) return '';
   // The totals may be slightly older than the list.
   const among = servers > 0 ? `, ${count(online)} online` : '';
-  return `${counted(total, 'server')}${among}, ranked by votes in 30 days.`;
+  return `${counted(total, 'server')}${among}, ${order}`;
 }
+
+/** Where the figures shown are newer than the order. */
+const AGES: Partial<Record<Sort, string>> = {
+  players: ' The order is up to ten minutes old; the numbers are current.',
+};
 
 function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = html`“<bdi>${q}</bdi>”`;
@@ -108,7 +127,7 @@ function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
 }
 
 function nothingFound(base: string, { q, filters }: RankingQuery): Content {
-  const everywhere = `${base}${rankingPath({ q, filters: {}, page: 1 })}`;
+  const everywhere = `${base}${rankingPath({ q, filters: {}, sort: 'rank', page: 1 })}`;
   return html`<p>Try a part of the name, such as its rarest word. One typo is allowed.</p>
     <p>${isNarrowed(filters) ? html`<a href="${everywhere}">Search all servers</a> · ` : ''}<a href="${base}/">Show the whole ranking</a></p>`;
 }

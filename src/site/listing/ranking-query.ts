@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Filters } from '../../ranking/filters.ts';
+import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import { queryOf, queryText } from '../form.ts';
 
 /** The query of a ranking page. */
@@ -7,6 +8,8 @@ export type RankingQuery = {
   /** A search for a name; empty for the ranking itself. */
   q: string;
   filters: Filters;
+  /** The order of a list; the results of a search are in their own. */
+  sort: Sort;
   /** From 1. */
   page: number;
 };
@@ -16,7 +19,7 @@ const MAX_NAME_LENGTH = 100;
 
 /** Reads a query. Invalid values, such as a country of five letters, are ignored. */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
-  const { q = '', game, country, online, version, page } = queryOf(request);
+  const { q = '', game, country, online, version, sort, page } = queryOf(request);
   const valid = (value: string | undefined, shape: RegExp) =>
     value && shape.test(value) ? value : undefined;
   return {
@@ -27,6 +30,7 @@ export function rankingQuery(request: FastifyRequest): RankingQuery {
       online: online === 'yes' || undefined,
       version: valid(version, /^\d{1,3}\.\d{1,3}$/),
     },
+    sort: SORTS.find((one) => one === sort) ?? 'rank',
     page: Number(valid(page, /^[1-9]\d{0,6}$/) ?? 1),
   };
 }
@@ -41,7 +45,7 @@ export function searchText(typed: string): string {
 }
 
 /** The canonical path of a page, with its query. */
-export function rankingPath({ q, filters, page }: RankingQuery): string {
+export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   const { game, country, online, version } = filters;
   return `/${queryText({
     q,
@@ -49,6 +53,7 @@ export function rankingPath({ q, filters, page }: RankingQuery): string {
     country,
     version,
     online: online ? 'yes' : undefined,
+    sort: q || sort === 'rank' ? undefined : sort,
     page: page > 1 ? String(page) : undefined,
   })}`;
 }

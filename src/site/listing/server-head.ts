@@ -65,6 +65,7 @@ function moreFacts({ info }: Seen): Html {
       info.peakPlayers > 0 &&
         `${playersOnAverage(info.averagePlayers)} on average, ${count(info.peakPlayers)} at the peak`,
     ],
+    ['Votes this month', count(info.monthlyVotes)],
     ['Latency', latencyText(info.latencyMs, info.averageLatency)],
     ['Listed since', day(info.listedAt)],
   ])}</div>`;
