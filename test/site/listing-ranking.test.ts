@@ -52,6 +52,24 @@ test('the ranking is the home page and shows the figures of each rank', async ()
   }
 });
 
+test('a country has a flag of this site beside its name, and a code without a flag has none', async () => {
+  const web = await openWebApp();
+  await listServers(web.platform, [
+    { name: 'One', countryCode: 'DE' },
+    { name: 'Two', countryCode: 'QQ' },
+  ]);
+  const { body } = await getPage(web, '/');
+  const [, path = ''] = /<img src="(\/assets\/flags-[^"]+\/DE\.svg)" alt=""[^>]*>Germany</.exec(body) ?? [];
+  const file = await getPage(web, path);
+  expect(file.headers['content-type']).toBe('image/svg+xml');
+  expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+  expect(file.body).toMatch(/^<svg /);
+  expect(body).not.toContain('QQ.svg');
+  for (const code of ['QQ', 'de', 'BQ-BO', '..%2Fpackage', '%00']) {
+    expect((await getPage(web, path.replace('DE', code))).statusCode, code).toBe(404);
+  }
+});
+
 test('pages have stable canonical addresses and links to their neighbours', async () => {
   const web = await listing(45);
   const site = 'http://localhost:3000';

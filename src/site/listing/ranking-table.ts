@@ -2,8 +2,9 @@ import { html } from 'hono/html';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Rating, Sort } from '../../ranking/sorts.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
-import { countryName, gameName } from '../dashboard/server-fields.ts';
+import { gameName } from '../dashboard/server-fields.ts';
 import { badgeOf } from '../dashboard/server-frame.ts';
+import { country } from '../flags.ts';
 import type { Content, Html } from '../html.ts';
 import { type Column, dataTable } from '../parts.ts';
 import { reportedMark } from '../server-figures.ts';
@@ -34,7 +35,7 @@ export function rankingTable(
         heads: true,
         cell: (row) => html`<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
           ${row.isPremium ? premiumMark() : ''}
-          <span class="about">${about(row)}</span>`,
+          <span class="about">${about(base, row)}</span>`,
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
       {
@@ -85,11 +86,10 @@ export function premiumMark(): Html {
 }
 
 /** Game, country and version, if known. */
-function about({ game, countryCode, version }: ListedRow): Content[] {
+function about(base: string, { game, countryCode, version }: ListedRow): Content[] {
   const parts: Content[] = [
     game && html`<span>${gameName(game)}</span>`,
-    countryCode &&
-      html`<span><span class="code" aria-hidden="true">${countryCode}</span> ${countryName(countryCode)}</span>`,
+    countryCode && country(base, countryCode),
     version && html`<bdi class="version">${version}</bdi>`,
   ];
   return parts.filter(Boolean);

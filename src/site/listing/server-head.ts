@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import type { Server } from '../../servers/server.ts';
-import { countryName, gameName } from '../dashboard/server-fields.ts';
+import { gameName } from '../dashboard/server-fields.ts';
 import { addressOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
+import { country } from '../flags.ts';
 import { UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { motdPanel } from '../motd.ts';
@@ -19,7 +20,7 @@ export function serverHead(site: Site, { server, seen, reader, voting }: View): 
   const { base } = site;
   const { info, found, now } = seen;
   return html`<div class="page-head">
-      <div><h1><bdi>${server.name}</bdi></h1>${about(server, seen)}</div>
+      <div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}</div>
       <div class="actions">${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
@@ -33,10 +34,10 @@ export function serverHead(site: Site, { server, seen, reader, voting }: View): 
 }
 
 /** Game and country, if known. */
-function about({ game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
+function about(base: string, { game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
   const parts = [
     game && html`<span>${gameName(game)}</span>`,
-    countryCode !== 'ZZ' && html`<span>${countryName(countryCode)}</span>`,
+    countryCode !== 'ZZ' && country(base, countryCode),
     isPremium && premiumMark(),
   ].filter(Boolean);
   return parts.length > 0 ? html`<p class="about">${parts}</p>` : '';
