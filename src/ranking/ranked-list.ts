@@ -36,6 +36,8 @@ const listingSummaryDefinition = {
   games: choices,
   countries: choices,
   versions: choices,
+  /** The versions of each of these games, by its id. Absent in a summary of an older version. */
+  gameVersions: { type: Schema.Types.Mixed },
   /** The digest of the names in the term lists, and when these were written. */
   names: {
     type: new Schema(
@@ -58,6 +60,7 @@ export type Choices = {
   games: Choice[];
   countries: Choice[];
   versions: Choice[];
+  gameVersions?: Record<string, Choice[]>;
 };
 export type ListingSummary = Choices & { _id: string; names: { digest: string; at: Date } };
 

@@ -11,11 +11,11 @@ import { PART } from './write-lists.ts';
 /** Servers on a page. */
 export const ROWS = 20;
 
-type Lists = { rankedLists: Collection<RankedList> };
+export type Lists = { rankedLists: Collection<RankedList> };
 type Ratings = { reviewLists: Collection<ReviewList> };
 
 /** A page of the listing. */
-type RankingPage = {
+export type RankingPage = {
   rows: ListedRow[];
   /** The number of servers that passed the filters in the last ranking. */
   total: number;

@@ -41,6 +41,8 @@ const BATCH = 1_000;
 
 /** The most values of each filter. */
 const MOST_CHOICES = 60;
+/** The most versions of one game. */
+const MOST_GAME_VERSIONS = 30;
 
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
@@ -144,15 +146,31 @@ function summaryOf(lists: Map<string, Making>, servers: number): Choices {
     games: choicesOf(lists, (value) => listKey({ game: value })),
     countries: choicesOf(lists, (value) => listKey({ country: value })),
     versions: choicesOf(lists, (value) => listKey({ version: value })),
+    gameVersions: gameVersionsOf(lists),
   };
+}
+
+/** The most frequent versions of each game. */
+function gameVersionsOf(lists: Map<string, Making>): Record<string, Choice[]> {
+  const found = new Map<string, Choice[]>();
+  for (const [key, { total }] of lists) {
+    const [, game, value] = /^f:game=([^&]+)&version=([^&]+)$/.exec(key) ?? [];
+    if (game && value) found.set(game, [...(found.get(game) ?? []), { value, servers: total }]);
+  }
+  return Object.fromEntries(
+    [...found].map(([game, choices]) => [game, mostFrequent(choices, MOST_GAME_VERSIONS)]),
+  );
 }
 
 /** The values of the lists with this one filter, the most frequent first. */
 function choicesOf(lists: Map<string, Making>, keyOf: (value: string) => string): Choice[] {
   const start = keyOf(' ').slice(0, -1);
-  return [...lists]
+  const choices = [...lists]
     .filter(([key]) => key.startsWith(start) && !key.includes('&'))
-    .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }))
-    .toSorted((a, b) => b.servers - a.servers || (a.value < b.value ? -1 : 1))
-    .slice(0, MOST_CHOICES);
+    .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }));
+  return mostFrequent(choices, MOST_CHOICES);
+}
+
+function mostFrequent(choices: Choice[], most: number): Choice[] {
+  return choices.toSorted((a, b) => b.servers - a.servers || (a.value < b.value ? -1 : 1)).slice(0, most);
 }

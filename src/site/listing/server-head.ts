@@ -11,6 +11,7 @@ import { writtenText } from '../plain-text.ts';
 import { serverFigures } from '../server-figures.ts';
 import type { Site } from '../site-settings.ts';
 import { count, counted, day, decimal, timeAgo } from '../words.ts';
+import { gamePath } from './ranking-query.ts';
 import { premiumMark } from './ranking-table.ts';
 import type { Seen, View } from './server-view.ts';
 import { voteForm } from './vote-form.ts';
@@ -36,7 +37,7 @@ export function serverHead(site: Site, { server, seen, reader, voting }: View): 
 /** Game and country, if known. */
 function about(base: string, { game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
   const parts = [
-    game && html`<span>${gameName(game)}</span>`,
+    game && html`<a href="${base}${gamePath(game)}">${gameName(game)}</a>`,
     countryCode !== 'ZZ' && country(base, countryCode),
     isPremium && premiumMark(),
   ].filter(Boolean);
