@@ -2,7 +2,7 @@ import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const rankedListDefinition = {
-  /** The list's key and the part's number from 0: `f:game=minecraft&online/3`, `s:players:/0` (see `listKey`, `termKey`). */
+  /** The list's key and the part's number from 0: `f:game=minecraft&online/3`, `s:players:/0` (see `listKey`, `termKey`, `textKey`). */
   _id: { type: String, required: true },
   /** The ids of this part's servers, 12 bytes each. */
   ids: { type: Buffer, required: true },
@@ -46,6 +46,13 @@ const listingSummaryDefinition = {
     ),
     required: true,
   },
+  /** The same of the messages and addresses; absent in a summary of an older version. */
+  texts: {
+    type: new Schema(
+      { digest: { type: String, required: true }, at: { type: Date, required: true } },
+      { _id: false },
+    ),
+  },
 } as const;
 
 /** The values to filter by: one document, written with the lists. */
@@ -62,7 +69,8 @@ export type Choices = {
   versions: Choice[];
   gameVersions?: Record<string, Choice[]>;
 };
-export type ListingSummary = Choices & { _id: string; names: { digest: string; at: Date } };
+type Written = { digest: string; at: Date };
+export type ListingSummary = Choices & { _id: string; names: Written; texts?: Written };
 
 /** The id of the one document. */
 export const SUMMARY = 'listing';

@@ -18,6 +18,7 @@ import {
   type Sorted,
   sortFigure,
 } from './sorts.ts';
+import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
 
 type Listing = {
   servers: Collection<Server>;
@@ -33,8 +34,11 @@ export const PART = 200;
 /** The most servers in the list of a term, the best ranked ones: every search reads these lists. */
 const MOST_OF_A_TERM = 250;
 
-/** The lists of names are rewritten after this time even when no name changed, since ranks change. */
-const NAMES_TTL_MS = 6 * HOUR;
+/** The lists of terms are rewritten after this time even when nothing changed, since ranks change. */
+const TERMS_TTL_MS = 6 * HOUR;
+
+/** Messages change all the time. Unless a server was listed or renamed too, their lists are at most rewritten so often. */
+const TEXTS_EVERY_MS = HOUR;
 
 /** A larger batch would block other work of the process while it is parsed. */
 const BATCH = 1_000;
@@ -46,11 +50,11 @@ const MOST_GAME_VERSIONS = 30;
 
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
- * passes, in each order, and one for each term of a name. Only what changed is written. After a crash the next run completes it.
+ * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written. After a crash the next run completes it.
  */
 export async function writeLists(deps: Listing, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
-  const { ids, names, lists, figures } = await readRanking(deps);
+  const { ids, names, texts, lists, figures } = await readRanking(deps);
   const written = { length: PART, order: 'given' } as const;
   await replaceLists(rankedLists, lease, { prefix: listPrefix('rank'), lists, ...written }, ids);
   for (const sort of OTHER_SORTS) {
@@ -58,19 +62,31 @@ export async function writeLists(deps: Listing, lease: ActiveLease): Promise<voi
     await replaceLists(rankedLists, lease, { prefix: listPrefix(sort), lists: sorted, ...written }, ids);
   }
   const before = await listingSummary.findOne({ _id: SUMMARY });
-  const digest = digestOf(ids, names);
-  const stand = before?.names.digest === digest && before.names.at > after(clock.now(), -NAMES_TTL_MS);
-  const at = clock.now();
-  if (!stand) {
-    // After a crash half-way, the lists no longer match the digest in the summary.
-    await listingSummary.updateOne({ _id: SUMMARY }, { $set: { 'names.digest': '' } });
-    await writeNames(deps, lease, ids, names);
+  const now = clock.now();
+  const stands = (written: ListingSummary['names'] | undefined, digest: string, ttlMs: number) =>
+    written?.digest === digest && written.at > after(now, -ttlMs);
+  const namesDigest = digestOf(ids, names);
+  const namesStand = stands(before?.names, namesDigest, TERMS_TTL_MS);
+  const textsDigest = digestOf(ids, texts);
+  const textsStand =
+    stands(before?.texts, textsDigest, TERMS_TTL_MS) ||
+    (namesStand && before?.texts !== undefined && stands(before.texts, before.texts.digest, TEXTS_EVERY_MS));
+  // After a crash half-way, the lists no longer match the digests in the summary.
+  const begun = {
+    ...(namesStand ? {} : { 'names.digest': '' }),
+    ...(textsStand || !before?.texts ? {} : { 'texts.at': new Date(0) }),
+  };
+  if (before && Object.keys(begun).length > 0) {
+    await listingSummary.updateOne({ _id: SUMMARY }, { $set: begun });
   }
+  if (!namesStand) await writeTerms(deps, lease, 'n:', ids, names, termsOfName);
+  if (!textsStand) await writeTerms(deps, lease, 't:', ids, texts, termsOfText);
   lease.throwIfLost();
   const summary = {
     _id: SUMMARY,
     ...summaryOf(lists, ids.length),
-    names: stand ? before.names : { digest, at },
+    names: namesStand && before ? before.names : { digest: namesDigest, at: now },
+    texts: textsStand && before?.texts ? before.texts : { digest: textsDigest, at: now },
   };
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }
@@ -82,20 +98,27 @@ async function readRanking({ servers, reviewLists, clock }: Listing) {
   const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
   const ids: ObjectId[] = [];
   const names: string[] = [];
+  const texts: string[] = [];
   // Always written, so an empty listing is recognised as one.
   const lists = new Map<string, Making>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })
     .sort({ rankPosition: 1 })
-    .project<WithId<Filtered & Sorted & { name: string }>>({ name: 1, ...FILTERED, ...SORTED });
+    .project<WithId<Filtered & Sorted & Searched & { name: string }>>({
+      name: 1,
+      ...FILTERED,
+      ...SORTED,
+      ...SEARCHED,
+    });
   for await (const server of inOrder) {
     const place = ids.push(server._id) - 1;
     names.push(server.name);
+    texts.push(textsOf(server));
     for (const key of listKeys(server, now)) addTo(lists, key, place);
     const rating = ratings.get(server._id.toHexString()) ?? null;
     for (const sort of OTHER_SORTS) figures[sort].push(sortFigure(sort, server, rating, now));
   }
-  return { ids, names, lists, figures };
+  return { ids, names, texts, lists, figures };
 }
 
 /** The ratings of all servers with reviews, by id. */
@@ -124,16 +147,27 @@ function* inOrder(
   }
 }
 
-async function writeNames({ rankedLists }: Listing, lease: ActiveLease, ids: ObjectId[], names: string[]) {
+const termsOfName = (name: string) => nameTerms(foldName(name)).map(termKey);
+const termsOfText = (text: string) => textTerms(text).map(textKey);
+
+/** Replaces the lists of all terms of the servers' names, or of their texts. */
+async function writeTerms(
+  { rankedLists }: Listing,
+  lease: ActiveLease,
+  prefix: string,
+  ids: ObjectId[],
+  texts: string[],
+  keysOf: (text: string) => string[],
+) {
   const lists = new Map<string, Making>();
-  for (const [place, name] of names.entries()) {
+  for (const [place, text] of texts.entries()) {
     if (place % BATCH === 0) await letOthersRun();
-    for (const term of nameTerms(foldName(name))) addTo(lists, termKey(term), place, MOST_OF_A_TERM);
+    for (const key of keysOf(text)) addTo(lists, key, place, MOST_OF_A_TERM);
   }
-  await replaceLists(rankedLists, lease, { prefix: 'n:', lists, length: MOST_OF_A_TERM, order: 'id' }, ids);
+  await replaceLists(rankedLists, lease, { prefix, lists, length: MOST_OF_A_TERM, order: 'id' }, ids);
 }
 
-/** A digest of the servers' names that does not depend on their order. */
+/** A digest of the servers' names or texts that does not depend on their order. */
 function digestOf(ids: ObjectId[], names: string[]): string {
   const sum = names.reduce((total, name, place) => total + hashOf(`${ids[place]?.toHexString()} ${name}`), 0);
   return `${names.length} ${sum}`;

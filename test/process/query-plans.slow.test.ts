@@ -22,9 +22,10 @@ import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
+import { randomSlug } from '../../src/ranking/random-server.ts';
 import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { searchNames } from '../../src/ranking/search-names.ts';
+import { searchListing } from '../../src/ranking/search-listing.ts';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
@@ -580,9 +581,11 @@ test('the public pages, of a thousand servers with names alike: one or two queri
     ]),
     ['by rating', () => rankingPage(platform, {}, 50, 'rating'), [...page, 'query review_lists']],
     ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
-    ['what all names have', () => searchNames(platform, 'craft'), search],
-    ['one of the thousand', () => searchNames(platform, 'crafy 777'), search],
-    ['what no name has', () => searchNames(platform, 'zzzz'), ['query ranked_lists']],
+    ['what all names have', () => searchListing(platform, 'craft'), search],
+    ['one of the thousand', () => searchListing(platform, 'crafy 777'), search],
+    ['an address', () => searchListing(platform, 'play.example.org'), search],
+    ['a random server', () => randomSlug(platform, { game: 'rust' }), page],
+    ['what no name has', () => searchListing(platform, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
       () => listedSlugs(platform, { skip: 0, limit: 1_000 }),

@@ -7,7 +7,7 @@ import type { Platform } from '../../src/process/platform.ts';
 import { type Filters, passes } from '../../src/ranking/filters.ts';
 import { listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { searchNames } from '../../src/ranking/search-names.ts';
+import { searchListing } from '../../src/ranking/search-listing.ts';
 import { addServer, editServer } from '../../src/servers/listing.ts';
 import { hideServer, unhideServer } from '../../src/servers/moderate-server.ts';
 import { listServers } from '../support/servers.ts';
@@ -100,7 +100,7 @@ it('shows hidden and removed servers no more, at once, and those that are shown 
   await hideServer(platform, first, { reason: 'It is a copy.' }, 'test');
   await removeServer(platform, second, 'test');
   expect(await allPages(platform, {})).toEqual(['Server 2']);
-  expect(await searchNames(platform, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
+  expect(await searchListing(platform, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
   await recomputeRanks(platform);
   expect((await rankingPage(platform, {}, 1))?.total).toBe(1);
   await unhideServer(platform, first, 'test');
@@ -122,8 +122,8 @@ it('follows what servers become: listed, renamed, moved to another game, online,
   await recomputeRanks(platform);
   expect(await allPages(platform, { game: 'minecraft' })).toEqual(['Omega']);
   expect(await platform.rankedLists.findOne({ _id: /rust/ })).toBeNull();
-  expect((await searchNames(platform, 'omega')).map(({ name }) => name)).toEqual(['Omega']);
-  expect(await searchNames(platform, 'alpha')).toEqual([]);
+  expect((await searchListing(platform, 'omega')).map(({ name }) => name)).toEqual(['Omega']);
+  expect(await searchListing(platform, 'alpha')).toEqual([]);
   // What is known fades: the row says so at once, the list with the next ranking.
   await platform.servers.updateOne(
     { _id: server },
@@ -144,7 +144,7 @@ it('makes the lists of what an older version listed with the migration', async (
   expect(await allPages(platform, {})).toEqual([]);
   await migrateDatabase(platform.mongo);
   expect(await allPages(platform, {})).toEqual(['Server 0', 'Server 1', 'Server 2']);
-  expect(await searchNames(platform, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
+  expect(await searchListing(platform, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
 });
 
 it('writes only what changed', async () => {
@@ -249,7 +249,7 @@ it('names that were written half-way are written anew, though they are what they
   await expect(recomputeRanks(killed)).rejects.toThrow('killed');
   await editServer(platform, id, { name: 'Alpha' }, 'test');
   await recomputeRanks(platform);
-  expect(await searchNames(platform, 'alpha')).toMatchObject([{ name: 'Alpha' }]);
+  expect(await searchListing(platform, 'alpha')).toMatchObject([{ name: 'Alpha' }]);
 });
 
 it('has every page that its first one tells of, also when a ranking is killed while it writes', async () => {

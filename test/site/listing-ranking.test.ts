@@ -146,7 +146,7 @@ test('each game has a page with its own title, description and address; earlier 
   expect(body).toContain('<link rel="canonical" href="http://localhost:3000/games/rust" />');
   expect(headers['cache-control']).toContain('public');
   // The home page links the games.
-  expect((await getPage(web, '/')).body).toMatch(/href="\/games\/rust">Rust <span class="soft">15</);
+  expect((await getPage(web, '/')).body).toMatch(/href="\/games\/rust">Rust<\/a> <span class="soft">\(15\)</);
   const known = [
     ['/?game=rust', '/games/rust'],
     ['/?game=RUST&page=1&utm_source=x', '/games/rust'],

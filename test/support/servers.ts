@@ -23,6 +23,8 @@ export type Listed = Partial<
   online?: number | null;
   max?: number;
   version?: string;
+  motd?: string;
+  address?: string;
   players?: (number | null)[];
   /** By our own checks; null for none. */
   uptime?: number | null;
@@ -62,7 +64,7 @@ function serverOf(one: Listed, index: number, now: Date) {
     online = null,
   } = one;
   const _id = new ObjectId();
-  const address = `${index + 1}.example.org`;
+  const { address = `${index + 1}.example.org`, motd = '' } = one;
   const settings = { name, address, port: 25_565, queryPort: null, game, countryCode, isPremium };
   // In the given order for equal votes.
   const listedAt = after(now, (index - OLDEST_DAYS) * DAY);
@@ -75,7 +77,14 @@ function serverOf(one: Listed, index: number, now: Date) {
     removedAt,
     slug,
     slugs: [slug],
-    current: { ...server.current, onlinePlayers: online ?? 0, maxPlayers: max, version, checkedAt: now },
+    current: {
+      ...server.current,
+      onlinePlayers: online ?? 0,
+      maxPlayers: max,
+      motd,
+      version,
+      checkedAt: now,
+    },
     daily: { ...server.daily, probedUptime: uptime, ...(players ? { players: players as number[] } : {}) },
     probe: {
       ...server.probe,

@@ -24,7 +24,7 @@ const FILTERS = Object.keys(NAMES) as FilterName[];
 export function filterForm(base: string, { q, filters, sort }: RankingQuery, summary: Choices): Html {
   const { game, country, version, online } = filters;
   return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="Servers">
-    ${textField({ name: 'q', label: 'Name', type: 'search', value: q, maxlength: 100, placeholder: 'Any name', spellcheck: false, autocomplete: 'off' })}
+    ${textField({ name: 'q', label: 'Search', type: 'search', value: q, maxlength: 100, placeholder: 'Name, message or address', spellcheck: false, autocomplete: 'off' })}
     ${select({ name: 'game', label: 'Game', value: game ?? '', options: options('Any game', summary.games, game, gameName) })}
     ${select({ name: 'country', label: 'Country', value: country ?? '', options: options('Any country', summary.countries, country, countryName) })}
     ${game ? select({ name: 'version', label: 'Version', value: version ? `${game}:${version}` : '', options: versionOptions(summary, game, version) }) : ''}
@@ -48,9 +48,9 @@ const LINKED_GAMES = 12;
 /** Links to the pages of the games with the most servers; nothing if there is only one game. */
 export function gameLinks(base: string, { games }: Choices): Content {
   if (games.length < 2) return '';
-  return html`<nav class="games" aria-label="Games">
-    ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => html`<a href="${base}${gamePath(value)}">${gameName(value)} <span class="soft">${count(servers)}</span></a>`)}
-  </nav>`;
+  return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">Servers by game</h2><p>
+    ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => html`<span><a href="${base}${gamePath(value)}">${gameName(value)}</a> <span class="soft">(${count(servers)})</span></span>`)}
+  </p></nav>`;
 }
 
 /** Links to the same list in each order, the present one marked, and to a random server of it. */

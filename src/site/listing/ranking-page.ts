@@ -76,10 +76,10 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
-        ${narrowed || page > 1 ? '' : gameLinks(base, summary)}
         ${total > 0 ? sortLinks(base, query) : ''}
         ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base), sort)}
-        ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}`,
+        ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}
+        ${narrowed || page > 1 ? '' : gameLinks(base, summary)}`,
     };
   }
 
@@ -152,16 +152,16 @@ function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = html`“<bdi>${q}</bdi>”`;
   if (rows.length === 0) {
     const among = isNarrowed(filters) ? ' and matches the filters' : '';
-    return html`No server has a name like ${named}${among}.`;
+    return html`No server has a name, message or address like ${named}${among}.`;
   }
   const many = rows.length === ROWS ? `The ${ROWS} best matches` : counted(rows.length, 'server');
   const narrowed = isNarrowed(filters) ? ' Filters apply to the best matches only.' : '';
-  return html`${many} with a name like ${named}, best matches first.${narrowed}`;
+  return html`${many} with a name, message or address like ${named}, best matches first.${narrowed}`;
 }
 
 function nothingFound(base: string, { q, filters }: RankingQuery): Content {
   const everywhere = `${base}${rankingPath({ q, filters: {}, sort: 'rank', page: 1 })}`;
-  return html`<p>Try a part of the name, such as its rarest word. One typo is allowed.</p>
+  return html`<p>Try a part of it, such as its rarest word. One typo is allowed.</p>
     <p>${isNarrowed(filters) ? html`<a href="${everywhere}">Search all servers</a> · ` : ''}<a href="${base}/">Show the whole ranking</a></p>`;
 }
 
