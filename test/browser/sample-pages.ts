@@ -32,6 +32,7 @@ export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
+  { route: '/games/:game', reader: 'stranger', path: () => '/games/minecraft' },
   { route: '/servers/:slug', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}` },
   {
     route: '/servers/:slug/widget',
@@ -135,7 +136,10 @@ const forStrangers = (name: string, path: string, more: Partial<SamplePage> = {}
 
 /** Pages in other states. */
 export const STATES: SamplePage[] = [
-  forStrangers('the ranking of one game', '/?game=minecraft&online=yes'),
+  forStrangers('the ranking of one game', '/games/minecraft?online=yes'),
+  ...['players', 'newest', 'rating', 'uptime'].map((sort) =>
+    forStrangers(`servers by ${sort}`, `/?sort=${sort}`),
+  ),
   forStrangers('a search', '/?q=harbor+ligths'),
   forStrangers('a search that finds nothing', '/?q=zzzz&game=minecraft'),
   forStrangers('a page that the ranking does not have', '/?page=99', { status: 404 }),

@@ -25,9 +25,10 @@ import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
+import { randomSlug } from '../../src/ranking/random-server.ts';
 import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { searchNames } from '../../src/ranking/search-names.ts';
+import { searchListing } from '../../src/ranking/search-listing.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
@@ -594,17 +595,25 @@ async function rankAlike(): Promise<void> {
 test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
   await rankAlike();
   const { platform } = tallyport;
-  const page = ['query ranked_lists', 'command servers'];
-  const search = ['query ranked_lists', 'query servers', 'command servers'];
+  const page = ['query ranked_lists', 'query servers'];
+  const search = page;
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
     ['the first page', () => rankingPage(platform, {}, 1), page],
     ['the last page', () => rankingPage(platform, {}, 50), page],
     ['a page of a game', () => rankingPage(platform, { game: 'rust' }, 20), page],
     ['all filters', () => rankingPage(platform, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
+      `by ${sort}`,
+      () => rankingPage(platform, { game: 'rust', online: true }, 1, sort),
+      ['query ranked_lists'],
+    ]),
+    ['by rating', () => rankingPage(platform, {}, 50, 'rating'), [...page, 'query review_lists']],
     ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
-    ['what all names have', () => searchNames(platform, 'craft'), search],
-    ['one of the thousand', () => searchNames(platform, 'crafy 777'), search],
-    ['what no name has', () => searchNames(platform, 'zzzz'), ['query ranked_lists']],
+    ['what all names have', () => searchListing(platform, 'craft'), search],
+    ['one of the thousand', () => searchListing(platform, 'crafy 777'), search],
+    ['an address', () => searchListing(platform, 'play.example.org'), search],
+    ['a random server', () => randomSlug(platform, { game: 'rust' }), page],
+    ['what no name has', () => searchListing(platform, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
       () => listedSlugs(platform, { skip: 0, limit: 1_000 }),

@@ -108,7 +108,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
             star(
               { base },
               {
-                _id: serverId,
+                id: serverId.toHexString(),
                 name: server?.name ?? 'a server that is not listed any more',
                 slug: server?.slug ?? serverId.toHexString(),
                 isFavourite: true,

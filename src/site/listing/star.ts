@@ -1,10 +1,9 @@
 import { html } from 'hono/html';
-import type { ObjectId } from 'mongodb';
 import type { Content, Html } from '../html.ts';
 import type { Site } from '../site-settings.ts';
 
 /** A server that a user can mark, and whether it is marked. */
-export type Starred = { _id: ObjectId; name: string; slug: string; isFavourite: boolean };
+export type Starred = { id: string; name: string; slug: string; isFavourite: boolean };
 
 /** The id of the form that the stars of a page belong to. */
 const FORM = 'stars';
@@ -21,7 +20,7 @@ export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
 
 /** A button that adds a server to the user's favourites or removes it. The page has a `starForm`. */
 export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
-  const { _id, name, isFavourite } = server;
+  const { id, name, isFavourite } = server;
   const does = isFavourite ? 'Remove from your favourites' : 'Add to your favourites';
-  return html`<button class="star" type="submit" form="${FORM}" formaction="${base}/favourites/${_id.toHexString()}" name="favourite" value="${isFavourite ? 'no' : 'yes'}" id="${starAnchor(server)}" title="${does}"><span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>${text}<span class="for-readers">${does}: ${name}</span></button>`;
+  return html`<button class="star" type="submit" form="${FORM}" formaction="${base}/favourites/${id}" name="favourite" value="${isFavourite ? 'no' : 'yes'}" id="${starAnchor(server)}" title="${does}"><span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>${text}<span class="for-readers">${does}: ${name}</span></button>`;
 }
