@@ -9,7 +9,7 @@
 import { openEnvironment } from '../delivery/environment.ts';
 import { median } from '../delivery/figures.ts';
 import { examinedBy } from './examined.ts';
-import { loadServers, nameAt } from './load-servers.ts';
+import { COUNTRIES, loadServers, nameAt } from './load-servers.ts';
 
 const [servers = 100_000, rounds = 100] = process.argv.slice(2).map(Number);
 
@@ -21,7 +21,7 @@ const times = Object.entries(seconds).map(([name, s]) => `${name} ${s.toFixed(1)
 console.log(`${servers} servers loaded: ${times.join(', ')}`);
 const addresses = await platform.servers
   .find({}, { projection: { address: 1 } })
-  .limit(rounds + 1)
+  .limit(rounds + 2)
   .toArray();
 const web = await environment.web();
 
@@ -39,7 +39,7 @@ const KINDS: Record<string, (round: number) => string> = {
   'by rating': (round) => `/?sort=rating&page=${round + 1}`,
   'by uptime': (round) => `/?sort=uptime&page=${round + 1}`,
   'a game by players, online in a country': (round) =>
-    `/games/minecraft?country=DE&online=yes&sort=players&page=${round + 1}`,
+    `/games/minecraft?country=${COUNTRIES[round % COUNTRIES.length]}&online=yes&sort=players&page=${1 + Math.floor(round / COUNTRIES.length)}`,
   'a game’s page': (round) => `/games/minecraft?page=${round + 1}`,
   'a random server': () => '/servers/random',
   'a misspelt name': (round) => search(misspelt(nameAt(round * 13))),

@@ -39,7 +39,24 @@ const GAMES = [
   'counterstrike2',
   'garrysmod',
 ];
-const COUNTRIES = ['US', 'DE', 'GB', 'FR', 'BR', 'PL', 'NL', 'SE', 'CA', 'AU', 'JP', 'TR', 'ES', 'IT', 'FI'];
+/** The countries of the servers, each as often as another. */
+export const COUNTRIES = [
+  'US',
+  'DE',
+  'GB',
+  'FR',
+  'BR',
+  'PL',
+  'NL',
+  'SE',
+  'CA',
+  'AU',
+  'JP',
+  'TR',
+  'ES',
+  'IT',
+  'FI',
+];
 const WORDS =
   'Survival Skyblock Towny Factions Creative Bedwars Economy Quests Crossplay Vanilla Hardcore Minigames Slimefun Prison Lifesteal Dungeons Pokemon Parkour Modded Roleplay Friendly Active Season Welcome'.split(
     ' ',
