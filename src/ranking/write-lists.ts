@@ -37,8 +37,11 @@ const MOST_OF_A_TERM = 250;
 /** The lists of terms are rewritten after this time even when nothing changed, since ranks change. */
 const TERMS_TTL_MS = 6 * HOUR;
 
-/** Messages change all the time. Unless a server was listed or renamed too, their lists are at most rewritten so often. */
-const TEXTS_EVERY_MS = HOUR;
+/**
+ * Messages change all the time, so their lists are rewritten less often the more servers there are, unless one was listed or
+ * renamed: with 10,000 servers or fewer in every ranking, with 100,000 once an hour.
+ */
+const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
 /** A larger batch would block other work of the process while it is parsed. */
 const BATCH = 1_000;
@@ -70,7 +73,9 @@ export async function writeLists(deps: Listing, lease: ActiveLease): Promise<voi
   const textsDigest = digestOf(ids, texts);
   const textsStand =
     stands(before?.texts, textsDigest, TERMS_TTL_MS) ||
-    (namesStand && before?.texts !== undefined && stands(before.texts, before.texts.digest, TEXTS_EVERY_MS));
+    (namesStand &&
+      before?.texts !== undefined &&
+      stands(before.texts, before.texts.digest, textsEveryMs(ids.length)));
   // After a crash half-way, the lists no longer match the digests in the summary.
   const begun = {
     ...(namesStand ? {} : { 'names.digest': '' }),

@@ -37,5 +37,5 @@ export function country(base: string, code: string): Html {
 
 function flag(base: string, code: string): Content {
   if (!HAS_FLAG.has(code)) return '';
-  return html`<img src="${base}${path(code)}" alt="" width="18" height="12" loading="lazy" />`;
+  return html`<img src="${base}${path(code)}" alt="" width="18" height="12" />`;
 }

@@ -109,7 +109,7 @@ test('filters have a fixed order in the address, and each can be removed', async
 test.each([
   ['players', 'Players', '<td class="number" data-title="Players"><div>9 <'],
   ['newest', 'Newest', 'data-title="Listed"'],
-  ['rating', 'Rating', '4.67 <span class="soft">of 5, 3 reviews</span>'],
+  ['rating', 'Rating', '4.67 <span class="soft">of 5 (3<span class="for-readers"> reviews</span>)</span>'],
   ['uptime', 'Uptime', '99.5 %'],
 ])('the list by %s shows the figure that it is sorted by and keeps the order', async (sort, name, figure) => {
   const web = await openWebApp();

@@ -8,7 +8,7 @@ import { country } from '../flags.ts';
 import type { Content, Html } from '../html.ts';
 import { type Column, dataTable } from '../parts.ts';
 import { reportedMark } from '../server-figures.ts';
-import { count, counted, day, decimal } from '../words.ts';
+import { count, day, decimal } from '../words.ts';
 import { sparkline } from './sparkline.ts';
 import { star } from './star.ts';
 
@@ -78,7 +78,7 @@ function lastColumn(sort: Sort): Column<ListedRow> {
 
 function ratingText(rating: Rating | null | undefined): Html {
   if (!rating) return html`<span class="soft">no reviews</span>`;
-  return html`${decimal(rating.average)} <span class="soft">of 5, ${counted(rating.reviews, 'review')}</span>`;
+  return html`${decimal(rating.average)} <span class="soft">of 5 (${count(rating.reviews)}<span class="for-readers"> ${rating.reviews === 1 ? 'review' : 'reviews'}</span>)</span>`;
 }
 
 function uptimeText(uptime: number | null): Html {
