@@ -24,7 +24,7 @@ export function rankingTable(base: string, caption: string, rows: ListedRow[], e
         title: 'Server',
         heads: true,
         cell: (row) => html`<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
-          ${row.isPremium ? premiumMark() : ''}
+          ${row.isPremium ? premiumMark(base) : ''}
           <span class="about">${about(row)}</span>`,
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
@@ -35,9 +35,9 @@ export function rankingTable(base: string, caption: string, rows: ListedRow[], e
   })}</section>`;
 }
 
-/** Marks a premium server. Premium does not change the rank. */
-export function premiumMark(): Html {
-  return html`<span class="premium">Premium</span>`;
+/** Marks a premium server, with a link to what that means. Premium does not change the rank. */
+export function premiumMark(base: string): Html {
+  return html`<a class="premium" href="${base}/how-ranking-works#premium" title="A label by the operator. It does not change the rank.">Premium</a>`;
 }
 
 /** Game, country and version, if known. */

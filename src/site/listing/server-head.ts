@@ -19,7 +19,7 @@ export function serverHead(site: Site, { server, seen, reader, voting }: View): 
   const { base } = site;
   const { info, found, now } = seen;
   return html`<div class="page-head">
-      <div><h1><bdi>${server.name}</bdi></h1>${about(server, seen)}</div>
+      <div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}</div>
       <div class="actions">${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
@@ -33,11 +33,11 @@ export function serverHead(site: Site, { server, seen, reader, voting }: View): 
 }
 
 /** Game and country, if known. */
-function about({ game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
+function about(base: string, { game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
   const parts = [
     game && html`<span>${gameName(game)}</span>`,
     countryCode !== 'ZZ' && html`<span>${countryName(countryCode)}</span>`,
-    isPremium && premiumMark(),
+    isPremium && premiumMark(base),
   ].filter(Boolean);
   return parts.length > 0 ? html`<p class="about">${parts}</p>` : '';
 }
