@@ -17,6 +17,10 @@ export class Listening {
     return this.#port;
   }
 
+  get isRunning(): boolean {
+    return this.#server !== undefined;
+  }
+
   /**
    * Starts to listen, on loopback by default. After `stop` it uses the same port again.
    *

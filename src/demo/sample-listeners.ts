@@ -11,7 +11,13 @@ export type DemoEvents = {
   received(name: string, vote: ReceivedVote): void;
   left(name: string, awayMs: number): void;
   returned(name: string): void;
+  /** Its port is in use, so it listens on `port` now. */
+  moved(name: string, port: number): void;
+  /** It could not start again and will try again. */
+  stuck(name: string, reason: string): void;
 };
+
+const RETRY_MS = SECOND;
 
 /** A vote listener of the demo. It can be stopped for some time. */
 export type SampleListener = {
@@ -23,7 +29,7 @@ export type SampleListener = {
 /**
  * Opens the vote listener of a sample server.
  *
- * @param moved - called when it restarts on another port because its own port is in use
+ * @param moved - called when it restarts on another port because its own port is in use; called again if it fails
  */
 export async function openSampleListener(
   name: string,
@@ -39,6 +45,14 @@ export async function openSampleListener(
   });
   await listener.start();
   let isAway = false;
+  let isMoved = false;
+  const comeBack = async () => {
+    if (!listener.isRunning) isMoved = (await restart(listener)) || isMoved;
+    if (!isMoved) return;
+    await moved(listener);
+    isMoved = false;
+    events.moved(name, listener.port);
+  };
   return {
     listener,
     async leave(awayMs) {
@@ -47,16 +61,23 @@ export async function openSampleListener(
       await listener.stop();
       events.left(name, awayMs);
       await pause(awayMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      if (await comeBack(listener)) await moved(listener);
-      isAway = false;
-      events.returned(name);
+      while (!signal.aborted) {
+        try {
+          await comeBack();
+          isAway = false;
+          events.returned(name);
+          return;
+        } catch (error) {
+          if (!signal.aborted) events.stuck(name, String(error));
+          await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+        }
+      }
     },
   };
 }
 
 /** Restarts a listener. Uses a free port if its own is in use, and returns whether it did. */
-async function comeBack(listener: VotifierListener): Promise<boolean> {
+async function restart(listener: VotifierListener): Promise<boolean> {
   try {
     await listener.start();
     return false;

@@ -35,6 +35,12 @@ export function openTerminal(print: (line: string) => void): Terminal {
         `${name}: the listener is back, waiting votes arrive with their next attempt, within half a minute`,
       );
     },
+    moved(name, port) {
+      say(`${name}: another program uses the listener’s port, so it listens on port ${port} now`);
+    },
+    stuck(name, reason) {
+      say(`${name}: the listener could not start (${reason}), it tries again`);
+    },
     traffic(waiting) {
       const parts = [counted('arrived', arrived), counted('wait', waiting)].filter((part) => part !== '');
       arrived = new Map();

@@ -82,6 +82,10 @@ export class VotifierListener {
     return this.#held?.length ?? 0;
   }
 
+  get isRunning(): boolean {
+    return this.#listening.isRunning;
+  }
+
   /** As `Listening.start`. */
   start(address?: { port?: number; host?: string }): Promise<void> {
     return this.#listening.start(address);

@@ -72,6 +72,9 @@ const ALIASES: Record<string, string> = {
   sevendaystodie: 'sdtd',
 };
 
+/** Names that gamedig writes in small letters. */
+const NAMES: Record<string, string> = { enshrouded: 'Enshrouded', unturned: 'Unturned' };
+
 /** Longer input is cut, in code units; no game has a longer name. */
 const LONGEST_NAME = 100;
 
@@ -88,7 +91,7 @@ function gameFrom(id: string, { name, options }: GameEntry): Game {
   const { port = null, port_query: fixedQueryPort = null, port_query_offset: offset = [] } = options;
   return {
     id,
-    name,
+    name: NAMES[id] ?? name,
     protocol: exactProtocol(id, options.protocol),
     port,
     fixedQueryPort,

@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 250;
 export async function fillWithSamples(platform: Platform): Promise<() => Promise<void>> {
   const stopping = new AbortController();
   const opened = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
-  const silent = { arrived() {}, received() {}, left() {}, returned() {} };
+  const silent = { arrived() {}, received() {}, left() {}, returned() {}, moved() {}, stuck() {} };
   const { listed, votedFor, reporting } = await openSamples(platform, opened, silent, stopping.signal);
   const close = async () => {
     stopping.abort();

@@ -54,4 +54,37 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
       await check();
     }
   });
+
+  test('on a phone, tables of charts and the second factor’s secret are whole, and each navigation takes one line', async () => {
+    const { page, check } = tabs.owner;
+    await page.setViewportSize({ width: 390, height: 844 });
+    const cut = () =>
+      page.evaluate(
+        `[...document.querySelectorAll('.chart-numbers, .copyable pre')].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)`,
+      );
+    const statistics = PAGES.find(({ route }) => route === '/servers/:slug')?.path(of);
+    await page.goto(`${site.url}${statistics}`);
+    await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
+    expect(await page.locator('.chart-numbers table').count()).toBeGreaterThan(2);
+    expect(await cut()).toEqual([]);
+    await check();
+
+    await page.goto(`${site.url}/account/two-factor`);
+    await page.getByLabel('Your password').fill(of.users.owner.password);
+    await page.getByRole('button', { name: 'Set up' }).click();
+    await page.getByLabel('Secret').first().waitFor();
+    expect(await cut()).toEqual([]);
+
+    const admin = tabs.operator.page;
+    await admin.setViewportSize({ width: 390, height: 844 });
+    await admin.goto(`${site.url}/operator/audit`);
+    const heights = await admin.evaluate<number[]>(
+      `[...document.querySelectorAll('.site-head nav, .tabs')].map((one) => one.clientHeight)`,
+    );
+    expect(heights).toHaveLength(2);
+    expect(Math.max(...heights)).toBeLessThan(60);
+    // The current tab is in view.
+    const tab = await admin.locator('.tabs [aria-current]').boundingBox();
+    expect((tab?.x ?? 999) + (tab?.width ?? 0)).toBeLessThan(390);
+  });
 });

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSampleListener } from '../../src/demo/sample-listeners.ts';
 
-test('a listener whose port is in use restarts on another port', async () => {
+test('a listener whose port is in use restarts on another port, says so, and tries again until the server points there', async () => {
   const squatter = createServer();
   onTestFinished(() => void squatter.close());
   const seen: string[] = [];
@@ -16,9 +16,14 @@ test('a listener whose port is in use restarts on another port', async () => {
       received: () => undefined,
       left: () => seen.push('left'),
       returned: () => seen.push('returned'),
+      moved: (_name, to) => seen.push(`moved to ${to}`),
+      stuck: (_name, reason) => seen.push(reason),
     },
     new AbortController().signal,
-    async (moved) => void places.push(moved.port),
+    async (moved) => {
+      places.push(moved.port);
+      if (places.length === 1) throw new Error('no database');
+    },
   );
   onTestFinished(() => listener.stop());
   port = listener.port;
@@ -29,9 +34,10 @@ test('a listener whose port is in use restarts on another port', async () => {
   await once(squatter.listen(port, '127.0.0.1'), 'listening');
   await leave(1);
   expect(listener.port).not.toBe(port);
-  expect(places).toEqual([listener.port]);
-  expect(seen).toEqual(['left', 'returned', 'left', 'returned']);
+  expect(places).toEqual([listener.port, listener.port]);
+  const moved = `moved to ${listener.port}`;
+  expect(seen).toEqual(['left', 'returned', 'left', 'Error: no database', moved, 'returned']);
   // It keeps the new port.
   await leave(1);
-  expect([listener.port, places.length]).toEqual([places[0], 1]);
+  expect([listener.port, places.length]).toEqual([places[0], 2]);
 });

@@ -39,6 +39,11 @@ describe('A game is found', () => {
     expect(asked.map((id) => gameOf(id).id)).toEqual(asked);
   });
 
+  it('with a name that begins with a capital letter, unless it is spelt otherwise', () => {
+    const small = listGames().flatMap(({ name }) => (/^[a-z]/.test(name) ? [name] : []));
+    expect(small).toEqual(['netPanzer', 'rFactor', 'rFactor 2']);
+  });
+
   it('with its exact protocol, never the one that tries all of them', () => {
     expect(gameOf('minecraft').protocol).toBe('minecraftvanilla');
     expect(gameOf('mbe').protocol).toBe('minecraftbedrock');

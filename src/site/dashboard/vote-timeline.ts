@@ -7,15 +7,21 @@ import type { Content, Html } from '../html.ts';
 import { badge, type Tone } from '../parts.ts';
 import { count, counted, duration, exactTime } from '../words.ts';
 
-/** The events of a vote in order. */
+/** The events of a vote in order. Advice that several attempts share is shown once, with the newest of them. */
 export function timelineList(events: TimelineEvent[]): Html {
-  return html`<ol class="timeline">${events.map(item)}</ol>`;
+  const newest = new Map(events.map((event) => [adviceOf(event), event]));
+  return html`<ol class="timeline">${events.map((event) => item(event, newest.get(adviceOf(event)) === event))}</ol>`;
 }
 
-function item(event: TimelineEvent): Html {
+/** The advice after an attempt; null if there is none. */
+function adviceOf(event: TimelineEvent): string | null {
+  return event.kind === 'attempt' && event.end && event.end.class !== 'delivered' ? event.end.mend : null;
+}
+
+function item(event: TimelineEvent, hasAdvice: boolean): Html {
   switch (event.kind) {
     case 'attempt':
-      return attemptItem(event);
+      return attemptItem(event, hasAdvice);
     case 'older-attempts':
       return olderItem(event);
     default: {
@@ -55,7 +61,7 @@ const REACHED: Record<Step, string> = {
   acknowledged: 'Sent the vote and received an answer.',
 };
 
-function attemptItem(attempt: AttemptEvent): Html {
+function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const { at, number, test, end, underWay, worker } = attempt;
   const what = `${test ? 'Listener test' : 'Attempt'}${number === null ? ', not counted' : ` ${number}`}`;
   const cause = causeWords(attempt);
@@ -79,7 +85,7 @@ function attemptItem(attempt: AttemptEvent): Html {
     html`<p>${end.cause}</p>
       ${end.words ? html`<p>Listener’s answer: «<bdi>${end.words}</bdi>»</p>` : ''}
       ${end.detail ? html`<p>Detail: ${end.detail}</p>` : ''}
-      ${end.class === 'delivered' ? '' : html`<p>${end.mend}</p>`}
+      ${hasAdvice && adviceOf(attempt) ? html`<p>${end.mend}</p>` : ''}
       <p class="small soft">${startedBy}${end.reached ? REACHED[end.reached] : ''}${took} (${end.class})</p>`,
   );
 }

@@ -54,7 +54,7 @@ function formula(name: string): Html {
           <li><strong>Uptime</strong> <span class="soft">The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.</span></li>
           <li><strong>Age of the listing</strong> <span class="soft">Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.</span></li>
         </ol>
-        <p>Nothing else counts. <strong>Premium</strong> is only a label beside the name and does not change the rank.</p>`,
+        <p id="premium">Nothing else counts. <strong>Premium</strong> is a label beside the name that an operator of ${name} gives to a server. It does not change the rank, and players cannot vote more for it.</p>`,
     })}
     ${card({
       title: 'What does not count',

@@ -40,7 +40,7 @@ export function rankingTable(
         title: 'Server',
         heads: true,
         cell: (row) => html`${starOf(row)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
-          ${row.isPremium ? premiumMark() : ''}
+          ${row.isPremium ? premiumMark(base) : ''}
           <span class="about">${about(base, row)}</span>`,
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
@@ -86,9 +86,9 @@ function uptimeText(uptime: number | null): Html {
   return html`${decimal(uptime)} %<span class="unit"> online</span>`;
 }
 
-/** Marks a premium server. Premium does not change the rank. */
-export function premiumMark(): Html {
-  return html`<span class="premium">Premium</span>`;
+/** Marks a premium server, with a link to what that means. Premium does not change the rank. */
+export function premiumMark(base: string): Html {
+  return html`<a class="premium" href="${base}/how-ranking-works#premium" title="A label by the operator. It does not change the rank.">Premium</a>`;
 }
 
 /** Game, country and version, if known. */

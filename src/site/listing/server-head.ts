@@ -52,7 +52,7 @@ function about(base: string, { game }: Server, { info: { countryCode, isPremium 
   const parts = [
     game && html`<a href="${base}${gamePath(game)}">${gameName(game)}</a>`,
     countryCode !== 'ZZ' && country(base, countryCode),
-    isPremium && premiumMark(),
+    isPremium && premiumMark(base),
   ].filter(Boolean);
   return parts.length > 0 ? html`<p class="about">${parts}</p>` : '';
 }

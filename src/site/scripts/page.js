@@ -57,3 +57,10 @@ function showLocalTimes() {
 
 showLocalTimes();
 document.addEventListener('htmx:after:swap', showLocalTimes);
+
+// On a phone the tabs scroll sideways: bring the current one into view.
+for (const nav of document.querySelectorAll('.tabs, .site-head nav')) {
+  const current = nav.querySelector('[aria-current]');
+  if (current)
+    nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
+}
