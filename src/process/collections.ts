@@ -34,6 +34,7 @@ import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '..
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
+import { type TagList, tagListSchema } from '../servers/tag-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-key.ts';
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
@@ -52,6 +53,7 @@ function define<T extends object>(name: string, schema: Schema): ModelDefinition
 /** Every model, under the name by which features ask for its collection. */
 const MODELS = {
   servers: define<Server>('Server', serverSchema),
+  tagLists: define<TagList>('TagList', tagListSchema),
   serverDrafts: define<ServerDraft>('ServerDraft', serverDraftSchema),
   apiTokens: define<ApiToken>('ApiToken', apiTokenSchema),
   votes: define<Vote>('Vote', voteSchema),

@@ -23,6 +23,10 @@ export type ListedRow = {
   maxPlayers: number;
   version: string;
   isPremium: boolean;
+  /** The owner's one sentence; empty if there is none. */
+  shortText: string;
+  /** Keys of the tag list. */
+  tags: string[];
   /** Votes of the current UTC month. */
   monthlyVotes: number;
   /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
@@ -40,6 +44,8 @@ const SHOWN = {
   'current.maxPlayers': 1,
   'current.playersSource': 1,
   'daily.players': 1,
+  'profile.shortText': 1,
+  'profile.tags': 1,
   ...FILTERED,
 } as const;
 
@@ -81,7 +87,7 @@ export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Pro
 }
 
 function rowOf(server: Read, now: Date): ListedRow {
-  const { name, slug, rankPosition, game, countryCode, current, daily, isPremium, votes } = server;
+  const { name, slug, rankPosition, game, countryCode, current, daily, isPremium, profile, votes } = server;
   const status = statusAt(server, now);
   return {
     name,
@@ -95,6 +101,8 @@ function rowOf(server: Read, now: Date): ListedRow {
     source: playersSource(server),
     version: current.version,
     isPremium,
+    shortText: profile?.shortText ?? '',
+    tags: profile?.tags ?? [],
     monthlyVotes: votes,
     players: (daily.players as (number | null)[] | undefined) ?? [],
   };

@@ -51,6 +51,7 @@ export const PAGES: SamplePage[] = [
     '',
     '/connect',
     '/tokens',
+    '/profile',
     '/settings',
     '/statistics',
     '/reviews',
@@ -69,6 +70,7 @@ export const PAGES: SamplePage[] = [
     '/operator/audit',
     '/operator/reviews',
     '/operator/servers',
+    '/operator/tags',
     '/operator/users',
   ),
   {

@@ -12,6 +12,10 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   },
   'server.web-votes': { title: 'Switched the vote form', more: ({ isOn }) => text(isOn ? 'on' : 'off') },
   'server.how-to-vote': { title: 'Edited the text on voting' },
+  'server.profile': {
+    title: 'Edited a profile',
+    more: ({ changed }) => (Array.isArray(changed) ? changed.map(String).map(asWords).join(', ') : undefined),
+  },
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
   'server.unhide': { title: 'Unhid a server' },
@@ -49,6 +53,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'account.two-factor-off': { title: 'Turned off two-factor authentication' },
   'account.backup-codes': { title: 'Generated new backup codes' },
   'account.password': { title: 'Set a new password' },
+  'tag.add': { title: 'Added a tag', more: ({ name }) => text(name) },
+  'tag.remove': { title: 'Removed a tag', more: ({ name }) => text(name) },
   'queue.button': {
     title: 'Used a queue button',
     more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),

@@ -7,6 +7,7 @@ import { draftPages } from './drafts.ts';
 import { listenerPages } from './listener.ts';
 import { listenerTestPage } from './listener-test.ts';
 import { overviewPage } from './overview.ts';
+import { profilePages } from './profile.ts';
 import { resendRangePage } from './resend-range.ts';
 import { reviewPages } from './reviews.ts';
 import { serverList } from './server-list.ts';
@@ -29,6 +30,7 @@ export async function dashboard(
   tokenPages(app, sources);
   statisticsPages(app, sources);
   reviewPages(app, sources);
+  profilePages(app, sources);
   settingsPages(app, sources);
   connectPages(app, sources);
   listenerPages(app, sources);

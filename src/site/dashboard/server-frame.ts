@@ -17,6 +17,7 @@ type Frame = {
 /** The parts of a server's dashboard, in the order of their tabs. */
 export const PARTS = [
   ['', 'Overview'],
+  ['/profile', 'Profile'],
   ['/votes', 'Votes'],
   ['/connect', 'Connect'],
   ['/listener', 'Vote listener'],

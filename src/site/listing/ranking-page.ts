@@ -6,6 +6,7 @@ import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choices } from '../../ranking/ranked-list.ts';
 import { listingSummary, ROWS, rankingPage } from '../../ranking/read-lists.ts';
+import { readTags } from '../../servers/tag-list.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content } from '../html.ts';
 import type { Listed, Page } from '../layout.ts';
@@ -25,6 +26,7 @@ const SUMMARY_TTL_MS = 5 * SECOND;
 export function ranking(app: FastifyInstance, { platform }: ListingSources): void {
   const { base, name } = app.site;
   const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(platform));
+  const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(platform));
 
   app.get('/', PUBLIC, async (request, reply) => {
     const query = rankingQuery(request);
@@ -53,7 +55,7 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       ...(isWorthListing(query) ? { listed } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
-        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base))}
+        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base), await tagsNow())}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}`,
     };
   }
@@ -64,7 +66,7 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       title: `Search: ${query.q}`,
       body: html`${head('Search', found(rows, query))}
         ${filterForm(base, query, summary)} ${activeFilters(base, query)}
-        ${rankingTable(base, 'Servers found', rows, nothingFound(base, query))}`,
+        ${rankingTable(base, 'Servers found', rows, nothingFound(base, query), await tagsNow())}`,
     };
   }
 }

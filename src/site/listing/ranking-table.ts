@@ -1,15 +1,26 @@
 import { html } from 'hono/html';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
+import type { Tag } from '../../servers/tag-list.ts';
 import { countryName, gameName } from '../dashboard/server-fields.ts';
 import { badgeOf } from '../dashboard/server-frame.ts';
 import type { Content, Html } from '../html.ts';
 import { dataTable } from '../parts.ts';
+import { tagChips } from '../profile-parts.ts';
 import { reportedMark } from '../server-figures.ts';
 import { count } from '../words.ts';
 import { sparkline } from './sparkline.ts';
 
+/** Tags in a row; the server's page has all. */
+const SHOWN_TAGS = 4;
+
 /** The table of servers on a page of the listing. */
-export function rankingTable(base: string, caption: string, rows: ListedRow[], empty: Content): Html {
+export function rankingTable(
+  base: string,
+  caption: string,
+  rows: ListedRow[],
+  empty: Content,
+  tags: Tag[] = [],
+): Html {
   return html`<section class="card ranking">${dataTable({
     caption,
     rows,
@@ -25,7 +36,8 @@ export function rankingTable(base: string, caption: string, rows: ListedRow[], e
         heads: true,
         cell: (row) => html`<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
           ${row.isPremium ? premiumMark() : ''}
-          <span class="about">${about(row)}</span>`,
+          <span class="about">${about(row)}</span>
+          ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(row.tags, tags, SHOWN_TAGS)}`,
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
       { title: 'Players', kind: 'number', cell: players },

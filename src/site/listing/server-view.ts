@@ -7,6 +7,7 @@ import type { Platform } from '../../process/platform.ts';
 import { rankHistory } from '../../ranking/rank-history.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Server } from '../../servers/server.ts';
+import { readTags } from '../../servers/tag-list.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { pageFrom, REVIEWS_A_PAGE } from '../review-parts.ts';
 import { publicPath } from '../server-paths.ts';
@@ -44,7 +45,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
 
 /** Everything on a server's page that is the same for all visitors. */
 export async function readServer(platform: Platform, server: WithId<Server>, { range, reviews }: Wanted) {
-  const [info, history, uptime, ranks, votes, found, topVoters] = await Promise.all([
+  const [info, history, uptime, ranks, votes, found, topVoters, tags] = await Promise.all([
     serverInfo(platform, server),
     historyOf(platform, server._id, range),
     uptimeDays(platform, server._id),
@@ -52,9 +53,10 @@ export async function readServer(platform: Platform, server: WithId<Server>, { r
     votesByDay(platform, server._id, VOTE_DAYS),
     readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
     readTopVoters(platform, server._id),
+    readTags(platform),
   ]);
   const now = platform.clock.now();
-  return { now, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found, topVoters };
+  return { now, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found, topVoters, tags };
 }
 
 /** The result of `readServer`. */
