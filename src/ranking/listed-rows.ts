@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { playersSource, type Source, statusAt } from '../history/current-status.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Icon } from '../servers/profile.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
@@ -27,6 +28,8 @@ export type ListedRow = {
   shortText: string;
   /** Keys of the tag list. */
   tags: string[];
+  /** The game server's own icon. */
+  icon: Icon | undefined;
   /** Votes of the current UTC month. */
   monthlyVotes: number;
   /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
@@ -46,6 +49,7 @@ const SHOWN = {
   'daily.players': 1,
   'profile.shortText': 1,
   'profile.tags': 1,
+  'profile.icon': 1,
   ...FILTERED,
 } as const;
 
@@ -103,6 +107,7 @@ function rowOf(server: Read, now: Date): ListedRow {
     isPremium,
     shortText: profile?.shortText ?? '',
     tags: profile?.tags ?? [],
+    icon: profile?.icon,
     monthlyVotes: votes,
     players: (daily.players as (number | null)[] | undefined) ?? [],
   };

@@ -1,4 +1,4 @@
-import type { Collection, ObjectId, UpdateFilter, WithId } from 'mongodb';
+import type { Collection, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -164,13 +164,4 @@ function changesOf(texts: ProfileTexts, changed: Fields[]): UpdateFilter<Server>
 function partOf(field: Fields): ProfilePart | null {
   if (field === 'shortText' || field === 'description') return field;
   return field === 'tags' || field === 'languages' ? null : 'links';
-}
-
-/** For a changed banner: forgets why an operator removed an earlier one. */
-export async function forgetRemoval(
-  { servers }: Pick<Editing, 'servers'>,
-  serverId: ObjectId,
-  part: ProfilePart,
-): Promise<void> {
-  await servers.updateOne({ _id: serverId }, { $pull: { 'profile.removals': { part } } });
 }

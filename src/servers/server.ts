@@ -202,6 +202,10 @@ serverSchema.index(
   { 'profile.tags': 1, rankPosition: 1 },
   { partialFilterExpression: { 'profile.tags': { $exists: true } } },
 );
+// For the deletion of unused pictures.
+for (const picture of ['profile.icon.picture', 'profile.banner.wide', 'profile.banner.narrow']) {
+  serverSchema.index({ [picture]: 1 }, { partialFilterExpression: { [picture]: { $exists: true } } });
+}
 
 export type Server = Omit<InferRawDocType<typeof serverDefinition>, 'profile'> & { profile?: Profile };
 export type ProbeState = Nested<typeof probeState>;

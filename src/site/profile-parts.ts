@@ -2,6 +2,8 @@ import { html, raw } from 'hono/html';
 import { renderMarkdown } from '../platform/markdown.ts';
 import { languageName } from '../servers/languages.ts';
 import {
+  type Banner,
+  type Icon,
   LINKS,
   type LinkName,
   type Profile,
@@ -66,4 +68,22 @@ export function hasAbout({ description, languages, ...links }: Profile): boolean
 /** The body of the card with description, languages and links. */
 export function aboutBody(profile: ProfileTexts): Html {
   return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
+}
+
+/** The address of a picture. It never changes, so browsers keep it for a year. */
+function pictureAddress(base: string, id: string): string {
+  return `${base}/pictures/${id}.webp`;
+}
+
+/** A server's banner in two sizes. `name` is the text for readers who do not see it. */
+export function bannerImage(base: string, { wide, narrow, width, height }: Banner, name: string): Html {
+  const small = Math.min(600, width);
+  const sources = `${pictureAddress(base, narrow)} ${small}w, ${pictureAddress(base, wide)} ${width}w`;
+  return html`<img class="banner" src="${pictureAddress(base, wide)}" srcset="${sources}" sizes="(max-width: 68rem) 100vw, 65rem" width="${width}" height="${height}" alt="Banner of ${name}" />`;
+}
+
+/** A server's icon. It stands beside the server's name, so it has no text of its own. */
+export function iconImage(base: string, icon: Icon | undefined, side: 24 | 64 = 64): Content {
+  if (!icon?.picture) return '';
+  return html`<img class="icon" src="${pictureAddress(base, icon.picture)}" alt="" width="${side}" height="${side}" loading="lazy" />`;
 }

@@ -12,6 +12,7 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/connect/key', // leads on
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
+  'GET /pictures/:file', // an image
   'GET /servers', // leads on
   'GET /servers/:slug/review', // leads on
   'GET /servers/:slug/banner.svg', // an image

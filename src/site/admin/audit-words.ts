@@ -16,6 +16,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
     title: 'Edited a profile',
     more: ({ changed }) => (Array.isArray(changed) ? changed.map(String).map(asWords).join(', ') : undefined),
   },
+  'server.banner': { title: 'Uploaded a banner' },
+  'server.banner-remove': { title: 'Removed a banner' },
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
   'server.unhide': { title: 'Unhid a server' },

@@ -22,10 +22,15 @@ import { card, notice, textArea, textField } from '../parts.ts';
 import { aboutBody, hasAbout, LINK_TITLES, PART_WORDS, tagChips } from '../profile-parts.ts';
 import { publicPath } from '../server-paths.ts';
 import { count, day } from '../words.ts';
+import { bannerForms, picturesCard } from './banner.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-const MESSAGES = { saved: 'Profile saved. The public page shows it within seconds.' };
+const MESSAGES = {
+  saved: 'Profile saved. The public page shows it within seconds.',
+  banner: 'Banner saved. The public page shows it within seconds.',
+  'banner-removed': 'Banner removed.',
+};
 
 /** In bytes: a description of the longest characters, each encoded as 12 bytes, and the other fields. */
 const PROFILE_FORM_LIMIT = 160 * 1_024;
@@ -35,6 +40,8 @@ type Showing = {
   tags?: string[];
   /** The profile as players will see it; not saved yet. */
   preview?: ProfileTexts;
+  /** Why the uploaded banner was refused. */
+  bannerError?: string;
   status?: number;
 };
 
@@ -49,6 +56,7 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
     const body = html`${removals(server)}
       ${showing.preview ? previewCard(server, showing.preview, tags) : ''}
       ${profileCard(pathOf(server), server, tags, showing)}
+      ${picturesCard(base, pathOf(server), server, showing.bannerError)}
       <p class="small"><a href="${base}${publicPath(server)}">See the public page</a></p>`;
     const now = platform.clock.now();
     const page = {
@@ -77,6 +85,13 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
       return show(request, reply, { typed: errorsOf(error, { tags: '', ...values }), tags, status: 400 });
     }
     return reply.redirect(`${pathOf(server)}?done=saved`, 303);
+  });
+
+  // In a scope of its own: only this form accepts files.
+  app.register(bannerForms, {
+    platform,
+    show: (request: FastifyRequest, reply: FastifyReply, bannerError: string, status: number) =>
+      show(request, reply, { bannerError, status }),
   });
 }
 

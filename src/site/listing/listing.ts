@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { keepPublicPages } from '../public-page.ts';
 import { howRankingWorks } from './how-ranking-works.ts';
 import type { ListingSources } from './listing-sources.ts';
+import { pictures } from './pictures.ts';
 import { ranking } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
@@ -17,4 +18,5 @@ export async function listing(app: FastifyInstance, sources: ListingSources): Pr
   serverPages(app, sources);
   votePages(app, sources);
   serverImages(app, sources);
+  pictures(app, sources);
 }

@@ -5,7 +5,7 @@ import { countryName, gameName } from '../dashboard/server-fields.ts';
 import { badgeOf } from '../dashboard/server-frame.ts';
 import type { Content, Html } from '../html.ts';
 import { dataTable } from '../parts.ts';
-import { tagChips } from '../profile-parts.ts';
+import { iconImage, tagChips } from '../profile-parts.ts';
 import { reportedMark } from '../server-figures.ts';
 import { count } from '../words.ts';
 import { sparkline } from './sparkline.ts';
@@ -34,7 +34,9 @@ export function rankingTable(
       {
         title: 'Server',
         heads: true,
-        cell: (row) => html`<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
+        cell: (
+          row,
+        ) => html`${iconImage(base, row.icon, 24)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
           ${row.isPremium ? premiumMark() : ''}
           <span class="about">${about(row)}</span>
           ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(row.tags, tags, SHOWN_TAGS)}`,

@@ -7,7 +7,7 @@ import type { Content, Html } from '../html.ts';
 import { motdPanel } from '../motd.ts';
 import { card, copyable, facts, figure } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
-import { aboutBody, hasAbout, tagChips } from '../profile-parts.ts';
+import { aboutBody, bannerImage, hasAbout, iconImage, tagChips } from '../profile-parts.ts';
 import { serverFigures } from '../server-figures.ts';
 import type { Site } from '../site-settings.ts';
 import { count, counted, day, decimal, timeAgo } from '../words.ts';
@@ -19,8 +19,9 @@ import { voteForm } from './vote-form.ts';
 export function serverHead(site: Site, { server, seen, reader, voting }: View): Html {
   const { base } = site;
   const { info, found, now } = seen;
-  return html`<div class="page-head">
-      <div><h1><bdi>${server.name}</bdi></h1>${about(server, seen)}${introduction(server, seen)}</div>
+  const { banner, icon } = server.profile ?? {};
+  return html`${banner ? bannerImage(base, banner, server.name) : ''}<div class="page-head">
+      <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(server, seen)}${introduction(server, seen)}</div></div>
       <div class="actions">${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
