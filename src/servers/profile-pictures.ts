@@ -63,6 +63,8 @@ export async function takeIcon(
 ): Promise<void> {
   const source = icon === undefined ? undefined : createHash('sha256').update(icon).digest('hex');
   if (profile?.icon?.source === source) return;
+  // A refused or removed icon is remembered, so that a server cannot bring it back by a pause.
+  if (source === undefined && !profile?.icon?.picture) return;
   const taken = source === undefined ? null : await readIcon(deps, icon ?? '', source);
   // Too many pictures wait: the next answer is soon enough.
   if (taken === undefined) return;

@@ -121,6 +121,7 @@ const TABLE: Record<string, Access> = {
   'GET /operator/servers/:serverId': 'operator',
   'POST /operator/servers/:serverId/hide': 'operator',
   'POST /operator/servers/:serverId/premium': 'operator',
+  'POST /operator/servers/:serverId/profile/remove': 'operator',
   'POST /operator/servers/:serverId/remove': 'operator',
   'POST /operator/servers/:serverId/transfer': 'operator',
   'POST /operator/servers/:serverId/unhide': 'operator',

@@ -252,6 +252,26 @@ describe('an icon', () => {
     expect(await stored(second?.picture)).toBeNull();
   });
 
+  test('that an operator removed stays away until the server sends another one', async () => {
+    const icon = await favicon('#0000ff');
+    const first = await check(icon);
+    const operator = await signIn(web, { role: 'operator' });
+    const removed = await sendForm(
+      web,
+      `/operator/servers/${serverId.toHexString()}/profile/remove`,
+      { part: 'icon', profileReason: 'It shows a flag.' },
+      operator.headers,
+    );
+    expect(removed.statusCode).toBe(303);
+    expect(await stored(first?.picture)).toBeNull();
+    expect(await check(icon)).not.toHaveProperty('picture');
+    expect(await check(undefined)).not.toHaveProperty('picture');
+    expect(await check(icon)).not.toHaveProperty('picture');
+    expect((await profileNow())?.removals).toMatchObject([{ part: 'icon', reason: 'It shows a flag.' }]);
+    expect(await check(await favicon('#00ffff'))).toHaveProperty('picture');
+    expect((await profileNow())?.removals).toEqual([]);
+  });
+
   test.each([
     ['an SVG', () => `data:image/svg+xml;base64,${Buffer.from('<svg/>').toString('base64')}`],
     ['a web address', () => 'https://tracker.example/icon.png'],

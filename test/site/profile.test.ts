@@ -151,6 +151,54 @@ describe('the profile form', () => {
   });
 });
 
+describe('an operator', () => {
+  const removeAs = (serverId: ObjectId, fields: Record<string, string>) =>
+    sendForm(web, `/operator/servers/${serverId.toHexString()}/profile/remove`, fields, operator.headers);
+
+  test.each([
+    'shortText',
+    'description',
+    'links',
+  ])('removes the %s with a reason that the owner sees', async (part) => {
+    const { serverId, path, read, save } = await newServer();
+    await save(FULL);
+    const adminPage = await getPage(web, `/operator/servers/${serverId.toHexString()}`, operator.headers);
+    expect(adminPage.body).toContain('<strong>boats</strong>');
+    expect((await removeAs(serverId, { part, profileReason: 'It <insults> players.' })).statusCode).toBe(303);
+    const profile = await read();
+    for (const field of part === 'links' ? ['website', 'discord', 'store'] : [part])
+      expect(profile).not.toHaveProperty(field);
+    expect(profile).toMatchObject({
+      tags: ['survival', 'economy'],
+      removals: [{ part, reason: 'It <insults> players.' }],
+    });
+    expect((await getPage(web, path, owner.headers)).body).toContain('It &lt;insults&gt; players.');
+    const overview = await getPage(web, path.replace('/profile', ''), owner.headers);
+    expect(overview.body).toContain('The operator removed a part of this server’s profile.');
+    expect(overview.body).not.toContain('insults');
+    expect(await audited(serverId, 'server.profile-remove')).toMatchObject([
+      { by: operator.email, details: { part, reason: 'It <insults> players.' } },
+    ]);
+
+    // Twice: there is nothing to remove any more.
+    expect((await removeAs(serverId, { part, profileReason: 'Again.' })).statusCode).toBe(409);
+    // The owner writes it again: the reason is settled.
+    await save(FULL);
+    expect((await read())?.removals).toEqual([]);
+  });
+
+  test('must give a reason and a part', async () => {
+    const { serverId, read, save } = await newServer();
+    await save(FULL);
+    const before = await read();
+    const missing = await removeAs(serverId, { part: 'description', profileReason: ' ' });
+    expect(missing.statusCode).toBe(400);
+    expect(missing.body.match(/must say why/g)).toHaveLength(1);
+    expect((await removeAs(serverId, { part: 'name', profileReason: 'x' })).statusCode).toBe(400);
+    expect(await read()).toEqual(before);
+  });
+});
+
 describe('the list of tags', () => {
   test('operators add and remove tags; servers lose a removed tag', async () => {
     const { slug, read, save } = await newServer();

@@ -18,6 +18,10 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   },
   'server.banner': { title: 'Uploaded a banner' },
   'server.banner-remove': { title: 'Removed a banner' },
+  'server.profile-remove': {
+    title: 'Removed a part of a profile',
+    more: ({ part, reason }) => `${asWords(String(part))}: ${text(reason)}`,
+  },
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
   'server.unhide': { title: 'Unhid a server' },
