@@ -11,11 +11,14 @@ export type Filters = {
   online?: boolean | undefined;
   /** A release: `1.21`. */
   version?: string | undefined;
+  /** A key of the tag list. A list of a tag has no country and no version. */
+  tag?: string | undefined;
 };
 
 /** The fields of a server that filters compare. */
 export type Filtered = Pick<Server, 'game' | 'countryCode' | 'probe' | 'lastReport'> & {
   current: Pick<Server['current'], 'version'>;
+  profile?: { tags?: string[] | undefined } | null | undefined;
 };
 
 /** The projection of these fields. */
@@ -23,6 +26,7 @@ export const FILTERED = {
   game: 1,
   countryCode: 1,
   'current.version': 1,
+  'profile.tags': 1,
   'probe.status': 1,
   'probe.checkedAt': 1,
   'probe.succeededAt': 1,
@@ -60,36 +64,46 @@ export function listPrefix(sort: Sort): string {
 }
 
 /** The key of the list of servers that pass the filters, in an order; `f:` is the whole ranking. */
-export function listKey({ game, country, online, version }: Filters, sort: Sort = 'rank'): string {
+export function listKey({ game, country, online, version, tag }: Filters, sort: Sort = 'rank'): string {
   const parts = [
     game && `game=${game}`,
     country && `country=${country}`,
     online && 'online',
     version && `version=${version}`,
+    tag && `tag=${tag}`,
   ];
   return `${listPrefix(sort)}${parts.filter(Boolean).join('&')}`;
 }
 
 /** The keys of all lists that contain a server at `now`: one for each set of filters that it passes. */
 export function listKeys(server: Filtered, now: Date): string[] {
-  const { game, countryCode, current } = server;
+  const { game, countryCode, current, profile } = server;
   const games = game ? [undefined, game] : [undefined];
   const countries = countryCode ? [undefined, countryCode] : [undefined];
   const online = statusAt(server, now) === 'online' ? [undefined, true] : [undefined];
   const versions = [undefined, ...versionsOf(current.version)];
-  return games.flatMap((one) =>
+  const ofTags = (profile?.tags ?? []).flatMap((tag) =>
+    games.flatMap((one) => online.map((on) => listKey({ game: one, online: on, tag }))),
+  );
+  const others = games.flatMap((one) =>
     countries.flatMap((country) =>
       online.flatMap((on) => versions.map((version) => listKey({ game: one, country, online: on, version }))),
     ),
   );
+  return [...others, ...ofTags];
 }
 
 /** Whether a server passes the filters at `now`. */
-export function passes(server: Filtered, { game, country, online, version }: Filters, now: Date): boolean {
+export function passes(
+  server: Filtered,
+  { game, country, online, version, tag }: Filters,
+  now: Date,
+): boolean {
   return (
     (!game || server.game === game) &&
     (!country || server.countryCode === country) &&
     (!online || statusAt(server, now) === 'online') &&
-    (!version || versionsOf(server.current.version).includes(version))
+    (!version || versionsOf(server.current.version).includes(version)) &&
+    (!tag || (server.profile?.tags?.includes(tag) ?? false))
   );
 }

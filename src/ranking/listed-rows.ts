@@ -57,7 +57,6 @@ const SHOWN = {
   'daily.players': 1,
   'daily.probedUptime': 1,
   'profile.shortText': 1,
-  'profile.tags': 1,
   'profile.icon': 1,
   ...FILTERED,
 } as const;

@@ -1,20 +1,31 @@
 import { plainText } from '../probing/minecraft-text.ts';
+import type { ProfileTexts } from '../servers/profile.ts';
 import type { Server } from '../servers/server.ts';
 import { foldName, hashOf, withoutALetter, wordLikeness } from './name-terms.ts';
 
 /** The fields of a server that a search reads besides its name: their projection. */
-export const SEARCHED = { address: 1, 'current.motd': 1 } as const;
-export type Searched = Pick<Server, 'address'> & { current: Pick<Server['current'], 'motd'> };
+export const SEARCHED = {
+  address: 1,
+  'current.motd': 1,
+  'profile.tags': 1,
+  'profile.shortText': 1,
+  'profile.description': 1,
+} as const;
+export type Searched = Pick<Server, 'address'> & {
+  current: Pick<Server['current'], 'motd'>;
+  profile?: Pick<ProfileTexts, 'tags' | 'shortText' | 'description'> | null | undefined;
+};
 
 /** The texts of these fields, the most telling first: only the first words count. */
-export function textsOf({ address, current }: Searched): string {
-  return [address, plainText(current.motd)].join('\n');
+export function textsOf({ address, current, profile }: Searched): string {
+  const { tags = [], shortText = '', description = '' } = profile ?? {};
+  return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
 }
 
 /** Longer texts are cut, in code units. */
-const LONGEST_TEXT = 400;
+const LONGEST_TEXT = 800;
 /** At most this many different words of a server's texts, or of a search, count. */
-const MOST_WORDS = 24;
+const MOST_WORDS = 40;
 
 /** Scripts that are written without spaces: each pair of letters is a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;

@@ -36,11 +36,16 @@ export function description(text: string): Html {
   return html`<div class="written markdown" dir="auto">${raw(renderMarkdown(text))}</div>`;
 }
 
-/** The names of tags in the order of the list; keys that are not in the list are left out. */
-export function tagChips(keys: string[] | undefined, tags: Tag[], most = Number.POSITIVE_INFINITY): Content {
+/** Links to the pages of tags in the order of the list; keys that are not in the list are left out. */
+export function tagChips(
+  base: string,
+  keys: string[] | undefined,
+  tags: Tag[],
+  most = Number.POSITIVE_INFINITY,
+): Content {
   const chosen = tags.filter(({ key }) => keys?.includes(key)).slice(0, most);
   if (chosen.length === 0) return '';
-  return html`<span class="tags">${chosen.map(({ name }) => html`<span class="tag">${name}</span>`)}</span>`;
+  return html`<span class="tags">${chosen.map(({ key, name }) => html`<a class="tag" href="${base}/tags/${key}">${name}</a>`)}</span>`;
 }
 
 /** The languages and links of a profile. */

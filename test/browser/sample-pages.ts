@@ -33,6 +33,7 @@ export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
   { route: '/games/:game', reader: 'stranger', path: () => '/games/minecraft' },
+  { route: '/tags/:tag', reader: 'stranger', path: () => '/tags/survival' },
   { route: '/servers/:slug', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}` },
   {
     route: '/servers/:slug/widget',

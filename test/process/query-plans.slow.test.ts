@@ -623,10 +623,9 @@ test('the public pages, of a thousand servers with names alike: one or two queri
   ];
   for (const [name, queries, expected] of PUBLIC) {
     const operations = await profiled(queries);
-    expect(
-      [...new Set(operations.map(put))].filter((one) => !one.startsWith('getmore')),
-      name,
-    ).toEqual(expected);
+    // Some run at the same time.
+    const kinds = [...new Set(operations.map(put))].filter((one) => !one.startsWith('getmore'));
+    expect(kinds.toSorted(), name).toEqual(expected.toSorted());
     for (const operation of operations) expectIndexed(operation, name);
   }
   // All hidden servers have the position after the last.

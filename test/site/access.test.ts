@@ -18,6 +18,8 @@ const TABLE: Record<string, Access> = {
   'GET /sitemaps/:file': 'anyone',
   'GET /games': 'anyone',
   'GET /games/:game': 'anyone',
+  'GET /tags': 'anyone',
+  'GET /tags/:tag': 'anyone',
   'GET /pictures/:file': 'anyone',
   'GET /servers': 'anyone',
   'GET /servers/random': 'anyone',

@@ -54,7 +54,7 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
     const server = serverOf(request);
     const tags = await readTags(platform);
     const body = html`${removals(server)}
-      ${showing.preview ? previewCard(server, showing.preview, tags) : ''}
+      ${showing.preview ? previewCard(base, server, showing.preview, tags) : ''}
       ${profileCard(pathOf(server), server, tags, showing)}
       ${picturesCard(base, pathOf(server), server, showing.bannerError)}
       <p class="small"><a href="${base}${publicPath(server)}">See the public page</a></p>`;
@@ -178,12 +178,12 @@ function tagField(tags: Tag[], chosen: string[], error: string | undefined): Htm
   </fieldset>`;
 }
 
-function previewCard({ name }: Server, preview: ProfileTexts, tags: Tag[]): Html {
+function previewCard(base: string, { name }: Server, preview: ProfileTexts, tags: Tag[]): Html {
   return card({
     id: 'preview',
     title: 'Preview (not saved)',
     body: html`<div><p><strong><bdi>${name}</bdi></strong></p>
-      ${preview.shortText ? html`<p dir="auto">${preview.shortText}</p>` : ''}${tagChips(preview.tags, tags)}</div>
+      ${preview.shortText ? html`<p dir="auto">${preview.shortText}</p>` : ''}${tagChips(base, preview.tags, tags)}</div>
       ${hasAbout(preview) ? aboutBody(preview) : ''}`,
   });
 }

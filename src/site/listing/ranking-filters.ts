@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
-import type { Filters } from '../../ranking/filters.ts';
 import type { Choice, Choices } from '../../ranking/ranked-list.ts';
 import { SORTS, type Sort } from '../../ranking/sorts.ts';
+import type { Tag } from '../../servers/tag-list.ts';
 import { countryName, gameName } from '../dashboard/server-fields.ts';
 import type { Content, Html } from '../html.ts';
 import { checkbox, select, textField } from '../parts.ts';
 import { count } from '../words.ts';
-import { gamePath, type RankingQuery, randomPath, rankingPath } from './ranking-query.ts';
+import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
 
 /** The display name of a filter's value. */
 const NAMES = {
@@ -14,6 +14,7 @@ const NAMES = {
   country: countryName,
   version: (version: string) => `version ${version}`,
   online: () => 'online now',
+  tag: (tag: string) => tag,
 } as const;
 
 type FilterName = keyof typeof NAMES;
@@ -21,13 +22,19 @@ type FilterName = keyof typeof NAMES;
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
 /** Search and filters in one form; needs no script. */
-export function filterForm(base: string, { q, filters, sort }: RankingQuery, summary: Choices): Html {
-  const { game, country, version, online } = filters;
+export function filterForm(
+  base: string,
+  { q, filters, sort }: RankingQuery,
+  summary: Choices,
+  tags: Tag[],
+): Html {
+  const { game, country, version, online, tag } = filters;
   return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="Servers">
-    ${textField({ name: 'q', label: 'Search', type: 'search', value: q, maxlength: 100, placeholder: 'Name, message or address', spellcheck: false, autocomplete: 'off' })}
+    ${textField({ name: 'q', label: 'Search', type: 'search', value: q, maxlength: 100, placeholder: 'Name, text, tag or address', spellcheck: false, autocomplete: 'off' })}
     ${select({ name: 'game', label: 'Game', value: game ?? '', options: options('Any game', summary.games, game, gameName) })}
-    ${select({ name: 'country', label: 'Country', value: country ?? '', options: options('Any country', summary.countries, country, countryName) })}
-    ${game ? select({ name: 'version', label: 'Version', value: version ? `${game}:${version}` : '', options: versionOptions(summary, game, version) }) : ''}
+    ${select({ name: 'tag', label: 'Tag', value: tag ?? '', options: [['', 'Any tag'], ...tags.map(({ key, name }): [string, string] => [key, name])] })}
+    ${tag ? '' : select({ name: 'country', label: 'Country', value: country ?? '', options: options('Any country', summary.countries, country, countryName) })}
+    ${game && !tag ? select({ name: 'version', label: 'Version', value: version ? `${game}:${version}` : '', options: versionOptions(summary, game, version) }) : ''}
     ${checkbox({ name: 'online', label: 'Online now', checked: online ?? false })}
     ${sort === 'rank' ? '' : html`<input type="hidden" name="sort" value="${sort}" />`}
     <button type="submit">Show</button>
@@ -50,6 +57,14 @@ export function gameLinks(base: string, { games }: Choices): Content {
   if (games.length < 2) return '';
   return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">Servers by game</h2><p>
     ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => html`<span><a href="${base}${gamePath(value)}">${gameName(value)}</a> <span class="soft">(${count(servers)})</span></span>`)}
+  </p></nav>`;
+}
+
+/** Links to the pages of all tags. */
+export function tagLinks(base: string, tags: Tag[]): Content {
+  if (tags.length === 0) return '';
+  return html`<nav class="games" aria-labelledby="by-tag"><h2 id="by-tag">Servers by tag</h2><p>
+    ${tags.map(({ key, name }) => html`<span><a href="${base}${tagPath(key)}">${name}</a></span>`)}
   </p></nav>`;
 }
 
@@ -111,7 +126,7 @@ export function activeFilters(base: string, query: RankingQuery): Content {
   const dropped = [
     ...(q ? [{ text: html`“<bdi>${q}</bdi>”`, path: rankingPath({ ...query, q: '', page: 1 }) }] : []),
     ...FILTERS.filter((name) => filters[name]).map((name) => ({
-      text: html`${NAMES[name](String(filters[name]))}`,
+      text: html`${name === 'tag' && query.tagName ? query.tagName : NAMES[name](String(filters[name]))}`,
       path: without(name),
     })),
   ];
@@ -126,10 +141,10 @@ export function activeFilters(base: string, query: RankingQuery): Content {
 }
 
 /** The heading of a filtered list: `Minecraft servers in Germany`. */
-export function headingOf({ game, country, version, online }: Filters): string {
-  const of = game ? `${gameName(game)} ` : '';
+export function headingOf({ filters: { game, country, version, online }, tagName }: RankingQuery): string {
+  const of = [game && gameName(game), tagName].filter(Boolean).join(' ');
   const words = [
-    online ? `Online ${of}servers` : game ? `${of}servers` : 'Game servers',
+    online ? `Online ${of ? `${of} ` : ''}servers` : of ? `${of} servers` : 'Game servers',
     country && `in ${countryName(country)}`,
     version && `for version ${version}`,
   ];

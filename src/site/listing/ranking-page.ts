@@ -19,7 +19,7 @@ import { sendPublicPage } from '../public-page.ts';
 import { count, counted } from '../words.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { ListingSources } from './listing-sources.ts';
-import { activeFilters, filterForm, gameLinks, headingOf, sortLinks } from './ranking-filters.ts';
+import { activeFilters, filterForm, gameLinks, headingOf, sortLinks, tagLinks } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';
 import { starForm } from './star.ts';
@@ -38,19 +38,27 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
 
   app.get('/', PUBLIC, send);
   app.get('/games/:game', PUBLIC, send);
-  for (const path of ['/games', '/games/']) {
+  app.get('/tags/:tag', PUBLIC, send);
+  for (const path of ['/games', '/games/', '/tags', '/tags/']) {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${base}/`, 301));
   }
-  app.get('/games/:game/', ANYONE, (request, reply) =>
-    reply.redirect(`${base}${rankingPath(rankingQuery(request))}`, 301),
-  );
+  for (const path of ['/games/:game/', '/tags/:tag/']) {
+    app.get(path, ANYONE, (request, reply) =>
+      reply.redirect(`${base}${rankingPath(rankingQuery(request))}`, 301),
+    );
+  }
 
   async function send(request: FastifyRequest, reply: FastifyReply) {
-    const query = rankingQuery(request);
+    const tags = await tagsNow();
+    const asked = rankingQuery(request);
+    const tagName = tags.find(({ key }) => key === asked.filters.tag)?.name;
+    const query: RankingQuery = tagName ? { ...asked, tagName } : asked;
     const path = rankingPath(query);
     if (hasEmptyFields(request)) return reply.redirect(`${base}${path}`, 303);
-    const { game } = request.params as { game?: string };
+    const { game, tag } = request.params as { game?: string; tag?: string };
     if (game !== undefined && !query.filters.game) throw noSuchGame();
+    if ((tag !== undefined || query.filters.tag) && !tagName)
+      throw new PageError(404, 'There is no tag at this address.');
     if (request.url.split('?')[0] !== `${base}${path.split('?')[0]}`) {
       const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
       reply.header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`);
@@ -68,14 +76,15 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
 
   async function ranked(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const { filters, page, sort } = query;
-    const [found, favourites] = await Promise.all([
+    const [found, favourites, tags] = await Promise.all([
       rankingPage(platform, filters, page, sort),
       favouritesOf(request),
+      tagsNow(),
     ]);
     if (!found) throw new PageError(404, 'This page of the ranking does not exist.');
     const { rows, total, pages } = found;
     if (filters.game && total === 0 && !isGame(filters.game)) throw noSuchGame();
-    const heading = headingOf(filters);
+    const heading = headingOf(query);
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
@@ -86,23 +95,23 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       title: `${heading}${of}`,
       ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
-        ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
+        ${total > 0 || narrowed ? filterForm(base, query, summary, tags) : ''} ${activeFilters(base, query)}
         ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
-        ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites, tags: await tagsNow() })}
+        ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites, tags })}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}
-        ${narrowed || page > 1 ? '' : gameLinks(base, summary)}`,
+        ${narrowed || page > 1 ? '' : html`${gameLinks(base, summary)}${tagLinks(base, tags)}`}`,
     };
   }
 
   async function searched(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const rows = await limitedSearch(platform, request, query.q, query.filters);
-    const favourites = await favouritesOf(request);
+    const [favourites, tags] = await Promise.all([favouritesOf(request), tagsNow()]);
     return {
       title: `Search: ${query.q}`,
       body: html`${head('Search', found(rows, query))}
-        ${filterForm(base, query, summary)} ${activeFilters(base, query)}
+        ${filterForm(base, query, summary, tags)} ${activeFilters(base, query)}
         ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
-        ${rankingTable(base, 'Servers found', rows, { empty: nothingFound(base, query), favourites, tags: await tagsNow() })}`,
+        ${rankingTable(base, 'Servers found', rows, { empty: nothingFound(base, query), favourites, tags })}`,
     };
   }
 }
@@ -112,11 +121,16 @@ function noSuchGame(): PageError {
 }
 
 /** What search engines show below the title. */
-function describe({ filters, sort }: RankingQuery, { rows, total }: RankingPage, site: string): string {
-  const what = filters.game ? counted(total, `${gameName(filters.game)} server`) : counted(total, 'server');
-  const named = filters.game ? rows.slice(0, 3).map((row) => row.name) : [];
+function describe(
+  { filters, sort, tagName }: RankingQuery,
+  { rows, total }: RankingPage,
+  site: string,
+): string {
+  const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
+  const what = counted(total, of ? `${of} server` : 'server');
+  const named = filters.game || filters.tag ? rows.slice(0, 3).map((row) => row.name) : [];
   const first = named.length > 0 ? `: ${named.join(', ')}${total > named.length ? ' and more' : ''}` : '';
-  return `${what}${isNarrowed(filters) && !filters.game ? '' : ` on ${site}`}, ${ORDERS[sort]}, with players and status${first}.`;
+  return `${what}${isNarrowed(filters) && !of ? '' : ` on ${site}`}, ${ORDERS[sort]}, with players and status${first}.`;
 }
 
 function isNarrowed(filters: Filters): boolean {
@@ -132,9 +146,9 @@ const ORDERS: Record<Sort, string> = {
   uptime: 'with the highest uptime in 30 days first, by our own checks',
 };
 
-/** Pages for search engines: the ranking, and the lists of one game or country. */
-function isWorthListing({ sort, filters: { game, country, version, online } }: RankingQuery): boolean {
-  return sort === 'rank' && !online && !version && !(game && country);
+/** Pages for search engines: the ranking, and the lists of one game, country or tag. */
+function isWorthListing({ sort, filters: { game, country, version, online, tag } }: RankingQuery): boolean {
+  return sort === 'rank' && !online && !version && !(game && (country || tag));
 }
 
 function head(heading: string, detail: Content) {
@@ -165,11 +179,11 @@ function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = html`“<bdi>${q}</bdi>”`;
   if (rows.length === 0) {
     const among = isNarrowed(filters) ? ' and matches the filters' : '';
-    return html`No server has a name, message or address like ${named}${among}.`;
+    return html`No server has a name, text or address like ${named}${among}.`;
   }
   const many = rows.length === ROWS ? `The ${ROWS} best matches` : counted(rows.length, 'server');
   const narrowed = isNarrowed(filters) ? ' Filters apply to the best matches only.' : '';
-  return html`${many} with a name, message or address like ${named}, best matches first.${narrowed}`;
+  return html`${many} with a name, text or address like ${named}, best matches first.${narrowed}`;
 }
 
 function nothingFound(base: string, { q, filters }: RankingQuery): Content {

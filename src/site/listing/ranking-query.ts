@@ -8,6 +8,8 @@ export type RankingQuery = {
   /** A search for a name; empty for the ranking itself. */
   q: string;
   filters: Filters;
+  /** The name of `filters.tag`, where it is known. */
+  tagName?: string;
   /** The order of a list; the results of a search are in their own. */
   sort: Sort;
   /** From 1. */
@@ -23,18 +25,23 @@ const MAX_NAME_LENGTH = 100;
  */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
   const { q = '', country, online, version, sort, page, ...query } = queryOf(request);
-  const { game: named = query.game } = request.params as { game?: string };
+  const { game: named = query.game, tag: tagged = query.tag } = request.params as {
+    game?: string;
+    tag?: string;
+  };
   const valid = (value: string | undefined, shape: RegExp) =>
     value && shape.test(value) ? value : undefined;
   const game = valid(named?.toLowerCase(), /^[a-z0-9]{1,50}$/);
   const [, of, release] = /^(?:([a-z0-9]{1,50}):)?(\d{1,3}\.\d{1,3})$/.exec(version ?? '') ?? [];
+  const tag = valid(tagged?.toLowerCase(), /^[a-z0-9-]{1,60}$/);
   return {
     q: searchText(q),
     filters: {
       game,
-      country: valid(country?.toUpperCase(), /^[A-Z]{2}$/),
+      country: tag ? undefined : valid(country?.toUpperCase(), /^[A-Z]{2}$/),
       online: online === 'yes' || undefined,
-      version: of && of !== game ? undefined : release,
+      version: tag || (of && of !== game) ? undefined : release,
+      tag,
     },
     sort: SORTS.find((one) => one === sort) ?? 'rank',
     page: Number(valid(page, /^[1-9]\d{0,6}$/) ?? 1),
@@ -55,12 +62,19 @@ export function gamePath(game: string): string {
   return `/games/${game}`;
 }
 
-/** The canonical path of a page, with its query. A search in a game has no page of its own. */
+/** The path of a tag's page. */
+export function tagPath(tag: string): string {
+  return `/tags/${tag}`;
+}
+
+/** The canonical path of a page, with its query. A search in a game or a tag has no page of its own. */
 export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
-  const { game, country, online, version } = filters;
-  const isGame = game !== undefined && !q;
-  return `${isGame ? gamePath(game) : '/'}${queryText({
+  const { game, country, online, version, tag } = filters;
+  const isTag = tag !== undefined && !q;
+  const isGame = game !== undefined && !q && !isTag;
+  return `${isTag ? tagPath(tag) : isGame ? gamePath(game) : '/'}${queryText({
     q,
+    tag: isTag ? undefined : tag,
     game: isGame ? undefined : game,
     country,
     version,
@@ -71,8 +85,8 @@ export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
 }
 
 /** The address that leads to a random server of a list. */
-export function randomPath({ filters: { game, country, online, version } }: RankingQuery): string {
-  return `/servers/random${queryText({ game, country, version, online: online ? 'yes' : undefined })}`;
+export function randomPath({ filters: { game, country, online, version, tag } }: RankingQuery): string {
+  return `/servers/random${queryText({ tag, game, country, version, online: online ? 'yes' : undefined })}`;
 }
 
 /** Whether the query has empty fields, which the canonical path leaves out. */

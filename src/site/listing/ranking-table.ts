@@ -54,7 +54,7 @@ export function rankingTable(
         ) => html`${starOf(row)}${iconImage(base, row.icon, 24)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
           ${row.isPremium ? premiumMark(base) : ''}
           <span class="about">${about(base, row)}</span>
-          ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(row.tags, tags, SHOWN_TAGS)}`,
+          ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(base, row.tags, tags, SHOWN_TAGS)}`,
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
       {

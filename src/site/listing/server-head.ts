@@ -26,7 +26,7 @@ export function serverHead(site: Site, view: View): Html {
   const { info, found, now } = seen;
   const { banner, icon } = server.profile ?? {};
   return html`${banner ? bannerImage(base, banner, server.name) : ''}<div class="page-head">
-      <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(server, seen)}</div></div>
+      <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(base, server, seen)}</div></div>
       <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
@@ -61,9 +61,9 @@ function about(base: string, { game }: Server, { info: { countryCode, isPremium 
 }
 
 /** The short text and the tags. */
-function introduction({ profile }: Server, { tags }: Seen): Content {
+function introduction(base: string, { profile }: Server, { tags }: Seen): Content {
   const { shortText, tags: keys } = profile ?? {};
-  return html`${shortText ? html`<p class="short-text" dir="auto">${shortText}</p>` : ''}${tagChips(keys, tags)}`;
+  return html`${shortText ? html`<p class="short-text" dir="auto">${shortText}</p>` : ''}${tagChips(base, keys, tags)}`;
 }
 
 function aboutCard({ profile }: Server): Content {
