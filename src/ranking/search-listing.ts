@@ -10,8 +10,8 @@ import {
   LIKELY_TEXT,
   SEARCHED,
   type Searched,
+  textComparison,
   textKey,
-  textLikeness,
   textsOf,
   textTerms,
   textWords,
@@ -44,7 +44,7 @@ export async function searchListing(
   filters: Filters = {},
 ): Promise<ListedRow[]> {
   const folded = foldName(typed);
-  const asked = textWords(withoutPort(typed));
+  const ofTexts = textComparison(typed);
   const keys = [
     ...nameTerms(folded).slice(0, MOST_TERMS).map(termKey),
     ...textTerms(withoutPort(typed)).slice(0, MOST_TERMS).map(textKey),
@@ -52,9 +52,9 @@ export async function searchListing(
   if (keys.length === 0) return [];
   const ids = keys.map((key) => partId(key, 0));
   const lists = await deps.rankedLists.find({ _id: { $in: ids } }).toArray();
-  const [ofTexts, ofNames] = [lists.filter(isOfTexts), lists.filter((list) => !isOfTexts(list))];
+  const [textLists, nameLists] = [lists.filter(isOfTexts), lists.filter((list) => !isOfTexts(list))];
   const byId = new Map(
-    [...mostShared(ofNames, COMPARED), ...mostShared(ofTexts, COMPARED_TEXTS)].map((id) => [
+    [...mostShared(nameLists, COMPARED), ...mostShared(textLists, COMPARED_TEXTS)].map((id) => [
       id.toHexString(),
       id,
     ]),
@@ -68,7 +68,7 @@ export async function searchListing(
     .toArray();
   const likest = servers
     .filter((server) => passes(server, filters, now))
-    .map((server) => ({ ...server, like: likenessOf(server, folded, asked) }))
+    .map((server) => ({ ...server, like: likenessOf(server, folded, ofTexts) }))
     .filter(({ like }) => like > 0)
     .toSorted((a, b) => b.like - a.like || a.rankPosition - b.rankPosition)
     .slice(0, ROWS);
@@ -79,9 +79,13 @@ export async function searchListing(
 }
 
 /** The similarity of a server: that of its name or, if greater, of all its words. 0 if it is not a result. */
-function likenessOf({ name, ...server }: Candidate, folded: string, asked: string[]): number {
+function likenessOf(
+  { name, ...server }: Candidate,
+  folded: string,
+  ofTexts: (words: string[]) => number,
+): number {
   const byName = likeness(folded, foldName(name));
-  const byText = textLikeness(asked, [...textWords(name), ...textWords(textsOf(server))]);
+  const byText = ofTexts(textWords(`${name} ${textsOf(server)}`));
   return Math.max(byName >= LIKELY ? byName : 0, byText >= LIKELY_TEXT ? OF_A_TEXT * byText : 0);
 }
 

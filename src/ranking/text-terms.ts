@@ -83,18 +83,28 @@ export function withoutPort(typed: string): string {
 }
 
 /**
- * The similarity of a search and the words of a server, from 0 to 1: the mean over the words of the search, by their length,
- * of that with the most similar word.
+ * Compares a search with the words of servers: the result is the similarity from 0 to 1, the mean over the words of the
+ * search, by their length, of that with the most similar word. It remembers pairs of words, since servers share most words.
  */
-export function textLikeness(asked: string[], words: string[]): number {
-  if (words.length === 0) return 0;
-  let letters = 0;
-  let alike = 0;
-  for (const word of asked) {
-    letters += word.length;
-    alike += word.length * Math.max(...words.map((other) => wordLikeness(word, other)));
-  }
-  return letters === 0 ? 0 : alike / letters;
+export function textComparison(typed: string): (words: string[]) => number {
+  const asked = textWords(withoutPort(typed)).map((word) => ({ word, known: new Map<string, number>() }));
+  const letters = asked.reduce((sum, { word }) => sum + word.length, 0);
+  return (words) => {
+    let alike = 0;
+    for (const { word, known } of asked) {
+      let best = 0;
+      for (const other of words) {
+        let like = known.get(other);
+        if (like === undefined) {
+          like = wordLikeness(word, other);
+          known.set(other, like);
+        }
+        if (like > best) best = like;
+      }
+      alike += word.length * best;
+    }
+    return letters === 0 ? 0 : alike / letters;
+  };
 }
 
 /** Texts with a lower similarity are not results. */

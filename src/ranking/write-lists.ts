@@ -53,7 +53,8 @@ const MOST_GAME_VERSIONS = 30;
 
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
- * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written. After a crash the next run completes it.
+ * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written. After a
+ * crash the next run completes it.
  */
 export async function writeLists(deps: Listing, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
