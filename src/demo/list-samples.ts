@@ -6,6 +6,7 @@ import { addServer, editServer } from '../servers/listing.ts';
 import type { SampleAddress } from './open-fake-server.ts';
 import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
+import { writeSampleProfile } from './sample-profiles.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
 /** The author of the changes in the audit log. */
@@ -35,12 +36,14 @@ export async function listSample(
   const existing = known.get(formerName);
   if (existing) {
     await editServer(platform, existing, endpoint, BY);
+    await writeSampleProfile(platform, existing, sample, BY);
     return { serverId: existing, sample };
   }
   const settings = { name: formerName, game, countryCode, isPremium, ...endpoint };
   const serverId = new ObjectId((await addServer(platform, settings, BY)).serverId);
   if (formerName !== name) await editServer(platform, serverId, { name }, BY);
   if (howToVote) await setHowToVote(platform, serverId, howToVote, BY);
+  await writeSampleProfile(platform, serverId, sample, BY);
   return { serverId, sample };
 }
 
