@@ -7,6 +7,8 @@ export type GameStatus = {
   online: number;
   /** Player slots. */
   max: number;
+  /** The icon as a data URL, if the game supports one. */
+  icon?: string;
 };
 
 /** A fake game server for the demo and the tests. It listens on loopback by default. */

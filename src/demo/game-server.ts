@@ -56,11 +56,12 @@ export class SampleGameServer implements FakeServer {
   }
 
   #status(): object {
-    const { motd, version, online, max } = this.#currentStatus();
+    const { motd, version, online, max, icon } = this.#currentStatus();
     return {
       version: { name: version, protocol: PROTOCOL },
       players: { max, online, sample: [] },
       description: { text: motd },
+      ...(icon === undefined ? {} : { favicon: icon }),
     };
   }
 }

@@ -6,6 +6,7 @@ import { addServer, editServer } from '../servers/listing.ts';
 import { messageOf, type SampleAddress } from './open-fake-server.ts';
 import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
+import { writeSampleProfile } from './sample-profiles.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
 /** The author of the changes in the audit log. */
@@ -35,6 +36,7 @@ export async function listSample(
   const existing = known.get(formerName);
   if (existing) {
     await editServer(platform, existing, endpoint, BY);
+    await writeSampleProfile(platform, existing, sample, BY);
     return { serverId: existing, sample };
   }
   const settings = { name: formerName, game, countryCode, isPremium, ...endpoint };
@@ -43,6 +45,7 @@ export async function listSample(
   // The first check finds the same; the search knows it from the first ranking on.
   await platform.servers.updateOne({ _id: serverId }, { $set: { 'current.motd': messageOf(sample) } });
   if (howToVote) await setHowToVote(platform, serverId, howToVote, BY);
+  await writeSampleProfile(platform, serverId, sample, BY);
   return { serverId, sample };
 }
 

@@ -4,6 +4,7 @@ import type { FakeServer, GameStatus } from './fake-server.ts';
 import { SampleGameServer } from './game-server.ts';
 import type { Sample } from './sample.ts';
 import { samplePlayersAt } from './sample-days.ts';
+import { drawIcon } from './sample-pictures.ts';
 import { answerOfBedrock, answerOfSource, UdpGameServer } from './udp-game-server.ts';
 
 /** The listed address of a sample server, and the fake server that answers there. */
@@ -30,7 +31,8 @@ export async function openFakeServer(sample: Sample, number: number): Promise<Sa
   const host = `127.1.0.${number}`;
   const port = sample.port ?? usualPort(sample.game);
   if (sample.game === null || sample.kind !== 'probed') return { address: host, port, queryPort: null };
-  const fakeServer = fakeServerFor(sample.game, () => statusOf(sample));
+  const icon = sample.game === 'minecraft' ? { icon: await drawIcon(sample.name) } : {};
+  const fakeServer = fakeServerFor(sample.game, () => ({ ...statusOf(sample), ...icon }));
   const [queried] = queryPorts({ host, port, queryPort: null, game: sample.game }, gameOf(sample.game));
   try {
     await fakeServer.start({ host, port: queried ?? port });

@@ -92,7 +92,11 @@ async function listedOf(deps: DraftChecking, draft: WithId<ServerDraft>): Promis
 }
 
 function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messageCounts' | 'proof'> {
-  if (probe?.ok) return { reached: true, words: '', ...probe.answer };
+  if (probe?.ok) {
+    // A draft shows no icon; the server gets its own with the first probe.
+    const { icon: _icon, ...figures } = probe.answer;
+    return { reached: true, words: '', ...figures };
+  }
   const words = probe?.message ?? '';
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
 }

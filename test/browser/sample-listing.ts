@@ -7,6 +7,8 @@ import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Sample } from '../../src/demo/sample.ts';
 import { samplePlayersAt } from '../../src/demo/sample-days.ts';
 import { countToday, writeSampleHistory } from '../../src/demo/sample-history.ts';
+import { drawIcon } from '../../src/demo/sample-pictures.ts';
+import { writeSampleProfile } from '../../src/demo/sample-profiles.ts';
 import { openSampleUsers, type SampleUsers } from '../../src/demo/sample-users.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
@@ -67,11 +69,13 @@ export type SampleListing = {
 export async function fillListing(
   platform: Platform,
 ): Promise<{ listing: SampleListing; close(): Promise<void> }> {
+  const icon = await drawIcon(HARBOUR.name);
   const game = new SampleGameServer(() => ({
     motd: HARBOUR.motd,
     version: HARBOUR.version,
     online: samplePlayersAt(HARBOUR, new Date()),
     max: HARBOUR.activity.slots,
+    icon,
   }));
   const listener = new VotifierListener();
   await Promise.all([game.start(), listener.start()]);
@@ -113,6 +117,7 @@ async function fill(
     'Vote once a day and get a lantern.\nType /vote in the game for the links.',
     users.owner.email,
   );
+  await writeSampleProfile(platform, harbour, HARBOUR, users.owner.email);
   await decide(platform, { quiet, harbour, tokenId, by: users.operator.email });
 
   const running = { protocol: 'votifier-v2', host: '127.0.0.1', serviceName: 'Tallyport' } as const;

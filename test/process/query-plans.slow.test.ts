@@ -38,6 +38,8 @@ import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
 import { addressHolder } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listing.ts';
+import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
+import { readTags } from '../../src/servers/tag-list.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
@@ -485,6 +487,38 @@ test.each(PAGES)('%s', async (_, queries) => {
   for (const operation of operations) expectIndexed(operation);
 });
 
+test('tags and pictures of profiles', async () => {
+  const { platform } = tallyport;
+  const { servers } = platform;
+  const all = await servers.find({}, { projection: { _id: 1 } }).toArray();
+  const id = (number: number) => number.toString(16).padStart(64, '0');
+  await servers.bulkWrite(
+    all.map(({ _id }, i) => {
+      const banner = { wide: id(2 * i), narrow: id(2 * i + 1), width: 1_200, height: 300 };
+      const profile = {
+        tags: [i % 3 ? 'survival' : 'creative', 'pvp'],
+        icon: { source: 'x', picture: id(9_999) },
+        banner,
+      };
+      return { updateOne: { filter: { _id }, update: { $set: { profile } } } };
+    }),
+  );
+  await platform.pictures.insertMany(
+    all.map((_, i) => ({ _id: id(5_000 + i), bytes: Buffer.from('x'), usedAt: new Date(0) })),
+  );
+  const operations = [
+    ...(await profiled(() => readTags(platform))),
+    ...(await profiled(() => readPicture(platform, id(5_001)))),
+    ...(await profiled(() => deleteUnusedPictures(platform, [id(5_001), id(40), id(41)]))),
+    ...(await profiled(() =>
+      servers.find({ 'profile.tags': 'creative' }).sort({ rankPosition: 1 }).limit(50).toArray(),
+    )),
+  ];
+  expect(operations.length).toBeGreaterThanOrEqual(5);
+  for (const operation of operations) expectIndexed(operation);
+  await servers.updateMany({}, { $unset: { profile: '' } });
+});
+
 test.each([
   ['the newest users', () => listUsers(tallyport.platform, { limit: 50 })],
   [
@@ -700,6 +734,7 @@ test('the pages of the admin area', async () => {
     `/votes?${of}&player=steve`,
     `/votes?${of}&since=2020-01-01T00:00`,
     `/votes/exclude?${of}&since=2020-01-01T00:00`,
+    '/tags',
     '/audit',
     '/audit?by=cli',
     '/audit?action=made.up-1',

@@ -1,10 +1,12 @@
 import { connect } from 'node:net';
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { proveDraft } from '../../src/listing/prove-draft.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
+import { saveDraft } from '../../src/servers/drafts.ts';
 import { storePicture, sweepPictures } from '../../src/servers/pictures.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -250,6 +252,26 @@ describe('an icon', () => {
     expect(await stored(first?.picture)).toBeNull();
     expect(await check(undefined)).toBeUndefined();
     expect(await stored(second?.picture)).toBeNull();
+  });
+
+  test('is not stored with a draft', async () => {
+    const game = new JavaServer();
+    await game.start();
+    onTestFinished(() => game.stop());
+    game.status = {
+      version: { name: 'Paper', protocol: 769 },
+      players: { online: 1, max: 2 },
+      description: { text: 'Hello' },
+      favicon: await favicon(),
+    };
+    const user = { _id: owner.userId, email: owner.email };
+    const wanted = { name: 'New', address: '127.0.0.1', port: game.port, game: 'minecraft' };
+    const draft = await saveDraft(web.platform, owner.userId, wanted);
+    if (!draft) throw new Error('the draft was not kept');
+    await proveDraft({ ...web.platform, ask: createAsk(web.platform.config) }, user, draft._id);
+    const { check: found } = (await web.platform.serverDrafts.findOne({ _id: draft._id })) ?? {};
+    expect(found).toMatchObject({ reached: true, motd: 'Hello' });
+    expect(found).not.toHaveProperty('icon');
   });
 
   test('that an operator removed stays away until the server sends another one', async () => {

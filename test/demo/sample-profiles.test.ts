@@ -1,0 +1,36 @@
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { drawIcon } from '../../src/demo/sample-pictures.ts';
+import { writeSampleProfile } from '../../src/demo/sample-profiles.ts';
+import { SAMPLES } from '../../src/demo/samples.ts';
+import { encodeIcon } from '../../src/platform/pictures/encode-picture.ts';
+import { addServer } from '../../src/servers/listing.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+test('sample servers get valid texts, tags and banners, once', async () => {
+  const platform = await testPlatform();
+  const write = async () => {
+    for (const [index, sample] of SAMPLES.entries()) {
+      const { name } = sample;
+      const known = await platform.servers.findOne({ name });
+      const settings = { name, address: 'play.example.org', port: 25_565 + index };
+      const id = known?._id ?? new ObjectId((await addServer(platform, settings, 'demo')).serverId);
+      await writeSampleProfile(platform, id, sample, 'demo');
+    }
+  };
+  await write();
+  const written = await platform.servers.find({ 'profile.shortText': { $exists: true } }).toArray();
+  expect(written.length).toBeGreaterThan(20);
+  for (const { profile } of written)
+    expect(profile).toMatchObject({ tags: expect.anything(), languages: expect.anything() });
+  const banners = await platform.servers.countDocuments({ 'profile.banner': { $exists: true } });
+  expect(banners).toBeGreaterThan(10);
+  const changes = await platform.auditLog.countDocuments();
+  await write();
+  expect(await platform.auditLog.countDocuments()).toBe(changes);
+});
+
+test('a sample’s icon is one that Minecraft servers may send', async () => {
+  const [, base64 = ''] = (await drawIcon('Harbour Lights')).split(',');
+  await expect(encodeIcon(Buffer.from(base64, 'base64'))).resolves.toMatchObject({ width: 64, height: 64 });
+});
