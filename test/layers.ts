@@ -14,6 +14,7 @@ export const LAYERS = [
   'history',
   'probing',
   'reviews',
+  'favourites',
   'ranking',
   'moderation',
   'notifications',

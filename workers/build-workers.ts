@@ -20,6 +20,7 @@ import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
 import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
 import { sendMailWorker } from './send-mail.ts';
+import { settleAccountsWorker } from './settle-accounts.ts';
 import { notifyOwnersWorker } from './tell-owners.ts';
 
 /** Options of a worker's platform: operations on many votes may take longer than a request, but not without limit. */
@@ -58,6 +59,7 @@ function processors(
     'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
     'exclude-votes': excludeVotesWorker(platform, signals.stop),
     'send-mail': sendMailWorker(platform, signals.waitNoLonger),
+    'settle-accounts': settleAccountsWorker(platform, signals.stop),
     'tell-owners': notifyOwnersWorker(platform, signals.stop),
   };
 }

@@ -45,6 +45,11 @@ export const PERIODIC_WORK: PeriodicWork[] = [
     cron: EVERY_TEN_MINUTES,
     enqueue: ({ producer }) => producer.add('find-unusual-votes', {}),
   },
+  {
+    name: 'settle-accounts',
+    cron: EVERY_TEN_MINUTES,
+    enqueue: ({ producer }) => producer.add('settle-accounts', {}),
+  },
   { name: 'exclude-votes', cron: EVERY_TEN_MINUTES, enqueue: enqueueExclusions },
   { name: 'send-mail', cron: EVERY_MINUTE, enqueue: enqueueMails },
   { name: 'tell-owners', cron: EVERY_MINUTE, enqueue: enqueueNotifications },

@@ -39,7 +39,28 @@ const GAMES = [
   'counterstrike2',
   'garrysmod',
 ];
-const COUNTRIES = ['US', 'DE', 'GB', 'FR', 'BR', 'PL', 'NL', 'SE', 'CA', 'AU', 'JP', 'TR', 'ES', 'IT', 'FI'];
+/** The countries of the servers, each as often as another. */
+export const COUNTRIES = [
+  'US',
+  'DE',
+  'GB',
+  'FR',
+  'BR',
+  'PL',
+  'NL',
+  'SE',
+  'CA',
+  'AU',
+  'JP',
+  'TR',
+  'ES',
+  'IT',
+  'FI',
+];
+const WORDS =
+  'Survival Skyblock Towny Factions Creative Bedwars Economy Quests Crossplay Vanilla Hardcore Minigames Slimefun Prison Lifesteal Dungeons Pokemon Parkour Modded Roleplay Friendly Active Season Welcome'.split(
+    ' ',
+  );
 const VERSIONS = ['Paper 1.21.4', 'Spigot 1.20.6', 'Purpur 1.19.4', '1.8.x – 1.21', 'Velocity 1.16-1.21', ''];
 
 const pick = <T>(all: T[], seed: number): T => all[Math.floor(chance(seed) * all.length)] as T;
@@ -93,8 +114,16 @@ async function insertServers(platform: Platform, from: number, count: number): P
   const all = Array.from({ length: count }, (_, i) => serverAt(from + i, now));
   const counters = all.flatMap(({ _id }, i) => countersOf(_id, from + i, dayOf(now)));
   await platform.servers.insertMany(all as never, { ordered: false });
+  const lists = all.filter((_, i) => i % 4 === 0).map(({ _id }, i) => reviewListOf(_id, from + i));
+  await platform.reviewLists.insertMany(lists as never, { ordered: false });
   await platform.voteCounters.insertMany(counters as never, { ordered: false });
   return all.map(({ _id }) => _id);
+}
+
+/** The figures of a server's reviews, without the reviews. */
+function reviewListOf(_id: ObjectId, i: number): Document {
+  const count = 1 + Math.floor(40 * chance(i + 0.15));
+  return { _id, count, ratingSum: Math.round(count * (2 + 3 * chance(i + 0.25))), spread: {}, entries: [] };
 }
 
 function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
@@ -103,7 +132,7 @@ function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
   const slug = `${slugOf(name, _id.toHexString())}-${i}`;
   const settings = {
     name,
-    address: 'play.example.org',
+    address: `${pick(['play', 'mc', 'join'], i + 0.8)}.${name.split(' ').slice(0, 2).join('').toLowerCase()}${i % 1_000}.${pick(['net', 'com', 'org', 'gg'], i + 0.9)}`,
     port: 25_565,
     queryPort: null,
     game: pick(GAMES, i + 0.1),
@@ -122,7 +151,7 @@ function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
       ...listing.current,
       onlinePlayers: isOnline ? Math.floor(places * chance(i + 0.7)) : 0,
       maxPlayers: places,
-      motd: `§6${name}§r\n§7Welcome`,
+      motd: `§6${name}§r\n§7${[1, 2, 3, 4].map((n) => pick(WORDS, i + n / 7)).join(' ')}`,
       version: pick(VERSIONS, i + 0.5),
       checkedAt: now,
     },

@@ -46,13 +46,13 @@ function measured({ pages, deep, slug }: LoadedServers): Record<string, string[]
   const numbers = Array.from({ length: pages }, (_, i) => i + 1);
   return {
     'the ranking': ['/'],
-    'a filtered page': ['/?game=minecraft&country=DE&online=yes'],
+    'a filtered page': ['/games/minecraft?country=DE&online=yes'],
     'a search': [`/?q=${encodeURIComponent(misspelt(nameAt(7)))}`],
     'a deep page': [`/?page=${deep}`],
     'a server’s page': [`/servers/${slug}`],
     'many pages of the ranking': numbers.map((page) => `/?page=${page}`),
     'many filtered pages': numbers.map(
-      (page) => `/?game=minecraft&page=${1 + (page % Math.ceil(pages / 3))}`,
+      (page) => `/games/minecraft?page=${1 + (page % Math.ceil(pages / 3))}`,
     ),
     'many searches': numbers.map((number) => `/?q=${encodeURIComponent(misspelt(nameAt(number * 13)))}`),
   };

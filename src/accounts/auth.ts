@@ -9,6 +9,8 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { derivedKey } from '../platform/secrets.ts';
+import type { AddressChange } from './address/address-change.ts';
+import { cancelAddressChangeOf } from './address/cancel-change.ts';
 import { noteCause } from './library-cause.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import type { PasswordHashing } from './password.ts';
@@ -43,6 +45,7 @@ export type AuthSources = {
   twoFactors: Collection<SecondFactor>;
   /** Gives a user the imported servers that are reserved for their address, at sign-up and sign-in. Never rejects. */
   claimServers: (userId: ObjectId) => Promise<void>;
+  addressChanges: Collection<AddressChange>;
   auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
 };
@@ -127,6 +130,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       // Deletes the user's other links and their sign-ins that are waiting for a code.
       onPasswordReset: async ({ user }) => {
         await verifications.deleteMany({ value: user.id });
+        await cancelAddressChangeOf(sources, new ObjectId(user.id));
       },
     },
     ...(config.DISCORD_CLIENT_ID && config.DISCORD_CLIENT_SECRET

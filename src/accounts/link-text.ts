@@ -14,12 +14,12 @@ export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind'
   return { subject, text: [before, address, after, `-- \n${name}, ${url}`].join('\n\n') };
 }
 
-/** The mail for a sign-up with an address that has an account. The page shows the same text in both cases. */
+/** The mail for a sign-up or a change to an address that has an account. The page shows the same text in both cases. */
 export function hasAccountText({ SERVICE_NAME: name, PUBLIC_URL: url }: Site): MailText {
   return {
     subject: `You have an account at ${name} already`,
     text: [
-      `Somebody, most likely you, has just tried to sign up at ${name} with this address, which has an account there already. Sign in:`,
+      `Somebody, most likely you, has just tried to use this address for another account at ${name}. The address has an account there already. Sign in:`,
       `${url}/sign-in`,
       'If you have forgotten your password, set a new one:',
       `${url}/forgot-password`,

@@ -1,6 +1,8 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Clock } from '../platform/clock.ts';
 import { noteAccountChange } from './account-changes.ts';
+import type { AddressChange } from './address/address-change.ts';
+import { cancelAddressChangeOf } from './address/cancel-change.ts';
 import type { SignInSession, User, Verification } from './user.ts';
 
 type Own = { users: Collection<User>; clock: Clock };
@@ -33,11 +35,15 @@ export async function endSession(
   await sessions.deleteOne({ _id: sessionId, userId });
 }
 
-/** Call after a user changed their password. Deletes earlier password links, records the change and mails the user. */
+/** Call after a user changed their password. Cancels password links and changes of the address, records the change and mails the user. */
 export async function finishPasswordChange(
-  deps: Parameters<typeof noteAccountChange>[0] & { verifications: Collection<Verification> },
+  deps: Parameters<typeof noteAccountChange>[0] & {
+    verifications: Collection<Verification>;
+    addressChanges: Collection<AddressChange>;
+  },
   user: Pick<User, 'email'> & { _id: ObjectId },
 ): Promise<void> {
   await deps.verifications.deleteMany({ value: user._id.toHexString() });
+  await cancelAddressChangeOf(deps, user._id);
   await noteAccountChange(deps, user, 'password');
 }

@@ -24,8 +24,8 @@ export async function sendLink(sources: LinkSources, link: OneTimeLink): Promise
 }
 
 /**
- * Mails a user that somebody signed up with their address, at most once a day. The sign-up page does not show that the
- * account exists.
+ * Mails a user that somebody signed up with their address or wanted to change to it, at most once a day. The pages do
+ * not show that the account exists.
  */
 export async function notifyKnownAddress(
   sources: LinkSources,

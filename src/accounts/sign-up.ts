@@ -1,16 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Auth, AuthSources } from './auth.ts';
+import { hashOf, makeToken } from './one-time-token.ts';
 import { type LinkSources, notifyKnownAddress, sendLink } from './send-link.ts';
 import type { User, Verification } from './user.ts';
 import { ensureUser } from './users.ts';
 
 /** Lifetime of a sign-up link. */
 const LINK_MS = DAY;
-
-const TOKEN_BYTES = 24;
 
 type Links = { verifications: Collection<Verification>; clock: Clock };
 
@@ -27,7 +25,7 @@ export async function offerAccount(sources: SigningUp, email: string): Promise<v
   const address = email.trim().toLowerCase();
   const user = await users.findOne({ email: address });
   if (user?.emailVerified) return notifyKnownAddress(sources, user);
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const token = makeToken();
   const now = clock.now();
   await verifications.insertOne({
     _id: new ObjectId(),
@@ -96,5 +94,5 @@ function usable(token: string, clock: Clock) {
 }
 
 function identifierOf(token: string): string {
-  return `sign-up:${createHash('sha256').update(token).digest('base64url')}`;
+  return `sign-up:${hashOf(token)}`;
 }

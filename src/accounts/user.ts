@@ -12,6 +12,8 @@ const userDefinition = {
   name: { type: String, required: true },
   /** In lower case, as the library stores it. */
   email: { type: String, required: true },
+  /** When the address last changed; absent if it never did. Audit entries of an earlier time may be another user's. */
+  emailChangedAt: { type: Date },
   emailVerified: { type: Boolean, required: true },
   image: { type: String, default: null },
   createdAt: { type: Date, required: true },

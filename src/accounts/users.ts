@@ -230,14 +230,10 @@ async function decide(
   work: () => Promise<{ action: string; details: Record<string, unknown> }>,
 ): Promise<void> {
   if (decider?.equals(userId)) throw new UserError('yourself');
-  // The lease has the name of 0.1.0, whose processes may run beside this one.
-  await withLease(deps, 'decide-about-people', async () => {
+  await decidingAlone(deps, async () => {
     const user = await deps.users.findOne({ _id: userId });
     if (!user) throw new UserError('user-not-found');
-    if (mayNotBeLast && user.role === 'operator' && !user.suspendedAt) {
-      const others = { role: 'operator' as const, suspendedAt: null, _id: { $ne: userId } };
-      if (!(await deps.users.findOne(others))) throw new UserError('last-operator');
-    }
+    if (mayNotBeLast) await refuseLastOperator(deps, user);
     const { action, details } = await work();
     await recordAudit(deps, {
       by,
@@ -246,4 +242,26 @@ async function decide(
       details: { personId: userId.toHexString(), email: user.email, ...details },
     });
   });
+}
+
+/** Runs `work` while no other decision about users is made, on any process. */
+export function decidingAlone<T>(deps: Leasing, work: () => Promise<T>): Promise<T> {
+  // The lease has the name of 0.1.0, whose processes may run beside this one.
+  return withLease(deps, 'decide-about-people', work);
+}
+
+/**
+ * Checks that an operator remains without this user.
+ *
+ * @param leaving - other operators who will not remain either
+ * @throws {UserError} `last-operator`
+ */
+export async function refuseLastOperator(
+  { users }: Pick<UserSources, 'users'>,
+  { _id, role, suspendedAt }: Pick<WithId<User>, '_id' | 'role' | 'suspendedAt'>,
+  leaving: ObjectId[] = [],
+): Promise<void> {
+  if (role !== 'operator' || suspendedAt) return;
+  const others = { role: 'operator' as const, suspendedAt: null, _id: { $nin: [_id, ...leaving] } };
+  if (!(await users.findOne(others))) throw new UserError('last-operator');
 }

@@ -3,7 +3,7 @@ import { setListener } from '../delivery/listeners.ts';
 import type { Platform } from '../process/platform.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listing.ts';
-import type { SampleAddress } from './open-fake-server.ts';
+import { messageOf, type SampleAddress } from './open-fake-server.ts';
 import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
 import type { VotifierListener } from './votifier-listener.ts';
@@ -40,6 +40,8 @@ export async function listSample(
   const settings = { name: formerName, game, countryCode, isPremium, ...endpoint };
   const serverId = new ObjectId((await addServer(platform, settings, BY)).serverId);
   if (formerName !== name) await editServer(platform, serverId, { name }, BY);
+  // The first check finds the same; the search knows it from the first ranking on.
+  await platform.servers.updateOne({ _id: serverId }, { $set: { 'current.motd': messageOf(sample) } });
   if (howToVote) await setHowToVote(platform, serverId, howToVote, BY);
   return { serverId, sample };
 }

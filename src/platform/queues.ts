@@ -94,6 +94,12 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
+  /** Deletes accounts whose time has come, and completes interrupted changes of addresses. */
+  'settle-accounts': {
+    title: 'Settle accounts',
+    payload: z.object({}),
+    key: () => 'all',
+  },
   /** Finishes an interrupted exclusion of votes, or an interrupted undo. */
   'exclude-votes': {
     title: 'Exclude votes',

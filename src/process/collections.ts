@@ -1,5 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { Model, Schema } from 'mongoose';
+import { type AddressChange, addressChangeSchema } from '../accounts/address/address-change.ts';
+import { type AccountDeletion, accountDeletionSchema } from '../accounts/deletion/account-deletion.ts';
 import {
   type Credential,
   credentialSchema,
@@ -12,6 +14,7 @@ import {
   type Verification,
   verificationSchema,
 } from '../accounts/user.ts';
+import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
@@ -73,6 +76,7 @@ const MODELS = {
   listingSummary: define<ListingSummary>('ListingSummary', listingSummarySchema),
   reviews: define<Review>('Review', reviewSchema),
   reviewLists: define<ReviewList>('ReviewList', reviewListSchema),
+  favourites: define<FavouriteList>('FavouriteList', favouriteListSchema),
   auditLog: define<AuditEntry>('AuditEntry', auditEntrySchema),
   rateLimits: define<RateLimit>('RateLimit', rateLimitSchema),
   users: define<User>('User', userSchema),
@@ -80,6 +84,8 @@ const MODELS = {
   credentials: define<Credential>('Credential', credentialSchema),
   verifications: define<Verification>('Verification', verificationSchema),
   twoFactors: define<SecondFactor>('SecondFactor', twoFactorSchema),
+  addressChanges: define<AddressChange>('AddressChange', addressChangeSchema),
+  accountDeletions: define<AccountDeletion>('AccountDeletion', accountDeletionSchema),
   mails: define<Mail>('Mail', mailSchema),
   sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),

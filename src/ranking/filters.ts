@@ -1,5 +1,6 @@
 import { statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
+import type { Sort } from './sorts.ts';
 
 /** The filters of a list of servers; an absent one does not apply. */
 export type Filters = {
@@ -53,15 +54,20 @@ export function versionsOf(text: string): string[] {
   return [...found].slice(0, MOST_VERSIONS);
 }
 
-/** The key of the list of servers that pass the filters; `f:` is the whole ranking. */
-export function listKey({ game, country, online, version }: Filters): string {
+/** The first part of the keys of the lists in one order. */
+export function listPrefix(sort: Sort): string {
+  return sort === 'rank' ? 'f:' : `s:${sort}:`;
+}
+
+/** The key of the list of servers that pass the filters, in an order; `f:` is the whole ranking. */
+export function listKey({ game, country, online, version }: Filters, sort: Sort = 'rank'): string {
   const parts = [
     game && `game=${game}`,
     country && `country=${country}`,
     online && 'online',
     version && `version=${version}`,
   ];
-  return `f:${parts.filter(Boolean).join('&')}`;
+  return `${listPrefix(sort)}${parts.filter(Boolean).join('&')}`;
 }
 
 /** The keys of all lists that contain a server at `now`: one for each set of filters that it passes. */

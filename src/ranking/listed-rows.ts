@@ -4,11 +4,14 @@ import type { Clock } from '../platform/clock.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
+import type { Rating } from './sorts.ts';
 
 export type Rows = { servers: Collection<Server>; clock: Clock };
 
 /** A server in a row of the listing. */
 export type ListedRow = {
+  /** 24 hex digits. */
+  id: string;
   name: string;
   slug: string;
   place: number;
@@ -23,13 +26,16 @@ export type ListedRow = {
   maxPlayers: number;
   version: string;
   isPremium: boolean;
-  /** Votes of the current UTC month. */
-  monthlyVotes: number;
+  /** The votes of 30 days that decided the rank; 0 before the first ranking of the server. */
+  votesCount: number;
+  listedAt: Date;
+  /** The uptime of 30 days by our own checks, 0 to 100; null without any. */
+  probedUptime: number | null;
+  /** Only in the order by rating; null without reviews. */
+  rating?: Rating | null;
   /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
   players: (number | null)[];
 };
-
-type Read = WithId<Server> & { votes: number };
 
 const SHOWN = {
   name: 1,
@@ -39,40 +45,21 @@ const SHOWN = {
   'current.onlinePlayers': 1,
   'current.maxPlayers': 1,
   'current.playersSource': 1,
+  'ranked.votesCount': 1,
+  listedAt: 1,
   'daily.players': 1,
+  'daily.probedUptime': 1,
   ...FILTERED,
 } as const;
 
 /**
- * Reads servers with their votes of the month in the given order, in one query. Servers that were hidden or removed since
- * the list was written are left out.
+ * Reads servers in the given order, in one query. Servers that were hidden or removed since the list was written are left
+ * out.
  */
 export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Promise<ListedRow[]> {
   if (ids.length === 0) return [];
   const now = clock.now();
-  const found = await servers
-    .aggregate<Read>([
-      { $match: { _id: { $in: ids }, ...RANKED } },
-      { $project: SHOWN },
-      {
-        $lookup: {
-          from: 'vote_counters',
-          localField: '_id',
-          foreignField: 'serverId',
-          pipeline: [{ $match: { month: now.toISOString().slice(0, 7) } }],
-          as: 'counters',
-        },
-      },
-      {
-        $set: {
-          votes: {
-            $sum: { $map: { input: { $objectToArray: { $first: '$counters.days' } }, in: '$$this.v' } },
-          },
-          counters: '$$REMOVE',
-        },
-      },
-    ])
-    .toArray();
+  const found = await servers.find({ _id: { $in: ids }, ...RANKED }, { projection: SHOWN }).toArray();
   const byId = new Map(found.map((server) => [server._id.toHexString(), server]));
   return ids.flatMap((id) => {
     const server = byId.get(id.toHexString());
@@ -80,10 +67,11 @@ export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Pro
   });
 }
 
-function rowOf(server: Read, now: Date): ListedRow {
-  const { name, slug, rankPosition, game, countryCode, current, daily, isPremium, votes } = server;
+function rowOf(server: WithId<Server>, now: Date): ListedRow {
+  const { name, slug, rankPosition, game, countryCode, current, daily, isPremium, ranked, listedAt } = server;
   const status = statusAt(server, now);
   return {
+    id: server._id.toHexString(),
     name,
     slug,
     place: rankPosition,
@@ -95,7 +83,9 @@ function rowOf(server: Read, now: Date): ListedRow {
     source: playersSource(server),
     version: current.version,
     isPremium,
-    monthlyVotes: votes,
+    votesCount: ranked?.votesCount ?? 0,
+    listedAt,
+    probedUptime: daily.probedUptime ?? null,
     players: (daily.players as (number | null)[] | undefined) ?? [],
   };
 }

@@ -8,10 +8,12 @@ const MOST_WORDS = 12;
 /**
  * A name for comparison: without case, accents, punctuation and invisible characters, with one space between words. The
  * result may be empty.
+ *
+ * @param longest - longer texts are cut, in code units
  */
-export function foldName(name: string): string {
+export function foldName(name: string, longest = LONGEST_NAME): string {
   return name
-    .slice(0, 4 * LONGEST_NAME)
+    .slice(0, 4 * longest)
     .toWellFormed()
     .normalize('NFKD')
     .toLowerCase()
@@ -21,7 +23,7 @@ export function foldName(name: string): string {
     .replace(/[\p{M}\p{Default_Ignorable_Code_Point}'’]/gu, '')
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
-    .slice(0, LONGEST_NAME)
+    .slice(0, longest)
     .toWellFormed();
 }
 
@@ -62,7 +64,7 @@ const BUCKETS = 2 ** 17;
  * The list numbers of a name without spaces: whole, and with each letter removed in turn. A rolling hash of the text before
  * and after the letter keeps the cost linear in the length of the name.
  */
-function withoutALetter(joined: string): string[] {
+export function withoutALetter(joined: string): string[] {
   const { length } = joined;
   if (length > MOST_LETTERS) return [];
   const numbers: number[] = [];
@@ -121,7 +123,8 @@ export function likeness(typed: string, name: string): number {
 /** Longer words are cut, since a comparison costs the product of the lengths. */
 const COMPARED_LETTERS = 40;
 
-function wordLikeness(whole: string, wholeWord: string): number {
+/** The similarity of two words: 1 for equal ones, high for a beginning or a mistake, 0 for nothing in common. */
+export function wordLikeness(whole: string, wholeWord: string): number {
   if (whole === wholeWord) return 1;
   const [typed, word] = [whole.slice(0, COMPARED_LETTERS), wholeWord.slice(0, COMPARED_LETTERS)];
   // A longer prefix is a better match.

@@ -2,7 +2,7 @@ import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const rankedListDefinition = {
-  /** The list's key and the part's number from 0: `f:game=minecraft&online/3` (see `listKey`, `termKey`). */
+  /** The list's key and the part's number from 0: `f:game=minecraft&online/3`, `s:players:/0` (see `listKey`, `termKey`, `textKey`). */
   _id: { type: String, required: true },
   /** The ids of this part's servers, 12 bytes each. */
   ids: { type: Buffer, required: true },
@@ -13,7 +13,7 @@ const rankedListDefinition = {
 } as const;
 
 /**
- * The servers of one filter or search term in the order of their rank, in parts. A page of the listing reads a slice of
+ * The servers of one set of filters in one order, or of one search term, in parts. A page of the listing reads a slice of
  * one part. Derived data: every ranking writes the parts that changed.
  */
 export const rankedListSchema = new Schema(rankedListDefinition, { collection: 'ranked_lists' });
@@ -36,6 +36,8 @@ const listingSummaryDefinition = {
   games: choices,
   countries: choices,
   versions: choices,
+  /** The versions of each of these games, by its id. Absent in a summary of an older version. */
+  gameVersions: { type: Schema.Types.Mixed },
   /** The digest of the names in the term lists, and when these were written. */
   names: {
     type: new Schema(
@@ -43,6 +45,13 @@ const listingSummaryDefinition = {
       { _id: false },
     ),
     required: true,
+  },
+  /** The same of the messages and addresses; absent in a summary of an older version. */
+  texts: {
+    type: new Schema(
+      { digest: { type: String, required: true }, at: { type: Date, required: true } },
+      { _id: false },
+    ),
   },
 } as const;
 
@@ -58,8 +67,10 @@ export type Choices = {
   games: Choice[];
   countries: Choice[];
   versions: Choice[];
+  gameVersions?: Record<string, Choice[]>;
 };
-export type ListingSummary = Choices & { _id: string; names: { digest: string; at: Date } };
+type Written = { digest: string; at: Date };
+export type ListingSummary = Choices & { _id: string; names: Written; texts?: Written };
 
 /** The id of the one document. */
 export const SUMMARY = 'listing';

@@ -3,6 +3,7 @@ import type { Logger } from '../platform/log.ts';
 import type { PeriodMark } from '../platform/periods/period-mark.ts';
 import { addDays } from '../platform/periods/period-marks.ts';
 import type { Leasing } from '../platform/periods/work-lease.ts';
+import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { RANKING_DAYS } from '../votes/vote-figures.ts';
@@ -13,6 +14,7 @@ import type { ListingSummary, RankedList } from './ranked-list.ts';
 export type Ranking = Leasing & {
   servers: Collection<Server>;
   voteCounters: Collection<VoteCounter>;
+  reviewLists: Collection<ReviewList>;
   rankSnapshots: Collection<RankSnapshot>;
   rankedLists: Collection<RankedList>;
   listingSummary: Collection<ListingSummary>;

@@ -1,18 +1,21 @@
 import { type Collection, ObjectId } from 'mongodb';
+import type { ReviewList } from '../reviews/review.ts';
 import { type Filters, listKey } from './filters.ts';
 import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
 import { type Choices, type ListingSummary, type RankedList, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { partId } from './replace-lists.ts';
+import { type Rating, ratingOf, type Sort } from './sorts.ts';
 import { PART } from './write-lists.ts';
 
 /** Servers on a page. */
 export const ROWS = 20;
 
-type Lists = { rankedLists: Collection<RankedList> };
+export type Lists = { rankedLists: Collection<RankedList> };
+type Ratings = { reviewLists: Collection<ReviewList> };
 
-/** A page of the ranking. */
-type RankingPage = {
+/** A page of the listing. */
+export type RankingPage = {
   rows: ListedRow[];
   /** The number of servers that passed the filters in the last ranking. */
   total: number;
@@ -21,25 +24,38 @@ type RankingPage = {
 };
 
 /**
- * A page of the servers that pass the filters, in the order of their rank. It takes two queries by id for any page of any
- * listing.
+ * A page of the servers that pass the filters, in one order. It takes two queries by id for any page of any listing, and a
+ * third one for the ratings in the order by rating.
  *
  * @param page - from 1
  * @returns null when there is no such page; page 1 always exists
  */
 export async function rankingPage(
-  deps: Rows & Lists,
+  deps: Rows & Lists & Ratings,
   filters: Filters,
   page: number,
+  sort: Sort = 'rank',
 ): Promise<RankingPage | null> {
   const from = (page - 1) * ROWS;
-  const _id = partId(listKey(filters), Math.floor(from / PART));
+  const _id = partId(listKey(filters, sort), Math.floor(from / PART));
   const part = await deps.rankedLists.findOne({ _id });
   if (!part) return page === 1 ? { rows: [], total: 0, pages: 1 } : null;
   const pages = Math.max(1, Math.ceil(part.total / ROWS));
   if (page > pages) return null;
   const ids = idsOf(part).slice(from % PART, (from % PART) + ROWS);
-  return { rows: await listedRows(deps, ids), total: part.total, pages };
+  const [rows, ratings] = await Promise.all([
+    listedRows(deps, ids),
+    sort === 'rating' ? ratingsOf(deps, ids) : null,
+  ]);
+  const rated = ratings ? rows.map((row) => ({ ...row, rating: ratings.get(row.id) ?? null })) : rows;
+  return { rows: rated, total: part.total, pages };
+}
+
+/** The current ratings of servers, by id. */
+async function ratingsOf({ reviewLists }: Ratings, ids: ObjectId[]): Promise<Map<string, Rating | null>> {
+  const projection = { count: 1, ratingSum: 1 };
+  const found = await reviewLists.find({ _id: { $in: ids } }, { projection }).toArray();
+  return new Map(found.map((list) => [list._id.toHexString(), ratingOf(list)]));
 }
 
 /** The ids of the servers of one part, in order. */

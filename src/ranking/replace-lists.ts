@@ -10,14 +10,14 @@ const BULK = 1_000;
 /** A list under construction: indexes in the ranking, from 0, and the total number of servers. */
 export type Making = { places: number[]; total: number };
 
-/** Lists of one kind: their keys have the same two first characters. */
+/** Lists of one kind: all their keys, and no others, begin with `prefix`. */
 export type Lists = {
   prefix: string;
-  lists: Map<string, Making>;
+  lists: Iterable<[key: string, list: Making]>;
   /** The number of servers in one part. */
   length: number;
-  /** Sorted by rank, or by id where the order does not matter, since that changes less often. */
-  order: 'rank' | 'id';
+  /** As given, or sorted by id where the order does not matter, since that changes less often. */
+  order: 'given' | 'id';
 };
 
 /** Adds a server to a list; above `most` it is only counted. */

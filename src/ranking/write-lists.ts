@@ -2,15 +2,27 @@ import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
+import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import { FILTERED, type Filtered, listKey, listKeys } from './filters.ts';
+import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
 import { type Choice, type Choices, type ListingSummary, type RankedList, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type Making, replaceLists } from './replace-lists.ts';
+import {
+  OTHER_SORTS,
+  type OtherSort,
+  type Rating,
+  ratingOf,
+  SORTED,
+  type Sorted,
+  sortFigure,
+} from './sorts.ts';
+import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
 
 type Listing = {
   servers: Collection<Server>;
+  reviewLists: Collection<ReviewList>;
   rankedLists: Collection<RankedList>;
   listingSummary: Collection<ListingSummary>;
   clock: Clock;
@@ -22,70 +34,145 @@ export const PART = 200;
 /** The most servers in the list of a term, the best ranked ones: every search reads these lists. */
 const MOST_OF_A_TERM = 250;
 
-/** The lists of names are rewritten after this time even when no name changed, since ranks change. */
-const NAMES_TTL_MS = 6 * HOUR;
+/** The lists of terms are rewritten after this time even when nothing changed, since ranks change. */
+const TERMS_TTL_MS = 6 * HOUR;
+
+/**
+ * Messages change all the time, so their lists are rewritten less often the more servers there are, unless one was listed or
+ * renamed: with 10,000 servers or fewer in every ranking, with 100,000 once an hour.
+ */
+const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
 /** A larger batch would block other work of the process while it is parsed. */
 const BATCH = 1_000;
 
 /** The most values of each filter. */
 const MOST_CHOICES = 60;
+/** The most versions of one game. */
+const MOST_GAME_VERSIONS = 30;
 
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
- * passes, and one for each term of a name. Only what changed is written. After a crash the next run completes it.
+ * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written. After a crash the next run completes it.
  */
 export async function writeLists(deps: Listing, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
-  const { ids, names, lists } = await readRanking(deps);
-  await replaceLists(rankedLists, lease, { prefix: 'f:', lists, length: PART, order: 'rank' }, ids);
-  const before = await listingSummary.findOne({ _id: SUMMARY });
-  const digest = digestOf(ids, names);
-  const stand = before?.names.digest === digest && before.names.at > after(clock.now(), -NAMES_TTL_MS);
-  const at = clock.now();
-  if (!stand) {
-    // After a crash half-way, the lists no longer match the digest in the summary.
-    await listingSummary.updateOne({ _id: SUMMARY }, { $set: { 'names.digest': '' } });
-    await writeNames(deps, lease, ids, names);
+  const { ids, names, texts, lists, figures } = await readRanking(deps);
+  const written = { length: PART, order: 'given' } as const;
+  await replaceLists(rankedLists, lease, { prefix: listPrefix('rank'), lists, ...written }, ids);
+  for (const sort of OTHER_SORTS) {
+    const sorted = inOrder(lists, sort, figures[sort]);
+    await replaceLists(rankedLists, lease, { prefix: listPrefix(sort), lists: sorted, ...written }, ids);
   }
+  const before = await listingSummary.findOne({ _id: SUMMARY });
+  const now = clock.now();
+  const stands = (written: ListingSummary['names'] | undefined, digest: string, ttlMs: number) =>
+    written?.digest === digest && written.at > after(now, -ttlMs);
+  const namesDigest = digestOf(ids, names);
+  const namesStand = stands(before?.names, namesDigest, TERMS_TTL_MS);
+  const textsDigest = digestOf(ids, texts);
+  const textsStand =
+    stands(before?.texts, textsDigest, TERMS_TTL_MS) ||
+    (namesStand &&
+      before?.texts !== undefined &&
+      stands(before.texts, before.texts.digest, textsEveryMs(ids.length)));
+  // After a crash half-way, the lists no longer match the digests in the summary.
+  const begun = {
+    ...(namesStand ? {} : { 'names.digest': '' }),
+    ...(textsStand || !before?.texts ? {} : { 'texts.at': new Date(0) }),
+  };
+  if (before && Object.keys(begun).length > 0) {
+    await listingSummary.updateOne({ _id: SUMMARY }, { $set: begun });
+  }
+  if (!namesStand) await writeTerms(deps, lease, 'n:', ids, names, termsOfName);
+  if (!textsStand) await writeTerms(deps, lease, 't:', ids, texts, termsOfText);
   lease.throwIfLost();
   const summary = {
     _id: SUMMARY,
     ...summaryOf(lists, ids.length),
-    names: stand ? before.names : { digest, at },
+    names: namesStand && before ? before.names : { digest: namesDigest, at: now },
+    texts: textsStand && before?.texts ? before.texts : { digest: textsDigest, at: now },
   };
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }
 
 /** All ranked servers in order, and the lists of every set of filters. */
-async function readRanking({ servers, clock }: Listing) {
+async function readRanking({ servers, reviewLists, clock }: Listing) {
   const now = clock.now();
+  const ratings = await readRatings(reviewLists);
+  const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
   const ids: ObjectId[] = [];
   const names: string[] = [];
+  const texts: string[] = [];
   // Always written, so an empty listing is recognised as one.
   const lists = new Map<string, Making>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })
     .sort({ rankPosition: 1 })
-    .project<WithId<Filtered & { name: string }>>({ name: 1, ...FILTERED });
+    .project<WithId<Filtered & Sorted & Searched & { name: string }>>({
+      name: 1,
+      ...FILTERED,
+      ...SORTED,
+      ...SEARCHED,
+    });
   for await (const server of inOrder) {
     const place = ids.push(server._id) - 1;
     names.push(server.name);
+    texts.push(textsOf(server));
     for (const key of listKeys(server, now)) addTo(lists, key, place);
+    const rating = ratings.get(server._id.toHexString()) ?? null;
+    for (const sort of OTHER_SORTS) figures[sort].push(sortFigure(sort, server, rating, now));
   }
-  return { ids, names, lists };
+  return { ids, names, texts, lists, figures };
 }
 
-async function writeNames({ rankedLists }: Listing, lease: ActiveLease, ids: ObjectId[], names: string[]) {
+/** The ratings of all servers with reviews, by id. */
+async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<string, Rating | null>> {
+  const found = reviewLists.find({}, { projection: { count: 1, ratingSum: 1 }, batchSize: BATCH });
+  const ratings = new Map<string, Rating | null>();
+  for await (const list of found) ratings.set(list._id.toHexString(), ratingOf(list));
+  return ratings;
+}
+
+/** The same lists in another order, made one by one. */
+function* inOrder(
+  lists: Map<string, Making>,
+  sort: OtherSort,
+  figures: number[],
+): Generator<[string, Making]> {
+  const figureAt = (place: number) => figures[place] ?? 0;
+  const positions = new Uint32Array(figures.length);
+  const all = figures.map((_, place) => place).toSorted((a, b) => figureAt(b) - figureAt(a) || a - b);
+  for (const [position, place] of all.entries()) positions[place] = position;
+  const positionAt = (place: number) => positions[place] ?? 0;
+  const start = listPrefix('rank').length;
+  for (const [key, { places, total }] of lists) {
+    const sorted = places.toSorted((a, b) => positionAt(a) - positionAt(b));
+    yield [`${listPrefix(sort)}${key.slice(start)}`, { places: sorted, total }];
+  }
+}
+
+const termsOfName = (name: string) => nameTerms(foldName(name)).map(termKey);
+const termsOfText = (text: string) => textTerms(text).map(textKey);
+
+/** Replaces the lists of all terms of the servers' names, or of their texts. */
+async function writeTerms(
+  { rankedLists }: Listing,
+  lease: ActiveLease,
+  prefix: string,
+  ids: ObjectId[],
+  texts: string[],
+  keysOf: (text: string) => string[],
+) {
   const lists = new Map<string, Making>();
-  for (const [place, name] of names.entries()) {
+  for (const [place, text] of texts.entries()) {
     if (place % BATCH === 0) await letOthersRun();
-    for (const term of nameTerms(foldName(name))) addTo(lists, termKey(term), place, MOST_OF_A_TERM);
+    for (const key of keysOf(text)) addTo(lists, key, place, MOST_OF_A_TERM);
   }
-  await replaceLists(rankedLists, lease, { prefix: 'n:', lists, length: MOST_OF_A_TERM, order: 'id' }, ids);
+  await replaceLists(rankedLists, lease, { prefix, lists, length: MOST_OF_A_TERM, order: 'id' }, ids);
 }
 
-/** A digest of the servers' names that does not depend on their order. */
+/** A digest of the servers' names or texts that does not depend on their order. */
 function digestOf(ids: ObjectId[], names: string[]): string {
   const sum = names.reduce((total, name, place) => total + hashOf(`${ids[place]?.toHexString()} ${name}`), 0);
   return `${names.length} ${sum}`;
@@ -98,15 +185,31 @@ function summaryOf(lists: Map<string, Making>, servers: number): Choices {
     games: choicesOf(lists, (value) => listKey({ game: value })),
     countries: choicesOf(lists, (value) => listKey({ country: value })),
     versions: choicesOf(lists, (value) => listKey({ version: value })),
+    gameVersions: gameVersionsOf(lists),
   };
+}
+
+/** The most frequent versions of each game. */
+function gameVersionsOf(lists: Map<string, Making>): Record<string, Choice[]> {
+  const found = new Map<string, Choice[]>();
+  for (const [key, { total }] of lists) {
+    const [, game, value] = /^f:game=([^&]+)&version=([^&]+)$/.exec(key) ?? [];
+    if (game && value) found.set(game, [...(found.get(game) ?? []), { value, servers: total }]);
+  }
+  return Object.fromEntries(
+    [...found].map(([game, choices]) => [game, mostFrequent(choices, MOST_GAME_VERSIONS)]),
+  );
 }
 
 /** The values of the lists with this one filter, the most frequent first. */
 function choicesOf(lists: Map<string, Making>, keyOf: (value: string) => string): Choice[] {
   const start = keyOf(' ').slice(0, -1);
-  return [...lists]
+  const choices = [...lists]
     .filter(([key]) => key.startsWith(start) && !key.includes('&'))
-    .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }))
-    .toSorted((a, b) => b.servers - a.servers || (a.value < b.value ? -1 : 1))
-    .slice(0, MOST_CHOICES);
+    .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }));
+  return mostFrequent(choices, MOST_CHOICES);
+}
+
+function mostFrequent(choices: Choice[], most: number): Choice[] {
+  return choices.toSorted((a, b) => b.servers - a.servers || (a.value < b.value ? -1 : 1)).slice(0, most);
 }

@@ -4,6 +4,7 @@ import { type Clock, HOUR } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
+import { readPage, type Slice } from '../platform/slices.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { type Review, type ReviewList, revisionOf } from './review.ts';
@@ -150,7 +151,10 @@ export async function rejectOwnersReview(
  *
  * @returns whether there was one
  */
-export async function deleteOwnReview(deps: Reviewing, whose: Whose): Promise<boolean> {
+export async function deleteOwnReview(
+  deps: Pick<Reviewing, 'reviews' | 'reviewLists'>,
+  whose: Whose,
+): Promise<boolean> {
   for (;;) {
     const withdrawn = await deps.reviews.findOneAndUpdate(
       storedAs(whose),
@@ -164,5 +168,34 @@ export async function deleteOwnReview(deps: Reviewing, whose: Whose): Promise<bo
     // If an operator has approved it meanwhile, it is listed again and must leave the list first.
     const { deletedCount } = await deps.reviews.deleteOne({ _id, state: 'pending', revision });
     if (deletedCount > 0) return true;
+  }
+}
+
+/** A page of a user's reviews in any state, newest first. */
+export function listOwnReviews(
+  { reviews }: Pick<Reviewing, 'reviews'>,
+  userId: ObjectId,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Slice<WithId<Review>>> {
+  return readPage(reviews, {
+    filter: { personId: userId },
+    by: { field: 'createdAt', direction: -1 },
+    from,
+    limit,
+  });
+}
+
+/** How many reviews a user has written, in any state. */
+export function countReviewsOf({ reviews }: Pick<Reviewing, 'reviews'>, userId: ObjectId): Promise<number> {
+  return reviews.countDocuments({ personId: userId });
+}
+
+/** Deletes all reviews of a user, as `deleteOwnReview` does. */
+export async function deleteReviewsOf(
+  deps: Pick<Reviewing, 'reviews' | 'reviewLists'>,
+  userId: ObjectId,
+): Promise<void> {
+  for await (const { serverId } of deps.reviews.find({ personId: userId })) {
+    await deleteOwnReview(deps, { serverId, userId });
   }
 }

@@ -45,6 +45,11 @@ reviewSchema.index(
   { serverId: 1, personId: 1 },
   { unique: true, partialFilterExpression: { personId: { $exists: true } } },
 );
+// For the author's own page.
+reviewSchema.index(
+  { personId: 1, createdAt: -1, _id: -1 },
+  { partialFilterExpression: { personId: { $exists: true } } },
+);
 // For moderation: the oldest pending review first, the newest decision first.
 reviewSchema.index({ state: 1, createdAt: 1, _id: 1 });
 reviewSchema.index({ state: 1, moderatedAt: -1, _id: -1 });

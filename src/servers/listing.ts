@@ -120,7 +120,7 @@ export function newListing({
 }
 
 /** The settings that the stored ranking contains: a change appears with the next ranking. */
-const RANKED_SETTINGS = ['name', 'game', 'countryCode'] as const;
+const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
 
 /**
  * Changes the settings of a listed server. A new name gives it a new slug; its earlier slugs still lead to it. A

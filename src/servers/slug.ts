@@ -1,3 +1,5 @@
+import anyAscii from 'any-ascii';
+
 /** The longest slug before a number is added. */
 const LONGEST = 60;
 
@@ -15,15 +17,21 @@ const LETTERS: Record<string, string> = {
   ı: 'i',
 };
 
+/** Letters and digits of other scripts than Latin, with their marks. */
+const OTHER_SCRIPTS = /(?:[^\P{L}\p{Script=Latin}]|[^\P{N}0-9])\p{M}*/gu;
+
+/** Words that are pages below `/servers/`, so no server's slug. */
+const RESERVED = new Set(['random']);
+
 /**
- * A server's name for use in a URL: `Crème de la Craft!` becomes `creme-de-la-craft`. A name without Latin letters
- * and digits becomes `server-` and the last 8 digits of its id. A slug never has the shape of an id, because
- * `findServer` accepts both.
+ * A server's name for use in a URL: `Crème de la Craft!` becomes `creme-de-la-craft`, `Мир Кубов` becomes `mir-kubov`. A
+ * name without letters and digits becomes `server-` and the last 8 digits of its id. A slug never has the shape of an id,
+ * because `findServer` accepts both.
  *
  * @param serverId - 24 hex digits
  */
 export function slugOf(name: string, serverId: string): string {
-  const slug = name
+  const slug = inLatin(name.normalize('NFKC'))
     .normalize('NFKD')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
@@ -33,7 +41,15 @@ export function slugOf(name: string, serverId: string): string {
     .slice(0, LONGEST)
     .replace(/^-+|-+$/g, '');
   if (slug === '') return `server-${serverId.slice(-8)}`;
-  return isId(slug) ? `server-${slug}` : slug;
+  return isId(slug) || RESERVED.has(slug) ? `server-${slug}` : slug;
+}
+
+/** The text in Latin letters. Each Chinese character is a word of its own. */
+function inLatin(text: string): string {
+  return text.replace(OTHER_SCRIPTS, (letter) => {
+    const latin = anyAscii(letter);
+    return /\p{Script=Han}/u.test(letter) ? ` ${latin} ` : latin;
+  });
 }
 
 /** Whether `text` has the shape of a server's id. */

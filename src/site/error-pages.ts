@@ -102,7 +102,7 @@ function nextSteps({ base }: Site, request: FastifyRequest, status: number): Con
   return html`${
     status === 404
       ? html`<form method="get" action="${base}/" class="filters" role="search" aria-label="Servers">
-        ${textField({ name: 'q', label: 'Find a server by name', type: 'search', maxlength: 100, spellcheck: false })}
+        ${textField({ name: 'q', label: 'Find a server', type: 'search', maxlength: 100, spellcheck: false })}
         <button type="submit">Find</button>
       </form>`
       : ''

@@ -106,10 +106,11 @@ function listing(
 function links({ base }: Site, user: User | null, path: string): Html {
   const link = (href: string, text: string) =>
     html`<a href="${base}${href}" ${isUnder(path, `${base}${href}`) ? html`aria-current="true"` : ''}>${text}</a>`;
-  const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
+  const isListing =
+    path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`) || isUnder(path, `${base}/games`);
   const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>Servers</a>`;
   if (!user) return html`${ranking}${link('/sign-in', 'Sign in')}${link('/sign-up', 'Sign up')}`;
-  return html`${ranking}${link('/dashboard', 'Your servers')}
+  return html`${ranking}${link('/favourites', 'Favourites')}${link('/dashboard', 'Your servers')}
     ${user.role === 'operator' ? link('/operator', 'Admin area') : ''} ${link('/account', 'Account')}
     <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">Sign out</button></form>`;
 }

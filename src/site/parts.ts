@@ -182,6 +182,8 @@ export type Column<T> = {
   kind?: 'number' | 'address';
   /** Whether the cells are row headings. One column of a table has them. */
   heads?: boolean;
+  /** The order of the rows, in the column that decides it. */
+  sorted?: 'ascending' | 'descending';
   cell: (row: T) => Content;
 };
 
@@ -201,7 +203,7 @@ export function dataTable<T>(table: {
   return html`<table class="data">
     <caption class="for-readers">${caption}</caption>
     <thead>
-      <tr>${columns.map(({ title, kind }) => html`<th scope="col" class="${kind ?? ''}">${title}</th>`)}</tr>
+      <tr>${columns.map(({ title, kind, sorted }) => html`<th scope="col" class="${kind ?? ''}" ${attribute('aria-sort', sorted)}>${title}</th>`)}</tr>
     </thead>
     <tbody>
       ${rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>`)}

@@ -1,8 +1,10 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
-import type { Review } from '../reviews/review.ts';
+import type { Review, ReviewState } from '../reviews/review.ts';
+import type { Reviewer } from '../reviews/reviewers.ts';
 import type { Server } from '../servers/server.ts';
 import type { Content, Html } from './html.ts';
+import { badge } from './parts.ts';
 import { writtenText } from './plain-text.ts';
 import { count, counted, decimal, timeAgo } from './words.ts';
 
@@ -47,24 +49,46 @@ export function starsText(rating: number): Html {
   return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${counted(rating, 'star')} of 5</span></span>`;
 }
 
-/** One review in a list, with the owner's answer; `more` holds the reader's actions. */
+/** One review in a list, with the owner's answer; `more` holds the reader's actions, `reviewer` is what is known of its author. */
 export function reviewItem({
   review,
   server,
   now,
+  reviewer,
   more,
 }: {
   review: WithId<Review>;
   server: Pick<Server, 'name'>;
   now: Date;
+  reviewer?: Reviewer | undefined;
   more?: Content;
 }): Html {
   const { _id, username, createdAt, editedAt } = review;
   return html`<li id="review-${_id.toHexString()}">
-    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}</span></p>
+    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}</span>${reviewer ? reviewerBadges(reviewer) : ''}</p>
     ${reviewText(review, server, now)}
     ${more}
   </li>`;
+}
+
+function reviewerBadges({ isNewAccount, hasVoted }: Reviewer): Content {
+  return html`${hasVoted ? html` ${badge('good', 'has voted')}` : ''}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`;
+}
+
+const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: string, sentence: string]> = {
+  pending: ['attention', 'waiting for approval', 'Only you can see it until an operator approves it.'],
+  approved: ['good', 'public', 'Everyone can see it.'],
+  rejected: [
+    'bad',
+    'not approved',
+    'An operator did not approve your review. You can edit it and send it again.',
+  ],
+};
+
+/** The state of a review, for its author. */
+export function reviewState(state: ReviewState): Html {
+  const [tone, word, sentence] = STATES[state];
+  return html`<p>${badge(tone, word)} <span class="soft">${sentence}</span></p>`;
 }
 
 /** The text of a review, and the owner's answer. */

@@ -4,9 +4,9 @@ import type { Content, Html } from './html.ts';
 import { figure } from './parts.ts';
 import { count, counted, decimal } from './words.ts';
 
-/** A server's five key figures; `more` adds those of a page. */
+/** A server's four key figures; `more` adds those of a page. */
 export function serverFigures(info: ServerInfo, more: Content = ''): Html {
-  const { status, onlinePlayers, maxPlayers, monthlyVotes, votesCount, uptimePercentage } = info;
+  const { status, onlinePlayers, maxPlayers, votesCount, uptimePercentage } = info;
   const isKnown = info.lastCheckedAt !== null;
   const most = maxPlayers > 0 ? `of ${count(maxPlayers)}` : '';
   const when = status === 'unknown' ? 'when last known' : most;
@@ -15,7 +15,6 @@ export function serverFigures(info: ServerInfo, more: Content = ''): Html {
     ${isKnown ? figure('Players', count(onlinePlayers), detail) : figure('Players', '–', 'not known yet')}
     ${more}
     ${figure('Rank', count(info.rankPosition))}
-    ${figure('Votes this month', count(monthlyVotes))}
     ${figure('Votes in 30 days', count(votesCount))}
     ${figure('Uptime in 30 days', uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? 'not known yet' : undefined)}
   </div>`;

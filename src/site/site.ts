@@ -11,6 +11,7 @@ import { adminArea } from './admin/admin-area.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
+import { serveFlags } from './flags.ts';
 import { listing } from './listing/listing.ts';
 import { isSameOrigin } from './same-origin.ts';
 
@@ -58,6 +59,7 @@ export async function site(
   guardRoutes(app, platform, auth);
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
+  serveFlags(app);
 
   await app.register(listing, { platform, metrics });
   await app.register(accountPages, { platform, auth, devices });

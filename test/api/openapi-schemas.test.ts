@@ -28,7 +28,7 @@ test('every body schema has a name; equal schemas share it', () => {
       },
     ]),
   );
-  const failures = { 400: 'Error', 401: 'Error', 500: 'Error', 503: 'Error' };
+  const failures = { 400: 'Error', 401: 'Error', 403: 'Error', 500: 'Error', 503: 'Error' };
   const ofBodies = { 413: 'Error', 415: 'Error' };
   expect(bodies).toEqual({
     vote: {

@@ -1,6 +1,11 @@
+import { ObjectId } from 'mongodb';
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { PASSWORD } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
+import { signUp } from './steps.ts';
 import { chromium, launchBrowser, openTab } from './tab.ts';
 
 describe.skipIf(!chromium)('accounts in a browser', () => {
@@ -41,5 +46,38 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     await page.getByLabel('Password').fill('three ships in the bay');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Your servers' }).waitFor();
+  });
+
+  test('without JavaScript, a user stars a server, votes, sees the next vote, and asks to delete the account', async () => {
+    const { platform } = site;
+    await addOwnedServer(platform, new ObjectId(), { name: 'Alpha Craft' });
+    await recomputeRanks(platform);
+    const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
+    const { page, open, check } = tab;
+    await signUp(tab, 'star@example.org');
+    await open('/');
+    await page.getByRole('button', { name: 'Add to your favourites: Alpha Craft' }).click();
+    await page.getByRole('button', { name: 'Remove from your favourites: Alpha Craft' }).waitFor();
+    await check();
+    await open('/servers/alpha-craft');
+    await page.getByRole('button', { name: 'Remove from your favourites: Alpha Craft' }).waitFor();
+    await page.getByLabel('Your player name').first().fill('Steve');
+    await page.getByRole('button', { name: 'Vote', exact: true }).click();
+    await page.getByText('The vote of Steve counts.').waitFor();
+    await page.getByRole('link', { name: 'Favourites', exact: true }).click();
+    await page.getByText('The times are for Steve').waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Remove from your favourites: Alpha Craft' }).click();
+    await page.getByText('You have no favourites yet.').waitFor();
+
+    await open('/account');
+    await page.getByRole('link', { name: 'Delete your account' }).click();
+    await page.getByLabel('Your password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Delete my account in 7 days' }).click();
+    await page.getByText('Your account will be deleted on').waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Keep my account' }).click();
+    await page.getByText('Your account will not be deleted.').waitFor();
+    await check();
   });
 });

@@ -1,5 +1,6 @@
 import { ObjectId, type UUID } from 'mongodb';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
+import { hashOf } from '../../src/accounts/one-time-token.ts';
 import { ensureUser, suspendUser } from '../../src/accounts/users.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
@@ -9,12 +10,14 @@ import { countToday, writeSampleHistory } from '../../src/demo/sample-history.ts
 import { openSampleUsers, type SampleUsers } from '../../src/demo/sample-users.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { addFavourite, noteUsername } from '../../src/favourites/favourites.ts';
 import { proveDraft } from '../../src/listing/prove-draft.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
+import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { type NewReview, writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
 import { saveDraft } from '../../src/servers/drafts.ts';
@@ -122,6 +125,7 @@ async function fill(
     { ...running, port, secret: 'not-the-token-0123' },
     users.owner.email,
   );
+  await addToAccounts(platform, users, { harbour, long });
   const voteId = await addVotes(platform, { harbour, long, rightToLeft, tokenId });
   await requestRanks(platform.producer);
   const set = await platform.listeners.findOne({ serverId: long });
@@ -139,6 +143,41 @@ async function fill(
     voteId,
     passwordPath: await addUsers(platform),
   };
+}
+
+/** The owner has favourites and reviews; the operator waits for a new address and for the end of the account. */
+async function addToAccounts(
+  platform: Platform,
+  { owner, operator }: SampleUsers,
+  { harbour, long }: Record<'harbour' | 'long', ObjectId>,
+): Promise<void> {
+  const idOf = async (email: string) => (await platform.users.findOne({ email }))?._id ?? new ObjectId();
+  const [ownerId, operatorId] = [await idOf(owner.email), await idOf(operator.email)];
+  await noteUsername(platform, ownerId, 'Steve');
+  for (const serverId of [harbour, long, new ObjectId()]) await addFavourite(platform, ownerId, serverId);
+  for (const serverId of [long, new ObjectId()]) {
+    const review = { username: 'Steve', rating: 4, content: 'Friendly, and the map is large.' };
+    await saveOwnReview(platform, { serverId, userId: ownerId }, review);
+  }
+  const now = platform.clock.now();
+  const ids = { _id: operatorId, requestedAt: now };
+  await platform.accountDeletions.insertOne({
+    ...ids,
+    deletionId: new ObjectId(),
+    dueAt: after(now, 7 * DAY),
+    token: hashOf('keep'),
+  });
+  await platform.addressChanges.insertOne({
+    ...ids,
+    changeId: new ObjectId(),
+    from: operator.email,
+    to: 'olga.with-a-very-long-address@mail.northern-harbours.example.org',
+    oldToken: hashOf('old'),
+    newToken: hashOf('new'),
+    sessionId: new ObjectId(),
+    newConfirmedAt: now,
+    expiresAt: after(now, DAY),
+  });
 }
 
 async function slugsOf(

@@ -12,7 +12,9 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/connect/key', // leads on
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
+  'GET /games', // leads on
   'GET /servers', // leads on
+  'GET /servers/random', // leads on
   'GET /servers/:slug/review', // leads on
   'GET /servers/:slug/banner.svg', // an image
   'GET /servers/:slug/badge.svg', // an image

@@ -32,6 +32,7 @@ export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
+  { route: '/games/:game', reader: 'stranger', path: () => '/games/minecraft' },
   { route: '/servers/:slug', reader: 'stranger', path: ({ slugs }) => `/servers/${slugs.harbour}` },
   {
     route: '/servers/:slug/widget',
@@ -51,7 +52,19 @@ export const PAGES: SamplePage[] = [
   },
   // Without mail there are no such links.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
-  ...fixed('owner', '/account', '/account/two-factor', '/dashboard', '/dashboard/servers/new'),
+  { route: '/confirm-address', reader: 'stranger', path: () => '/confirm-address', status: 400 },
+  { route: '/keep-account', reader: 'stranger', path: () => '/keep-account', status: 400 },
+  ...fixed(
+    'owner',
+    '/account',
+    '/account/email',
+    '/account/delete',
+    '/account/reviews',
+    '/favourites',
+    '/account/two-factor',
+    '/dashboard',
+    '/dashboard/servers/new',
+  ),
   {
     route: '/dashboard/drafts/:draftId',
     reader: 'owner',
@@ -123,7 +136,10 @@ const forStrangers = (name: string, path: string, more: Partial<SamplePage> = {}
 
 /** Pages in other states. */
 export const STATES: SamplePage[] = [
-  forStrangers('the ranking of one game', '/?game=minecraft&online=yes'),
+  forStrangers('the ranking of one game', '/games/minecraft?online=yes'),
+  ...['players', 'newest', 'rating', 'uptime'].map((sort) =>
+    forStrangers(`servers by ${sort}`, `/?sort=${sort}`),
+  ),
   forStrangers('a search', '/?q=harbor+ligths'),
   forStrangers('a search that finds nothing', '/?q=zzzz&game=minecraft'),
   forStrangers('a page that the ranking does not have', '/?page=99', { status: 404 }),
@@ -176,5 +192,12 @@ export const STATES: SamplePage[] = [
       reader: 'operator',
     },
   ),
+  named('an account with a new address and a deletion', () => '/account', { reader: 'operator' }),
+  named('the deletion of an account that is requested', () => '/account/delete', { reader: 'operator' }),
+  named('favourites of a user who has none', () => '/favourites', { reader: 'operator' }),
+  named('reviews of a user who has none', () => '/account/reviews', { reader: 'operator' }),
+  named('an address to confirm at the old end', () => '/confirm-address?token=old', { reader: 'stranger' }),
+  named('an address to confirm at the new end', () => '/confirm-address?token=new', { reader: 'stranger' }),
+  named('a deletion to cancel', () => '/keep-account?token=keep', { reader: 'stranger' }),
   named('a page that is not there', () => '/dashboard/nothing', { status: 404 }),
 ];

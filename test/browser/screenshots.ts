@@ -35,7 +35,7 @@ const ON_A_PHONE = [
 /** The public pages: name and path. */
 const PUBLIC_PAGES = {
   ranking: '/',
-  'ranking-filtered': '/?game=minecraft&online=yes',
+  'ranking-filtered': '/games/minecraft?online=yes',
   'ranking-search': '/?q=harbor+lihgts',
   'how-ranking-works': '/how-ranking-works?server=harbour-lights',
   'public-server': '/servers/harbour-lights',

@@ -5,7 +5,9 @@
  */
 import { type Document, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changeOfLink, findAddressChange } from '../../src/accounts/address/change-address.ts';
 import { createAuth } from '../../src/accounts/auth.ts';
+import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
@@ -13,6 +15,7 @@ import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { favouriteIds, listFavourites } from '../../src/favourites/favourites.ts';
 import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
@@ -22,11 +25,13 @@ import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
+import { randomSlug } from '../../src/ranking/random-server.ts';
 import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { searchNames } from '../../src/ranking/search-names.ts';
-import { saveOwnReview } from '../../src/reviews/own-review.ts';
+import { searchListing } from '../../src/ranking/search-listing.ts';
+import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
+import { reviewersOf } from '../../src/reviews/reviewers.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
@@ -52,6 +57,8 @@ let tallyport: TestPlatform;
 /** Has far more of everything than the others. */
 let busy: TestServer;
 let other: TestServer;
+/** A user with 60 favourites. */
+const fan = new ObjectId();
 
 beforeAll(async () => {
   tallyport = await startPlatform();
@@ -69,6 +76,8 @@ beforeAll(async () => {
   const { insertedIds } = await platform.servers.insertMany(servers as never);
   const ids = Object.values(insertedIds);
   const now = clock.now();
+  const entries = [busy.serverId, ...ids.slice(0, 59)].map((serverId) => ({ serverId, at: now }));
+  await platform.favourites.insertOne({ _id: fan, username: 'Steve', entries });
   await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
   // Each server has a vote this month: the first vote of a month also inserts the counter.
   const month = monthOf(now);
@@ -447,6 +456,26 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
     'a page of reviews with answers',
     () => readAnswered(tallyport.platform, busy.serverId, { page: 2, limit: 10 }),
   ],
+  [
+    'the reviewers of a page of reviews',
+    () =>
+      reviewersOf(
+        tallyport.platform,
+        busy.serverId,
+        Array.from({ length: 10 }, (_, n) => ({ username: `Player ${n}`, personId: nobody() })),
+      ),
+  ],
+  ['a user’s reviews', () => listOwnReviews(tallyport.platform, nobody(), { from: undefined, limit: 20 })],
+  ['the number of a user’s reviews', () => countReviewsOf(tallyport.platform, nobody())],
+  ['the favourites of a user', () => favouriteIds(tallyport.platform, fan)],
+  [
+    'a page of favourites with next votes',
+    () => listFavourites(tallyport.platform, fan, { page: 1, limit: 50 }),
+  ],
+  ['a change of an address', () => findAddressChange(tallyport.platform, nobody())],
+  ['a change of an address by its link', () => changeOfLink(tallyport.platform, 'x')],
+  ['a deletion of an account', () => findDeletion(tallyport.platform, nobody())],
+  ['a deletion of an account by its link', () => deletionOfLink(tallyport.platform, 'x')],
   ['votes by day', () => votesByDay(tallyport.platform, busy.serverId, 90)],
 ];
 
@@ -566,17 +595,25 @@ async function rankAlike(): Promise<void> {
 test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
   await rankAlike();
   const { platform } = tallyport;
-  const page = ['query ranked_lists', 'command servers'];
-  const search = ['query ranked_lists', 'query servers', 'command servers'];
+  const page = ['query ranked_lists', 'query servers'];
+  const search = page;
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
     ['the first page', () => rankingPage(platform, {}, 1), page],
     ['the last page', () => rankingPage(platform, {}, 50), page],
     ['a page of a game', () => rankingPage(platform, { game: 'rust' }, 20), page],
     ['all filters', () => rankingPage(platform, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
+      `by ${sort}`,
+      () => rankingPage(platform, { game: 'rust', online: true }, 1, sort),
+      ['query ranked_lists'],
+    ]),
+    ['by rating', () => rankingPage(platform, {}, 50, 'rating'), [...page, 'query review_lists']],
     ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
-    ['what all names have', () => searchNames(platform, 'craft'), search],
-    ['one of the thousand', () => searchNames(platform, 'crafy 777'), search],
-    ['what no name has', () => searchNames(platform, 'zzzz'), ['query ranked_lists']],
+    ['what all names have', () => searchListing(platform, 'craft'), search],
+    ['one of the thousand', () => searchListing(platform, 'crafy 777'), search],
+    ['an address', () => searchListing(platform, 'play.example.org'), search],
+    ['a random server', () => randomSlug(platform, { game: 'rust' }), page],
+    ['what no name has', () => searchListing(platform, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
       () => listedSlugs(platform, { skip: 0, limit: 1_000 }),

@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { removeServer } from '../../src/listing/remove-server.ts';
-import { HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { type Filters, passes } from '../../src/ranking/filters.ts';
 import { listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { searchNames } from '../../src/ranking/search-names.ts';
+import { searchListing } from '../../src/ranking/search-listing.ts';
 import { addServer, editServer } from '../../src/servers/listing.ts';
 import { hideServer, unhideServer } from '../../src/servers/moderate-server.ts';
 import { listServers } from '../support/servers.ts';
@@ -100,7 +100,7 @@ it('shows hidden and removed servers no more, at once, and those that are shown 
   await hideServer(platform, first, { reason: 'It is a copy.' }, 'test');
   await removeServer(platform, second, 'test');
   expect(await allPages(platform, {})).toEqual(['Server 2']);
-  expect(await searchNames(platform, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
+  expect(await searchListing(platform, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
   await recomputeRanks(platform);
   expect((await rankingPage(platform, {}, 1))?.total).toBe(1);
   await unhideServer(platform, first, 'test');
@@ -122,8 +122,8 @@ it('follows what servers become: listed, renamed, moved to another game, online,
   await recomputeRanks(platform);
   expect(await allPages(platform, { game: 'minecraft' })).toEqual(['Omega']);
   expect(await platform.rankedLists.findOne({ _id: /rust/ })).toBeNull();
-  expect((await searchNames(platform, 'omega')).map(({ name }) => name)).toEqual(['Omega']);
-  expect(await searchNames(platform, 'alpha')).toEqual([]);
+  expect((await searchListing(platform, 'omega')).map(({ name }) => name)).toEqual(['Omega']);
+  expect(await searchListing(platform, 'alpha')).toEqual([]);
   // What is known fades: the row says so at once, the list with the next ranking.
   await platform.servers.updateOne(
     { _id: server },
@@ -144,7 +144,7 @@ it('makes the lists of what an older version listed with the migration', async (
   expect(await allPages(platform, {})).toEqual([]);
   await migrateDatabase(platform.mongo);
   expect(await allPages(platform, {})).toEqual(['Server 0', 'Server 1', 'Server 2']);
-  expect(await searchNames(platform, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
+  expect(await searchListing(platform, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
 });
 
 it('writes only what changed', async () => {
@@ -170,19 +170,63 @@ it('writes only what changed', async () => {
   expect(await writes()).toBe(0);
 });
 
-it('counts votes of this month in each row as they are now', async () => {
+it('shows in each row the votes that decided its rank, also of another month', async () => {
   const platform = await testPlatform();
-  const [server = new ObjectId()] = await listServers(platform, [{ votes: 5 }, { votes: 3 }, {}]);
-  const month = platform.clock.now().toISOString().slice(0, 7);
-  await platform.voteCounters.updateOne({ serverId: server, month }, { $inc: { 'days.01': 2 } });
-  await platform.voteCounters.insertOne({
-    _id: new ObjectId(),
-    serverId: server,
-    month: '2020-01',
-    days: { '01': 9 },
-  });
+  const [server = new ObjectId()] = await listServers(platform, [{ votes: 5 }, { votes: 8 }, {}]);
+  const twentyDaysAgo = after(platform.clock.now(), -20 * DAY)
+    .toISOString()
+    .slice(0, 10);
+  const [month, day] = [twentyDaysAgo.slice(0, 7), `days.${twentyDaysAgo.slice(8)}`];
+  await platform.voteCounters.updateOne(
+    { serverId: server, month },
+    { $inc: { [day]: 7 } },
+    { upsert: true },
+  );
+  await recomputeRanks(platform);
   const { rows = [] } = (await rankingPage(platform, {}, 1)) ?? {};
-  expect(rows.map(({ monthlyVotes }) => monthlyVotes)).toEqual([7, 3, 0]);
+  expect(rows.map(({ votesCount }) => votesCount)).toEqual([12, 8, 0]);
+});
+
+/** What the orders compare; the first is the best ranked. */
+const FIGURES = [
+  { online: 5, uptime: 99.5, reviews: { count: 2, ratingSum: 10 } },
+  { online: 50, uptime: 99.5, reviews: { count: 3, ratingSum: 12 } },
+  { online: null, uptime: null },
+  { online: 0, uptime: 100, reviews: { count: 0, ratingSum: 0 } },
+  { online: 50, uptime: 0, reviews: { count: 40, ratingSum: 160 } },
+  { online: 7, uptime: 99.999, reviews: { count: 9, ratingSum: 40 } },
+].map((figures, i) => ({ ...figures, name: `S${i}`, votes: 100 - i, game: i % 2 ? 'rust' : 'minecraft' }));
+
+it.each([
+  // Equal figures keep the order of the ranking; offline servers come after online ones without players.
+  ['players', ['S1', 'S4', 'S5', 'S0', 'S3', 'S2']],
+  ['newest', ['S5', 'S4', 'S3', 'S2', 'S1', 'S0']],
+  // Two perfect reviews do not beat forty good ones; of equal averages the one of more reviews is first.
+  ['rating', ['S5', 'S4', 'S1', 'S0', 'S2', 'S3']],
+  ['uptime', ['S3', 'S5', 'S0', 'S1', 'S4', 'S2']],
+] as const)('lists servers by %s, also those that pass filters', async (sort, expected) => {
+  const platform = await testPlatform();
+  await listServers(platform, FIGURES);
+  const names = async (filters: Filters) =>
+    (await rankingPage(platform, filters, 1, sort))?.rows.map(({ name }) => name);
+  expect(await names({})).toEqual(expected);
+  const odd = expected.filter((name) => Number(name.slice(1)) % 2);
+  expect(await names({ game: 'rust' })).toEqual(odd);
+  expect(await rankingPage(platform, { game: 'mbe' }, 1, sort)).toMatchObject({ rows: [], total: 0 });
+});
+
+it('lists by players, page by page, every server once', async () => {
+  const platform = await testPlatform();
+  await listServers(platform, servers(425));
+  const names = new Set<string>();
+  for (let page = 1; page <= 22; page += 1) {
+    const found = await rankingPage(platform, {}, page, 'players');
+    for (const { name } of found?.rows ?? []) names.add(name);
+  }
+  expect(names.size).toBe(425);
+  expect(await rankingPage(platform, {}, 23, 'players')).toBeNull();
+  const first = await rankingPage(platform, {}, 1, 'players');
+  expect(first?.rows.slice(0, 3).map(({ onlinePlayers }) => onlinePlayers)).toEqual([424, 423, 422]);
 });
 
 it('forgets a name’s pieces whatever letters they begin with', async () => {
@@ -205,7 +249,7 @@ it('names that were written half-way are written anew, though they are what they
   await expect(recomputeRanks(killed)).rejects.toThrow('killed');
   await editServer(platform, id, { name: 'Alpha' }, 'test');
   await recomputeRanks(platform);
-  expect(await searchNames(platform, 'alpha')).toMatchObject([{ name: 'Alpha' }]);
+  expect(await searchListing(platform, 'alpha')).toMatchObject([{ name: 'Alpha' }]);
 });
 
 it('has every page that its first one tells of, also when a ranking is killed while it writes', async () => {

@@ -85,7 +85,7 @@ describe('listing a server', () => {
     expect((await addServer(platform, { name, ...ADDRESS }, 'test')).slug).toBe(slug);
   });
 
-  it.each(['我的世界', 'Сервер', '!!!', '🎮'])('makes the slug of %j from its id', async (name) => {
+  it.each(['!!!', '🎮', '★☠'])('makes the slug of %j from its id', async (name) => {
     const { serverId, slug } = await addServer(platform, { name, ...ADDRESS }, 'test');
 
     expect(slug).toBe(`server-${serverId.slice(-8)}`);

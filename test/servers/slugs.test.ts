@@ -6,6 +6,7 @@ import { completeServers } from '../../src/process/migrations/0001-complete-serv
 import type { Platform } from '../../src/process/platform.ts';
 import { addServer, editServer, findServer } from '../../src/servers/listing.ts';
 import { searchServers } from '../../src/servers/search-servers.ts';
+import { slugOf } from '../../src/servers/slug.ts';
 import { importText, lines } from '../import-export/importing.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -120,4 +121,29 @@ it('a server that an older version listed after the migration is found and renam
   expect(await slugOfServer(await list('Late Arrival'))).toBe('late-arrival-2');
   expect(await rename(id, 'Latest Arrival')).toBe('latest-arrival');
   expect(await foundBy('late-arrival')).toBe(id.toHexString());
+});
+
+it.each([
+  ['Мир Кубов', 'mir-kubov'],
+  ['中文生存服务器', 'zhong-wen-sheng-cun-fu-wu-qi'],
+  ['マインクラフト', 'mainkurafuto'],
+  ['마인크래프트 서버', 'mainkeulaepeuteu-seobeo'],
+  ['مملكة البحر', 'mmlkh-lbhr'],
+  ['Сервер Alpha 2', 'server-alpha-2'],
+  // Latin names as before.
+  ['Crème de la Straße', 'creme-de-la-strasse'],
+  ['ＦＵＬＬ Wıdth ★', 'full-width'],
+  // The address of the random server.
+  ['Random!', 'server-random'],
+])('the slug of %s is %s', (name, slug) => {
+  expect(slugOf(name, '0123456789abcdef89abcdef')).toBe(slug);
+});
+
+it('a server that was listed before names of its script had slugs keeps its slug, also after a rename', async () => {
+  const id = await list('Мир');
+  const slug = `server-${id.toHexString().slice(-8)}`;
+  await platform.servers.updateOne({ _id: id }, { $set: { slug, slugs: [slug] } });
+  expect(await rename(id, 'МИР')).toBe(slug);
+  expect(await rename(id, 'Мир Кубов')).toBe('mir-kubov');
+  expect(await foundBy(slug)).toBe(id.toHexString());
 });

@@ -52,6 +52,24 @@ test('the ranking is the home page and shows the figures of each rank', async ()
   }
 });
 
+test('a country has a flag of this site beside its name, and a code without a flag has none', async () => {
+  const web = await openWebApp();
+  await listServers(web.platform, [
+    { name: 'One', countryCode: 'DE' },
+    { name: 'Two', countryCode: 'QQ' },
+  ]);
+  const { body } = await getPage(web, '/');
+  const [, path = ''] = /<img src="(\/assets\/flags-[^"]+\/DE\.svg)" alt=""[^>]*>Germany</.exec(body) ?? [];
+  const file = await getPage(web, path);
+  expect(file.headers['content-type']).toBe('image/svg+xml');
+  expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+  expect(file.body).toMatch(/^<svg /);
+  expect(body).not.toContain('QQ.svg');
+  for (const code of ['QQ', 'de', 'BQ-BO', '..%2Fpackage', '%00']) {
+    expect((await getPage(web, path.replace('DE', code))).statusCode, code).toBe(404);
+  }
+});
+
 test('pages have stable canonical addresses and links to their neighbours', async () => {
   const web = await listing(45);
   const site = 'http://localhost:3000';
@@ -73,30 +91,140 @@ test('pages have stable canonical addresses and links to their neighbours', asyn
 
 test('filters have a fixed order in the address, and each can be removed', async () => {
   const web = await listing(30);
-  const { body, headers } = await getPage(web, '/?online=yes&country=de&game=rust');
+  const { body, headers } = await getPage(web, '/games/rust?online=yes&country=de');
   expect(namesIn(body)).toHaveLength(15);
   expect(body).toContain('<h1>Online Rust servers in Germany</h1>');
-  expect(headers.link).toBe('<http://localhost:3000/?game=rust&country=DE&online=yes>; rel="canonical"');
-  for (const dropped of [
-    '/?country=DE&amp;online=yes',
-    '/?game=rust&amp;online=yes',
-    '/?game=rust&amp;country=DE',
-  ]) {
+  expect(headers.link).toBe('<http://localhost:3000/games/rust?country=DE&online=yes>; rel="canonical"');
+  for (const dropped of ['/?country=DE&amp;online=yes', '/games/rust?online=yes', '/games/rust?country=DE']) {
     expect(body).toContain(`href="${dropped}"`);
   }
   // Search engines may index lists with one filter, not with several.
   expect(body).toContain('<meta name="robots" content="noindex" />');
-  expect((await getPage(web, '/?game=rust')).body).toContain('<link rel="canonical"');
-  const nothing = await getPage(web, '/?game=rust&version=1.99');
+  expect((await getPage(web, '/games/rust')).body).toContain('<link rel="canonical"');
+  const nothing = await getPage(web, '/games/rust?version=1.99');
   expect(nothing.statusCode).toBe(200);
   expect(nothing.body).toContain('No server matches all of these filters.');
+});
+
+test.each([
+  ['players', 'Players', '<td class="number" data-title="Players"><div>9 <'],
+  ['newest', 'Newest', 'data-title="Listed"'],
+  ['rating', 'Rating', '4.67 <span class="soft">of 5 (3<span class="for-readers"> reviews</span>)</span>'],
+  ['uptime', 'Uptime', '99.5 %'],
+])('the list by %s shows the figure that it is sorted by and keeps the order', async (sort, name, figure) => {
+  const web = await openWebApp();
+  const best = { online: 9, uptime: 99.5, reviews: { count: 3, ratingSum: 14 } };
+  const others = Array.from({ length: 21 }, (_, i) => ({ name: `Alpha ${i}`, game: 'rust', votes: 30 - i }));
+  await listServers(web.platform, [...others, { name: 'Best', game: 'rust', ...best }]);
+  const { body, headers } = await getPage(web, `/games/rust?sort=${sort}`);
+  expect(namesIn(body)[0]).toBe('Best');
+  expect(body).toContain(figure);
+  expect(body).toContain('aria-sort="descending"');
+  expect(body).toMatch(new RegExp(`aria-current="true">${name}<`));
+  expect(body).toContain(`name="sort" value="${sort}"`);
+  expect(body).toContain(`sort=${sort}&amp;page=2" rel="next"`);
+  expect(headers.link).toContain(`sort=${sort}>; rel="canonical"`);
+  expect(body).toContain('<meta name="robots" content="noindex" />');
+});
+
+test('the ranking shows the votes that it ranks by, and an unknown order is the ranking', async () => {
+  const web = await listing(3);
+  const { body } = await getPage(web, '/?sort=$where');
+  expect(body).toContain('<th scope="col" class="number" >Votes in 30 days</th>');
+  expect(body).not.toContain('this month');
+  expect(namesIn(body)).toEqual(['Alpha 0', 'Alpha 1', 'Alpha 2']);
+});
+
+test('each game has a page with its own title, description and address; earlier addresses lead there', async () => {
+  const web = await listing(30);
+  const { body, headers } = await getPage(web, '/games/rust');
+  expect(namesIn(body)).toHaveLength(15);
+  expect(body).toContain('<title>Rust servers · Tallyport</title>');
+  expect(body).toContain(
+    'content="15 Rust servers on Tallyport, ranked by votes in 30 days, with players and status: Alpha 1, Alpha 3, Alpha 5 and more."',
+  );
+  expect(body).toContain('<link rel="canonical" href="http://localhost:3000/games/rust" />');
+  expect(headers['cache-control']).toContain('public');
+  // The home page links the games.
+  expect((await getPage(web, '/')).body).toMatch(/href="\/games\/rust">Rust<\/a> <span class="soft">\(15\)</);
+  const known = [
+    ['/?game=rust', '/games/rust'],
+    ['/?game=RUST&page=1&utm_source=x', '/games/rust'],
+    ['/?game=rust&sort=newest&online=yes', '/games/rust?online=yes&sort=newest'],
+    ['/games/Rust', '/games/rust'],
+    ['/games/rust/', '/games/rust'],
+    ['/games/rust?q=alpha', '/?q=alpha&game=rust'],
+    ['/games', '/'],
+  ] as const;
+  for (const [from, to] of known) {
+    const { statusCode, headers } = await getPage(web, from);
+    expect([from, statusCode, headers.location]).toEqual([from, 301, to]);
+  }
+  // A game without servers is not for search engines.
+  const none = await getPage(web, '/games/valheim');
+  expect(none.statusCode).toBe(200);
+  expect(none.body).toContain('noindex');
+  for (const path of ['/games/constructor', '/games/nothing', '/games/a-b', '/games/%00', '/games/..%2F']) {
+    expect((await getPage(web, path)).statusCode, path).toBe(404);
+  }
+  expect((await getPage(web, '/?q=alpha&game=constructor')).statusCode).toBe(200);
+});
+
+test('versions are those of the chosen game, and another game drops the chosen version', async () => {
+  const web = await openWebApp();
+  await listServers(web.platform, [
+    { name: 'One', game: 'minecraft', version: '1.21.4' },
+    { name: 'Two', game: 'rust', version: '2.5' },
+  ]);
+  expect((await getPage(web, '/')).body).not.toContain('name="version"');
+  const { body } = await getPage(web, '/games/minecraft');
+  expect(body).toContain('<option value="minecraft:1.21"');
+  expect(body).not.toContain('2.5');
+  const sent = '/?q=&country=&version=minecraft%3A1.21&game=';
+  expect((await getPage(web, `${sent}minecraft`)).headers.location).toBe('/games/minecraft?version=1.21');
+  expect((await getPage(web, `${sent}rust`)).headers.location).toBe('/games/rust');
+  expect(namesIn((await getPage(web, '/?version=1.21')).body)).toEqual(['One']);
+});
+
+test('the random server is one of the list, online if any is, and no answer of it is cached', async () => {
+  const web = await openWebApp();
+  await listServers(web.platform, [
+    { name: 'On', game: 'rust', online: 0 },
+    { name: 'Off', game: 'rust' },
+    { name: 'Only', game: 'minecraft' },
+    { name: 'Hidden', game: 'valheim', hiddenAt: new Date() },
+  ]);
+  const draw = async (query = '') => {
+    const { statusCode, headers } = await getPage(web, `/servers/random${query}`);
+    expect([statusCode, headers['cache-control']]).toEqual([303, 'no-store']);
+    return headers.location;
+  };
+  expect((await getPage(web, '/games/rust')).body).toContain('href="/servers/random?game=rust"');
+  for (let i = 0; i < 5; i += 1) expect(await draw()).toBe('/servers/on');
+  expect(await draw('?game=minecraft')).toBe('/servers/only');
+  expect(await draw('?game=valheim')).toBe('/games/valheim');
+  await web.platform.servers.updateOne({ name: 'On' }, { $set: { hiddenAt: new Date() } });
+  // Hidden since the ranking.
+  expect(await draw('?game=rust')).toBe('/servers/off');
+  for (let i = 0; i < 60; i += 1) await getPage(web, '/servers/random');
+  expect((await getPage(web, '/servers/random')).statusCode).toBe(429);
+});
+
+test('a server that was listed as “random” before the random server keeps its address', async () => {
+  const web = await openWebApp();
+  await listServers(web.platform, [{ name: 'Random' }]);
+  expect((await getPage(web, '/servers/random')).headers.location).toBe('/servers/server-random');
+  await web.platform.servers.updateOne({}, { $set: { slug: 'random', slugs: ['random'] } });
+  const { statusCode, body } = await getPage(web, '/servers/random');
+  expect(statusCode).toBe(200);
+  expect(body).toContain('<h1><bdi>Random</bdi></h1>');
 });
 
 test('a form with empty fields redirects to the short address', async () => {
   const web = await listing(1, { PUBLIC_URL: 'http://localhost:3000/listing' });
   const { statusCode, headers } = await getPage(web, '/?q=&game=rust&country=&version=');
-  expect([statusCode, headers.location]).toEqual([303, '/listing/?game=rust']);
-  expect((await getPage(web, '/?game=rust')).statusCode).toBe(200);
+  expect([statusCode, headers.location]).toEqual([303, '/listing/games/rust']);
+  expect((await getPage(web, '/games/rust')).statusCode).toBe(200);
 });
 
 test.each([
@@ -137,7 +265,7 @@ test('a network address can search sixty times a minute, and sees when it can se
   expect(Number(one.headers['retry-after'])).toBeGreaterThan(0);
   expect(one.body).toContain('Too many searches from your network address.');
   expect((await getPage(web, '/how-ranking-works?server=alfa')).statusCode).toBe(429);
-  for (const path of ['/', '/?game=rust', '/how-ranking-works?server=alpha-1']) {
+  for (const path of ['/', '/games/rust', '/how-ranking-works?server=alpha-1']) {
     expect((await getPage(web, path)).statusCode, path).toBe(200);
   }
 });
@@ -217,7 +345,8 @@ test('the site map has every listed server and no private page', async () => {
   ]);
   const { body } = await getPage(web, '/sitemaps/1.xml');
   const urls = [...body.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url]) => url);
-  expect(new Set(urls).size).toBe(233);
+  expect(new Set(urls).size).toBe(235);
+  expect(urls).toContain('https://example.org/listing/games/rust');
   expect(urls).toContain('https://example.org/listing/');
   expect(urls).toContain('https://example.org/listing/servers/alpha-229');
   expect(urls).not.toContain('https://example.org/listing/servers/hidden');

@@ -28,6 +28,8 @@ test.each<Sent>([
   ['/sign-up', sendTo, ['Must be an e-mail address.', 'Use at least 10 characters.']],
   ['/account/name', sendTo, ['Must not be empty.']],
   ['/account/password', sendTo, ['Enter your current password.', 'Use at least 10 characters.']],
+  ['/account/email', sendTo, ['Must be an e-mail address.', 'Enter your password.']],
+  ['/account/delete', sendTo, ['Enter your password.']],
   ['/account/two-factor/begin', sendTo, ['Enter your password.']],
   ['/account/two-factor/confirm', sendTo, ['Enter the six digits.']],
   ['/account/two-factor/off', sendWithSecondFactor, ['Enter your password.', 'Enter a code.']],

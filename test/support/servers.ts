@@ -23,7 +23,13 @@ export type Listed = Partial<
   online?: number | null;
   max?: number;
   version?: string;
+  motd?: string;
+  address?: string;
   players?: (number | null)[];
+  /** By our own checks; null for none. */
+  uptime?: number | null;
+  /** The number of approved reviews and the sum of their ratings. */
+  reviews?: { count: number; ratingSum: number };
 };
 
 /** Lists servers as if they had been here for a while, each under a slug of its name, and ranks them. */
@@ -40,6 +46,11 @@ export async function listServers(platform: Platform, listed: Listed[]): Promise
       }),
     );
   }
+  const lists = listed.flatMap(({ reviews }, index) => {
+    const _id = servers[index]?._id;
+    return reviews && _id ? [{ _id, ...reviews, entries: [] }] : [];
+  });
+  if (lists.length > 0) await platform.reviewLists.insertMany(lists);
   await recomputeRanks(platform);
   return servers.map(({ _id }) => _id);
 }
@@ -53,12 +64,12 @@ function serverOf(one: Listed, index: number, now: Date) {
     online = null,
   } = one;
   const _id = new ObjectId();
-  const address = `${index + 1}.example.org`;
+  const { address = `${index + 1}.example.org`, motd = '' } = one;
   const settings = { name, address, port: 25_565, queryPort: null, game, countryCode, isPremium };
   // In the given order for equal votes.
   const listedAt = after(now, (index - OLDEST_DAYS) * DAY);
   const server = newListing({ _id, settings, now, listedAt, rankPosition: index + 1 });
-  const { version = '', max = 100, players, hiddenAt = null, removedAt = null } = one;
+  const { version = '', max = 100, players, hiddenAt = null, removedAt = null, uptime = null } = one;
   const slug = `${slugOf(name, _id.toHexString())}${one.name ? '' : `-${_id.toHexString().slice(-4)}`}`;
   return {
     ...server,
@@ -66,8 +77,15 @@ function serverOf(one: Listed, index: number, now: Date) {
     removedAt,
     slug,
     slugs: [slug],
-    current: { ...server.current, onlinePlayers: online ?? 0, maxPlayers: max, version, checkedAt: now },
-    daily: { ...server.daily, ...(players ? { players: players as number[] } : {}) },
+    current: {
+      ...server.current,
+      onlinePlayers: online ?? 0,
+      maxPlayers: max,
+      motd,
+      version,
+      checkedAt: now,
+    },
+    daily: { ...server.daily, probedUptime: uptime, ...(players ? { players: players as number[] } : {}) },
     probe: {
       ...server.probe,
       status: online === null ? ('offline' as const) : ('online' as const),

@@ -135,6 +135,7 @@ it('leaves no failed job in any queue when mongod is unavailable for a time, and
     'find-unusual-votes': {},
     'send-mail': { mailId: 'a mail' },
     'tell-owners': {},
+    'settle-accounts': {},
     'exclude-votes': { exclusionId: exclusionId.toHexString() },
   };
 

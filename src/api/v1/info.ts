@@ -61,9 +61,13 @@ const info = z
     votes_count: count.meta({
       description: 'Votes of today and the 29 UTC days before. The ranking uses this number.',
     }),
-    monthly_votes: count.meta({ description: 'Votes of the current UTC calendar month.' }),
+    monthly_votes: count.meta({
+      description: 'Votes of the current UTC calendar month. The ranking does not use this number.',
+    }),
     all_time_votes: count,
-    rank_position: z.int().min(1).meta({ description: 'A new server has the last rank.' }),
+    rank_position: z.int().min(1).meta({
+      description: 'By `votes_count`, every ten minutes. A new server has the last rank.',
+    }),
     is_premium: z.boolean(),
     last_checked_at: timestamp.nullable().meta({
       description:

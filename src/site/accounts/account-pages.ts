@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { ownAccountPages } from './account.ts';
 import type { AccountSources } from './account-sources.ts';
+import { addressPages } from './address.ts';
+import { deletionPages } from './deletion.ts';
 import { discordPages } from './discord.ts';
+import { exportPages } from './export.ts';
+import { ownReviewPages } from './own-reviews.ts';
 import { passwordPages } from './passwords.ts';
 import { signInPages } from './sign-in.ts';
 import { signUpPages } from './sign-up.ts';
@@ -16,5 +20,9 @@ export async function accountPages(app: FastifyInstance, sources: AccountSources
   passwordPages(app, sources);
   verifyEmailPages(app, sources);
   ownAccountPages(app, sources);
+  addressPages(app, sources);
+  ownReviewPages(app, sources);
+  exportPages(app, sources);
+  deletionPages(app, sources);
   twoFactorPages(app, sources);
 }

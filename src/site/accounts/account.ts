@@ -2,7 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import type { AddressChange } from '../../accounts/address/address-change.ts';
+import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
+import { findDeletion } from '../../accounts/deletion/request-deletion.ts';
 import {
   changeOwnAccount,
   endSession,
@@ -25,7 +29,9 @@ import { SIGNED_IN } from '../page-route.ts';
 import { badge, button, card, checkbox, dataTable, facts, notice, textField } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-sources.ts';
+import { addressPart } from './address-pages.ts';
 import { agentName } from './agent-name.ts';
+import { deletionBanner } from './deletion-pages.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 import { newPassword, refuseOwn } from './sign-up.ts';
 
@@ -38,6 +44,9 @@ const passwordForm = z.object({
 
 const MESSAGES = {
   name: 'Name updated.',
+  email: 'E-mail address changed. Your other sessions are signed out.',
+  kept: 'Your account will not be deleted.',
+  'email-cancelled': 'Change of the e-mail address cancelled.',
   password: 'Password changed. Your other sessions are signed out.',
   'mail-on': 'E-mail notifications are on.',
   'mail-off': 'E-mail notifications are off.',
@@ -59,6 +68,8 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
+      deletion: await findDeletion(platform, view.user._id),
+      addressChange: await findAddressChange(platform, view.user._id),
       sessions: await listSessions(platform, view.user._id, MAX_SESSIONS),
       now: platform.clock.now(),
       typed,
@@ -135,6 +146,10 @@ type Account = {
   discord: boolean | null;
   hasPassword: boolean;
   signedIn: SignedIn;
+  /** A change of the address that waits for confirmations. */
+  addressChange: AddressChange | null;
+  /** The requested deletion of the account. */
+  deletion: AccountDeletion | null;
   sessions: WithId<SignInSession>[];
   now: Date;
   typed: Typed;
@@ -147,9 +162,11 @@ function accountPage(account: Account): Page {
     title: 'Your account',
     messages: MESSAGES,
     body: html`<h1>Your account</h1>
+      ${deletionBanner(base, account.deletion)}
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
         ${card({ title: 'Profile', body: namePart(account) })}
+        ${card({ title: 'E-mail address', body: addressPart(base, user, account.addressChange) })}
         ${card({ title: 'Password', body: passwordPart(account) })}
         ${card({
           title: 'Two-factor authentication',
@@ -175,13 +192,13 @@ function accountPage(account: Account): Page {
         title: 'Sessions',
         actions: button({ to: `${base}/account/sessions/end-all`, text: 'Sign out everywhere' }),
         body: sessionTable(account),
-      })}`,
+      })}
+      ${card({ title: 'Your data', body: dataPart(account) })}`,
   };
 }
 
 function namePart({ base, signedIn: { user }, typed: { values, errors } }: Account): Html {
-  return html`${facts([['E-mail address', user.email]])}
-    <form method="post" action="${base}/account/name" class="stack">
+  return html`<form method="post" action="${base}/account/name" class="stack">
       ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, error: errors.name, hint: 'Shown with your answers to reviews.' })}
       <button type="submit" class="quiet">Save name</button>
     </form>`;
@@ -205,6 +222,18 @@ function mailPart({ base, signedIn: { user } }: Account): Html {
     ${checkbox({ name: 'wantsMail', label: 'E-mail me about my servers', checked: user.wantsMail ?? true, hint: 'When a vote listener is paused or unreachable for an hour, before its votes expire, and when it works again.' })}
     <button type="submit" class="quiet">Save</button>
   </form>`;
+}
+
+function dataPart({ base, deletion }: Account): Html {
+  return html`<ul class="plain links">
+      <li><a href="${base}/favourites">Your favourites</a></li>
+      <li><a href="${base}/account/reviews">Your reviews</a></li>
+    </ul>
+    <p class="soft">The file has your account, sessions, servers, reviews, favourites and what the audit log says of your changes. It has no passwords, tokens or other secrets.</p>
+    <div class="actions">
+      ${button({ to: `${base}/account/export`, text: 'Download your data (JSON)' })}
+      ${deletion ? '' : html`<a class="button quiet" href="${base}/account/delete">Delete your account</a>`}
+    </div>`;
 }
 
 function sessionTable({ base, signedIn, sessions, now }: Account): Html {

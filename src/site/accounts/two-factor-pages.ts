@@ -4,6 +4,7 @@ import type { Typed } from '../form.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { badge, card, confirmed, copyable, notice, textField } from '../parts.ts';
+import { codeField, passwordField } from './proof.ts';
 
 export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
   return {
@@ -57,32 +58,7 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
 /** The fields that confirm a change. `suffix` makes the ids of the two forms distinct. */
 function proofFields(suffix: string, errors: Typed['errors']): Html {
   return html`${errors.form ? notice('bad', errors.form) : ''}
-    ${passwordField(errors.password, `password${suffix}`)} ${proofCodeField(`code${suffix}`, errors.code)}`;
-}
-
-function passwordField(error: string | undefined, id = 'password'): Html {
-  return textField({
-    name: 'password',
-    id,
-    label: 'Your password',
-    type: 'password',
-    autocomplete: 'current-password',
-    required: true,
-    error,
-  });
-}
-
-function proofCodeField(id: string, error?: string): Html {
-  return textField({
-    name: 'code',
-    id,
-    label: 'Code',
-    autocomplete: 'one-time-code',
-    required: true,
-    maxlength: 32,
-    error,
-    hint: 'Six digits from your authenticator app, or one of your backup codes.',
-  });
+    ${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
 export function setUpPage(path: string, totpUri: string): Page {

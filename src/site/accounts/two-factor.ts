@@ -2,11 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
-import { hashingFor } from '../../accounts/password-slots.ts';
-import { asGivenOut } from '../../accounts/second-factor.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
-import { takeCode } from '../../accounts/take-code.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { signInHeaders, userOf } from '../access.ts';
@@ -15,30 +12,15 @@ import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import type { AccountSources } from './account-sources.ts';
-import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
+import { giveCookies, refusalCode } from './library.ts';
+import { passwordAndCodeForm, passwordForm, withProof } from './proof.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-pages.ts';
-
-const passwordForm = z.object({
-  password: z.string().min(1, 'Enter your password.').max(256, 'The password is too long.'),
-  code: z
-    .unknown()
-    .optional()
-    .transform(() => undefined),
-});
 
 const codeForm = z.object({
   code: z
     .string()
     .transform((value) => value.replace(/\s/g, ''))
     .pipe(z.string().regex(/^\d{6}$/, 'Enter the six digits.')),
-});
-
-/** Confirms a change when the second factor is on: the password and a code of the app, or a backup code. */
-const proofForm = passwordForm.extend({
-  code: z
-    .string()
-    .transform(asGivenOut)
-    .pipe(z.string().min(1, 'Enter a code.').max(32, 'The code is too long.')),
 });
 
 type Values = { password: string };
@@ -55,34 +37,18 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
 
   const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(platform, userOf(request));
 
-  /**
-   * Runs `work` after checking the password, and a code if the second factor is on. Someone with a stolen password or an
-   * open session must not be able to register their own phone. Otherwise returns the form with its error.
-   */
-  async function withProof<T>(
+  /** Runs `work` with a proof of identity (see proof.ts). Otherwise returns the form with its error. */
+  async function proven<T>(
     request: FastifyRequest,
     sent: SentForm | undefined,
     work: (values: Values) => Promise<T>,
   ): Promise<{ done: T } | { refused: Page }> {
-    const { _id, email, twoFactorEnabled } = userOf(request);
-    const { data, typed } = readForm(twoFactorEnabled ? proofForm : passwordForm, request);
+    const form = userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm;
+    const { data, typed } = readForm(form, request);
     if (!data) return { refused: start(request, typed, sent) };
-    const retryAt = await countProof(platform, _id);
-    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
-    try {
-      const { password } = data;
-      const done = await hashingFor(hashingClientOf(request, email), async () => {
-        await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
-        if (data.code !== undefined) await takeCode(platform, auth, inSession(request), data.code);
-        return work({ password });
-      });
-      return { done };
-    } catch (error) {
-      const code = refusalCode(error);
-      request.log.warn({ event: 'account.two_factor_refused', address: request.ip, code });
-      const sentence = REFUSALS[code] ?? 'The password is wrong.';
-      return { refused: start(request, withError(typed, sentence), sent) };
-    }
+    const { password } = data;
+    const proof = await withProof(request, { platform, auth }, data, () => work({ password }));
+    return 'done' in proof ? proof : { refused: start(request, withError(typed, proof.refused), sent) };
   }
 
   app.get('/account/two-factor', SIGNED_IN, async (request, reply) =>
@@ -91,7 +57,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
 
   app.post('/account/two-factor/begin', SIGNED_IN, async (request, reply) => {
     if (userOf(request).twoFactorEnabled) return sendPage(request, reply, start(request), 409);
-    const begun = await withProof(request, undefined, (body) => begin(request, body));
+    const begun = await proven(request, undefined, (body) => begin(request, body));
     if ('refused' in begun) return sendPage(request, reply, begun.refused, 400);
     return sendPage(request, reply, setUpPage(path, begun.done.totpURI));
   });
@@ -125,7 +91,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   });
 
   app.post('/account/two-factor/backup-codes', SIGNED_IN, async (request, reply) => {
-    const made = await withProof(request, 'backup-codes', (body) =>
+    const made = await proven(request, 'backup-codes', (body) =>
       auth.api.generateBackupCodes({ body, headers: signInHeaders(request) }),
     );
     if ('refused' in made) return sendPage(request, reply, made.refused, 400);
@@ -134,7 +100,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   });
 
   app.post('/account/two-factor/off', SIGNED_IN, async (request, reply) => {
-    const ended = await withProof(request, 'off', (body) =>
+    const ended = await proven(request, 'off', (body) =>
       auth.api.disableTwoFactor({ body, headers: signInHeaders(request), returnHeaders: true }),
     );
     if ('refused' in ended) return sendPage(request, reply, ended.refused, 400);
@@ -164,19 +130,4 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   }
 }
 
-/** The session in which a user enters a code. */
-function inSession(request: FastifyRequest) {
-  if (!request.signedIn) throw new Error('this route requires a signed-in user');
-  const { user, session } = request.signedIn;
-  return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
-}
-
 const WRONG_CODE = 'The code is wrong. Wait for the next one, and check the clock of your phone.';
-
-const REFUSALS: Record<string, string> = {
-  TOTP_ALREADY_ENABLED: 'Two-factor authentication is already on.',
-  INVALID_CODE: 'The code is wrong. Wait for the next one, or enter a backup code.',
-  INVALID_BACKUP_CODE: 'The backup code is wrong or was already used.',
-  CODE_USED: 'That code was already used. Wait for the next one.',
-  CREDENTIAL_ACCOUNT_NOT_FOUND: 'Set a password first. Two-factor authentication needs one.',
-};

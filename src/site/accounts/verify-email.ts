@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
+import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { addressOfSignUp, finishSignUp } from '../../accounts/sign-up.ts';
 import { shownText } from '../../platform/text.ts';
@@ -11,9 +12,6 @@ import { facts } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
 import { hashingClientOf } from './library.ts';
 import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
-
-/** Longer than any token that we make. */
-const MAX_TOKEN_LENGTH = 200;
 
 const finishForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),

@@ -54,6 +54,13 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'account.two-factor-on': { title: 'Turned on two-factor authentication' },
   'account.two-factor-off': { title: 'Turned off two-factor authentication' },
   'account.backup-codes': { title: 'Generated new backup codes' },
+  'account.email': {
+    title: 'Changed an e-mail address',
+    more: ({ from, to }) => `${text(from)} to ${text(to)}`,
+  },
+  'account.delete-requested': { title: 'Asked to delete an account' },
+  'account.delete-cancelled': { title: 'Kept an account' },
+  'account.deleted': { title: 'Deleted an account' },
   'account.password': { title: 'Set a new password' },
   'queue.button': {
     title: 'Used a queue button',

@@ -69,6 +69,11 @@ export function gameName(game: string | null | undefined): string {
   return game ? (GAME_NAMES.get(game) ?? game) : '';
 }
 
+/** Whether the list of games has this id. */
+export function isGame(game: string): boolean {
+  return GAME_NAMES.has(game);
+}
+
 /** The games to choose from: those that can be probed and found by their name. */
 const GAMES = listGames()
   .filter(({ notAsked }) => notAsked === null)

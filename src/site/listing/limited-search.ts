@@ -4,14 +4,14 @@ import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import type { Platform } from '../../process/platform.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
-import { searchNames } from '../../ranking/search-names.ts';
+import { searchListing } from '../../ranking/search-listing.ts';
 import { PageError } from '../error-pages.ts';
 
 /** Limit per network address. A search costs far more than a page of the ranking. */
 const SEARCHES = { times: 60, windowMs: MINUTE };
 
 /**
- * Searches names with a limit for each network address, over all web processes. Cached results do not count.
+ * Searches servers with a limit for each network address, over all web processes. Cached results do not count.
  *
  * @throws {PageError} 429, with the time of the next allowed search
  */
@@ -23,5 +23,5 @@ export async function limitedSearch(
 ): Promise<ListedRow[]> {
   const nextAt = await takeAll(platform, byNetwork('search:address', ip, SEARCHES));
   if (nextAt) throw new PageError(429, 'Too many searches from your network address.', nextAt);
-  return searchNames(platform, typed, filters);
+  return searchListing(platform, typed, filters);
 }

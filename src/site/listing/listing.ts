@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { keepPublicPages } from '../public-page.ts';
 import { complaintPage } from './complaint-page.ts';
+import { favouritePages } from './favourites-page.ts';
 import { howRankingWorks } from './how-ranking-works.ts';
 import type { ListingSources } from './listing-sources.ts';
 import { ranking } from './ranking-page.ts';
@@ -18,5 +19,6 @@ export async function listing(app: FastifyInstance, sources: ListingSources): Pr
   serverPages(app, sources);
   votePages(app, sources);
   complaintPage(app, sources);
+  favouritePages(app, sources);
   serverImages(app, sources);
 }

@@ -2,14 +2,14 @@ import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import type { WhyNot } from '../../reviews/own-review.ts';
-import { RATINGS, type Review, type ReviewState } from '../../reviews/review.ts';
+import { RATINGS, type Review } from '../../reviews/review.ts';
 import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
 import type { Server } from '../../servers/server.ts';
 import { LONGEST_USERNAME } from '../../votes/username.ts';
 import { type Typed, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
-import { badge, button, card, confirmed, notice, select, textArea, textField } from '../parts.ts';
-import { reviewText, starsText } from '../review-parts.ts';
+import { button, card, confirmed, notice, select, textArea, textField } from '../parts.ts';
+import { reviewState, reviewText, starsText } from '../review-parts.ts';
 import { publicPath } from '../server-paths.ts';
 import { count, counted } from '../words.ts';
 
@@ -18,6 +18,8 @@ export type Reader = {
   user: User;
   /** Whether the user may open the server's dashboard. */
   dashboard: boolean;
+  /** Whether the server is one of the user's favourites. */
+  isFavourite: boolean;
   /** The user's review of the server. */
   review: WithId<Review> | null;
   whyNot: WhyNot | null;
@@ -42,19 +44,8 @@ export function ownReviewCard(base: string, server: WithId<Server>, reader: Read
   });
 }
 
-const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: string, sentence: string]> = {
-  pending: ['attention', 'waiting for approval', 'Only you can see it until an operator approves it.'],
-  approved: ['good', 'public', 'Everyone can see it.'],
-  rejected: [
-    'bad',
-    'not approved',
-    'An operator did not approve your review. You can edit it and send it again.',
-  ],
-};
-
 function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
-  const [tone, word, sentence] = STATES[review.state];
-  return html`<p>${badge(tone, word)} <span class="soft">${sentence}</span></p>
+  return html`${reviewState(review.state)}
     <p>${starsText(review.rating)} <bdi><strong>${review.username}</strong></bdi></p>
     ${reviewText(review, server, now)}`;
 }

@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
 import type { Filters } from '../../ranking/filters.ts';
 import type { Choice, Choices } from '../../ranking/ranked-list.ts';
+import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import { countryName, gameName } from '../dashboard/server-fields.ts';
 import type { Content, Html } from '../html.ts';
 import { checkbox, select, textField } from '../parts.ts';
 import { count } from '../words.ts';
-import { type RankingQuery, rankingPath } from './ranking-query.ts';
+import { gamePath, type RankingQuery, randomPath, rankingPath } from './ranking-query.ts';
 
 /** The display name of a filter's value. */
 const NAMES = {
@@ -20,16 +21,44 @@ type FilterName = keyof typeof NAMES;
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
 /** Search and filters in one form; needs no script. */
-export function filterForm(base: string, { q, filters }: RankingQuery, summary: Choices): Html {
+export function filterForm(base: string, { q, filters, sort }: RankingQuery, summary: Choices): Html {
   const { game, country, version, online } = filters;
   return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="Servers">
-    ${textField({ name: 'q', label: 'Name', type: 'search', value: q, maxlength: 100, placeholder: 'Any name', spellcheck: false, autocomplete: 'off' })}
+    ${textField({ name: 'q', label: 'Search', type: 'search', value: q, maxlength: 100, placeholder: 'Name, message or address', spellcheck: false, autocomplete: 'off' })}
     ${select({ name: 'game', label: 'Game', value: game ?? '', options: options('Any game', summary.games, game, gameName) })}
     ${select({ name: 'country', label: 'Country', value: country ?? '', options: options('Any country', summary.countries, country, countryName) })}
-    ${select({ name: 'version', label: 'Version', value: version ?? '', options: versionOptions(summary.versions, version) })}
+    ${game ? select({ name: 'version', label: 'Version', value: version ? `${game}:${version}` : '', options: versionOptions(summary, game, version) }) : ''}
     ${checkbox({ name: 'online', label: 'Online now', checked: online ?? false })}
+    ${sort === 'rank' ? '' : html`<input type="hidden" name="sort" value="${sort}" />`}
     <button type="submit">Show</button>
   </form>`;
+}
+
+const SORT_NAMES: Record<Sort, string> = {
+  rank: 'Rank',
+  players: 'Players',
+  newest: 'Newest',
+  rating: 'Rating',
+  uptime: 'Uptime',
+};
+
+/** At most this many games on the first page; the filter has all. */
+const LINKED_GAMES = 12;
+
+/** Links to the pages of the games with the most servers; nothing if there is only one game. */
+export function gameLinks(base: string, { games }: Choices): Content {
+  if (games.length < 2) return '';
+  return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">Servers by game</h2><p>
+    ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => html`<span><a href="${base}${gamePath(value)}">${gameName(value)}</a> <span class="soft">(${count(servers)})</span></span>`)}
+  </p></nav>`;
+}
+
+/** Links to the same list in each order, the present one marked, and to a random server of it. */
+export function sortLinks(base: string, query: RankingQuery): Html {
+  const link = (sort: Sort) =>
+    html`<a href="${base}${rankingPath({ ...query, sort, page: 1 })}" ${sort === query.sort ? html`aria-current="true"` : ''}>${SORT_NAMES[sort]}</a>`;
+  return html`<nav class="sorts" aria-label="Sort by"><span class="soft" aria-hidden="true">Sort by</span>${SORTS.map(link)}
+    <a class="random" href="${base}${randomPath(query)}" rel="nofollow">Random server</a></nav>`;
 }
 
 function options(
@@ -47,8 +76,13 @@ function options(
   ];
 }
 
-/** The newest first. */
-function versionOptions(choices: Choice[], chosen: string | undefined): [string, string][] {
+/** The versions of a game, the newest first. Another game drops the chosen one. */
+function versionOptions(
+  { gameVersions = {} }: Choices,
+  game: string,
+  chosen: string | undefined,
+): [string, string][] {
+  const choices = Object.entries(gameVersions).find(([id]) => id === game)?.[1] ?? [];
   const numbers = (version: string) => version.split('.').map(Number);
   const sorted = withChosen(choices, chosen).toSorted((a, b) => {
     const [[majorA = 0, minorA = 0], [majorB = 0, minorB = 0]] = [numbers(a.value), numbers(b.value)];
@@ -56,7 +90,10 @@ function versionOptions(choices: Choice[], chosen: string | undefined): [string,
   });
   return [
     ['', 'Any version'],
-    ...sorted.map(({ value, servers }): [string, string] => [value, `${value} (${count(servers)})`]),
+    ...sorted.map(({ value, servers }): [string, string] => [
+      `${game}:${value}`,
+      `${value} (${count(servers)})`,
+    ]),
   ];
 }
 

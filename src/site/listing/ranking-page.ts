@@ -1,81 +1,138 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { favouriteIds } from '../../favourites/favourites.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { remembered } from '../../platform/deadline.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choices } from '../../ranking/ranked-list.ts';
-import { listingSummary, ROWS, rankingPage } from '../../ranking/read-lists.ts';
+import { listingSummary, type RankingPage, ROWS, rankingPage } from '../../ranking/read-lists.ts';
+import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { gameName, isGame } from '../dashboard/server-fields.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content } from '../html.ts';
 import type { Listed, Page } from '../layout.ts';
-import { PUBLIC } from '../page-route.ts';
+import { ANYONE, PUBLIC } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { count, counted } from '../words.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { ListingSources } from './listing-sources.ts';
-import { activeFilters, filterForm, headingOf } from './ranking-filters.ts';
+import { activeFilters, filterForm, gameLinks, headingOf, sortLinks } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';
+import { starForm } from './star.ts';
 
 /** How long the filter choices are cached. They change with each ranking, every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
 
-/** `/`: the ranking, filtered or searched. */
+/** How long browsers may cache the redirect from an earlier address of a list. */
+const REDIRECT_SECONDS = 60;
+
+/** `/`: the ranking, filtered or searched; `/games/<game>`: that of one game. */
 export function ranking(app: FastifyInstance, { platform }: ListingSources): void {
   const { base, name } = app.site;
   const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(platform));
 
-  app.get('/', PUBLIC, async (request, reply) => {
+  app.get('/', PUBLIC, send);
+  app.get('/games/:game', PUBLIC, send);
+  for (const path of ['/games', '/games/']) {
+    app.get(path, ANYONE, (_request, reply) => reply.redirect(`${base}/`, 301));
+  }
+  app.get('/games/:game/', ANYONE, (request, reply) =>
+    reply.redirect(`${base}${rankingPath(rankingQuery(request))}`, 301),
+  );
+
+  async function send(request: FastifyRequest, reply: FastifyReply) {
     const query = rankingQuery(request);
     const path = rankingPath(query);
     if (hasEmptyFields(request)) return reply.redirect(`${base}${path}`, 303);
+    const { game } = request.params as { game?: string };
+    if (game !== undefined && !query.filters.game) throw noSuchGame();
+    if (request.url.split('?')[0] !== `${base}${path.split('?')[0]}`) {
+      const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
+      reply.header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`);
+      return reply.redirect(`${base}${path}`, 301);
+    }
     return sendPublicPage(request, reply, path, async () => {
       const summary = await summaryNow();
-      return query.q ? searched(request, query, summary) : ranked(query, summary);
+      return query.q ? searched(request, query, summary) : ranked(request, query, summary);
     });
-  });
+  }
 
-  async function ranked(query: RankingQuery, summary: Choices): Promise<Page> {
-    const { filters, page } = query;
-    const found = await rankingPage(platform, filters, page);
+  /** The signed-in user's favourites; null for visitors, whose pages are cached. */
+  const favouritesOf = async ({ signedIn }: FastifyRequest) =>
+    signedIn ? favouriteIds(platform, signedIn.user._id) : null;
+
+  async function ranked(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+    const { filters, page, sort } = query;
+    const [found, favourites] = await Promise.all([
+      rankingPage(platform, filters, page, sort),
+      favouritesOf(request),
+    ]);
     if (!found) throw new PageError(404, 'This page of the ranking does not exist.');
     const { rows, total, pages } = found;
+    if (filters.game && total === 0 && !isGame(filters.game)) throw noSuchGame();
     const heading = headingOf(filters);
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const of = page > 1 ? `, page ${count(page)}` : '';
-    const description = `${counted(total, 'server')}${narrowed ? '' : ` on ${name}`}, ranked by votes in 30 days, with players and status.`;
+    const description = describe(query, found, name);
     const listed: Listed = { canonical: to(page), description, previous, next };
     return {
       title: `${heading}${of}`,
-      ...(isWorthListing(query) ? { listed } : {}),
+      ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
-        ${rankingTable(base, heading, rows, narrowed ? noMatches(base, filters) : nothingListed(base))}
-        ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}`,
+        ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
+        ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites })}
+        ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}
+        ${narrowed || page > 1 ? '' : gameLinks(base, summary)}`,
     };
   }
 
   async function searched(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const rows = await limitedSearch(platform, request, query.q, query.filters);
+    const favourites = await favouritesOf(request);
     return {
       title: `Search: ${query.q}`,
       body: html`${head('Search', found(rows, query))}
         ${filterForm(base, query, summary)} ${activeFilters(base, query)}
-        ${rankingTable(base, 'Servers found', rows, nothingFound(base, query))}`,
+        ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
+        ${rankingTable(base, 'Servers found', rows, { empty: nothingFound(base, query), favourites })}`,
     };
   }
+}
+
+function noSuchGame(): PageError {
+  return new PageError(404, 'There is no game at this address.');
+}
+
+/** What search engines show below the title. */
+function describe({ filters, sort }: RankingQuery, { rows, total }: RankingPage, site: string): string {
+  const what = filters.game ? counted(total, `${gameName(filters.game)} server`) : counted(total, 'server');
+  const named = filters.game ? rows.slice(0, 3).map((row) => row.name) : [];
+  const first = named.length > 0 ? `: ${named.join(', ')}${total > named.length ? ' and more' : ''}` : '';
+  return `${what}${isNarrowed(filters) && !filters.game ? '' : ` on ${site}`}, ${ORDERS[sort]}, with players and status${first}.`;
 }
 
 function isNarrowed(filters: Filters): boolean {
   return Object.values(filters).some(Boolean);
 }
 
-/** Pages for search engines: the ranking, and the lists of one game, country or version. */
-function isWorthListing({ filters: { game, country, version, online } }: RankingQuery): boolean {
-  return !online && [game, country, version].filter(Boolean).length <= 1;
+/** The orders in words, as they follow the number of servers. */
+const ORDERS: Record<Sort, string> = {
+  rank: `ranked by votes in ${RANKING_DAYS} days`,
+  players: 'with the most players first',
+  newest: 'newest first',
+  rating: `best rated first; servers with fewer than ${ENOUGH_REVIEWS} reviews follow`,
+  uptime: 'with the highest uptime in 30 days first, by our own checks',
+};
+
+/** Pages for search engines: the ranking, and the lists of one game or country. */
+function isWorthListing({ sort, filters: { game, country, version, online } }: RankingQuery): boolean {
+  return sort === 'rank' && !online && !version && !(game && country);
 }
 
 function head(heading: string, detail: Content) {
@@ -83,33 +140,39 @@ function head(heading: string, detail: Content) {
 }
 
 /** The size of the list and its order. */
-function listSummary({ filters }: RankingQuery, total: number, { servers, online }: Choices): Content {
+function listSummary({ filters, sort }: RankingQuery, total: number, { servers, online }: Choices): Content {
+  const order = `${ORDERS[sort]}.${AGES[sort] ?? ''}`;
   if (isNarrowed(filters)) {
     const age = filters.online
       ? ' The filter «online» uses data up to ten minutes old; the status shown is current.'
       : '';
-    return `${counted(total, 'server')}, ranked by votes in 30 days.${age}`;
+    return `${counted(total, 'server')}, ${order}${age}`;
   }
   if (total === 0) return '';
   // The totals may be slightly older than the list.
   const among = servers > 0 ? `, ${count(online)} online` : '';
-  return `${counted(total, 'server')}${among}, ranked by votes in 30 days.`;
+  return `${counted(total, 'server')}${among}, ${order}`;
 }
+
+/** Where the figures shown are newer than the order. */
+const AGES: Partial<Record<Sort, string>> = {
+  players: ' The order is up to ten minutes old; the numbers are current.',
+};
 
 function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = html`“<bdi>${q}</bdi>”`;
   if (rows.length === 0) {
     const among = isNarrowed(filters) ? ' and matches the filters' : '';
-    return html`No server has a name like ${named}${among}.`;
+    return html`No server has a name, message or address like ${named}${among}.`;
   }
   const many = rows.length === ROWS ? `The ${ROWS} best matches` : counted(rows.length, 'server');
   const narrowed = isNarrowed(filters) ? ' Filters apply to the best matches only.' : '';
-  return html`${many} with a name like ${named}, best matches first.${narrowed}`;
+  return html`${many} with a name, message or address like ${named}, best matches first.${narrowed}`;
 }
 
 function nothingFound(base: string, { q, filters }: RankingQuery): Content {
-  const everywhere = `${base}${rankingPath({ q, filters: {}, page: 1 })}`;
-  return html`<p>Try a part of the name, such as its rarest word. One typo is allowed.</p>
+  const everywhere = `${base}${rankingPath({ q, filters: {}, sort: 'rank', page: 1 })}`;
+  return html`<p>Try a part of it, such as its rarest word. One typo is allowed.</p>
     <p>${isNarrowed(filters) ? html`<a href="${everywhere}">Search all servers</a> · ` : ''}<a href="${base}/">Show the whole ranking</a></p>`;
 }
 

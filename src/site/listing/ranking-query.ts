@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Filters } from '../../ranking/filters.ts';
+import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import { queryOf, queryText } from '../form.ts';
 
 /** The query of a ranking page. */
@@ -7,6 +8,8 @@ export type RankingQuery = {
   /** A search for a name; empty for the ranking itself. */
   q: string;
   filters: Filters;
+  /** The order of a list; the results of a search are in their own. */
+  sort: Sort;
   /** From 1. */
   page: number;
 };
@@ -14,19 +17,26 @@ export type RankingQuery = {
 /** Maximum length of a name. */
 const MAX_NAME_LENGTH = 100;
 
-/** Reads a query. Invalid values, such as a country of five letters, are ignored. */
+/**
+ * Reads a query. Invalid values, such as a country of five letters, are ignored. The address of a game's page has the game
+ * in its path. In the form a version is that of a game, `minecraft:1.21`, and without this game it is ignored.
+ */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
-  const { q = '', game, country, online, version, page } = queryOf(request);
+  const { q = '', country, online, version, sort, page, ...query } = queryOf(request);
+  const { game: named = query.game } = request.params as { game?: string };
   const valid = (value: string | undefined, shape: RegExp) =>
     value && shape.test(value) ? value : undefined;
+  const game = valid(named?.toLowerCase(), /^[a-z0-9]{1,50}$/);
+  const [, of, release] = /^(?:([a-z0-9]{1,50}):)?(\d{1,3}\.\d{1,3})$/.exec(version ?? '') ?? [];
   return {
     q: searchText(q),
     filters: {
-      game: valid(game?.toLowerCase(), /^[a-z0-9]{1,50}$/),
+      game,
       country: valid(country?.toUpperCase(), /^[A-Z]{2}$/),
       online: online === 'yes' || undefined,
-      version: valid(version, /^\d{1,3}\.\d{1,3}$/),
+      version: of && of !== game ? undefined : release,
     },
+    sort: SORTS.find((one) => one === sort) ?? 'rank',
     page: Number(valid(page, /^[1-9]\d{0,6}$/) ?? 1),
   };
 }
@@ -40,17 +50,29 @@ export function searchText(typed: string): string {
   return Array.from(line).slice(0, MAX_NAME_LENGTH).join('').trim();
 }
 
-/** The canonical path of a page, with its query. */
-export function rankingPath({ q, filters, page }: RankingQuery): string {
+/** The path of a game's page. */
+export function gamePath(game: string): string {
+  return `/games/${game}`;
+}
+
+/** The canonical path of a page, with its query. A search in a game has no page of its own. */
+export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   const { game, country, online, version } = filters;
-  return `/${queryText({
+  const isGame = game !== undefined && !q;
+  return `${isGame ? gamePath(game) : '/'}${queryText({
     q,
-    game,
+    game: isGame ? undefined : game,
     country,
     version,
     online: online ? 'yes' : undefined,
+    sort: q || sort === 'rank' ? undefined : sort,
     page: page > 1 ? String(page) : undefined,
   })}`;
+}
+
+/** The address that leads to a random server of a list. */
+export function randomPath({ filters: { game, country, online, version } }: RankingQuery): string {
+  return `/servers/random${queryText({ game, country, version, online: online ? 'yes' : undefined })}`;
 }
 
 /** Whether the query has empty fields, which the canonical path leaves out. */

@@ -1,15 +1,30 @@
 import { html } from 'hono/html';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
-import { countryName, gameName } from '../dashboard/server-fields.ts';
+import type { Rating, Sort } from '../../ranking/sorts.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { gameName } from '../dashboard/server-fields.ts';
 import { badgeOf } from '../dashboard/server-frame.ts';
+import { country } from '../flags.ts';
 import type { Content, Html } from '../html.ts';
-import { dataTable } from '../parts.ts';
+import { type Column, dataTable } from '../parts.ts';
 import { reportedMark } from '../server-figures.ts';
-import { count } from '../words.ts';
+import { count, day, decimal } from '../words.ts';
 import { sparkline } from './sparkline.ts';
+import { star } from './star.ts';
 
-/** The table of servers on a page of the listing. */
-export function rankingTable(base: string, caption: string, rows: ListedRow[], empty: Content): Html {
+/**
+ * The table of servers on a page of the listing. The figure that an order compares has its column.
+ *
+ * @param favourites - the favourites of the user (`favouriteIds`); null when nobody is signed in
+ */
+export function rankingTable(
+  base: string,
+  caption: string,
+  rows: ListedRow[],
+  { empty, sort = 'rank', favourites }: { empty: Content; sort?: Sort; favourites: Set<string> | null },
+): Html {
+  const starOf = (row: ListedRow) =>
+    favourites ? star({ base }, { ...row, isFavourite: favourites.has(row.id) }) : '';
   return html`<section class="card ranking">${dataTable({
     caption,
     rows,
@@ -18,21 +33,57 @@ export function rankingTable(base: string, caption: string, rows: ListedRow[], e
       {
         title: 'Rank',
         kind: 'number',
+        ...(sort === 'rank' ? { sorted: 'ascending' } : {}),
         cell: ({ place }) => html`<span class="place">${count(place)}</span>`,
       },
       {
         title: 'Server',
         heads: true,
-        cell: (row) => html`<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
+        cell: (row) => html`${starOf(row)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
           ${row.isPremium ? premiumMark(base) : ''}
-          <span class="about">${about(row)}</span>`,
+          <span class="about">${about(base, row)}</span>`,
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
-      { title: 'Players', kind: 'number', cell: players },
+      {
+        title: 'Players',
+        kind: 'number',
+        ...(sort === 'players' ? { sorted: 'descending' } : {}),
+        cell: players,
+      },
       { title: 'Last 7 days', cell: (row) => sparkline(row.players) },
-      { title: 'Votes this month', kind: 'number', cell: (row) => count(row.monthlyVotes) },
+      lastColumn(sort),
     ],
   })}</section>`;
+}
+
+/** The figure that decided the order. Where that is the number of players, the votes as in the ranking. */
+function lastColumn(sort: Sort): Column<ListedRow> {
+  const column = { kind: 'number', sorted: 'descending' } as const;
+  switch (sort) {
+    case 'newest':
+      return { ...column, title: 'Listed', cell: ({ listedAt }) => day(listedAt) };
+    case 'rating':
+      return { ...column, title: 'Rating', cell: ({ rating }) => ratingText(rating) };
+    case 'uptime':
+      return { ...column, title: 'Uptime in 30 days', cell: ({ probedUptime }) => uptimeText(probedUptime) };
+    default:
+      return {
+        title: `Votes in ${RANKING_DAYS} days`,
+        kind: 'number',
+        cell: ({ votesCount }) =>
+          html`${count(votesCount)}<span class="unit"> ${votesCount === 1 ? 'vote' : 'votes'}</span>`,
+      };
+  }
+}
+
+function ratingText(rating: Rating | null | undefined): Html {
+  if (!rating) return html`<span class="soft">no reviews</span>`;
+  return html`${decimal(rating.average)} <span class="soft">of 5 (${count(rating.reviews)}<span class="for-readers"> ${rating.reviews === 1 ? 'review' : 'reviews'}</span>)</span>`;
+}
+
+function uptimeText(uptime: number | null): Html {
+  if (uptime === null) return html`<span class="soft">not known</span>`;
+  return html`${decimal(uptime)} %<span class="unit"> online</span>`;
 }
 
 /** Marks a premium server, with a link to what that means. Premium does not change the rank. */
@@ -41,11 +92,10 @@ export function premiumMark(base: string): Html {
 }
 
 /** Game, country and version, if known. */
-function about({ game, countryCode, version }: ListedRow): Content[] {
+function about(base: string, { game, countryCode, version }: ListedRow): Content[] {
   const parts: Content[] = [
     game && html`<span>${gameName(game)}</span>`,
-    countryCode &&
-      html`<span><span class="code" aria-hidden="true">${countryCode}</span> ${countryName(countryCode)}</span>`,
+    countryCode && country(base, countryCode),
     version && html`<bdi class="version">${version}</bdi>`,
   ];
   return parts.filter(Boolean);

@@ -5,6 +5,7 @@ import { PageError } from '../error-pages.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
 import type { ListingSources } from './listing-sources.ts';
+import { gamePath } from './ranking-query.ts';
 
 /** Addresses per file. The protocol allows 50,000; smaller files are quick to make. */
 const ADDRESSES_PER_FILE = 10_000;
@@ -14,7 +15,16 @@ const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Private pages, and search results. */
-const DISALLOWED = ['/dashboard', '/operator', '/account', '/api/', '/*?q=', '/*&q='];
+const DISALLOWED = [
+  '/dashboard',
+  '/operator',
+  '/account',
+  '/favourites',
+  '/api/',
+  '/servers/random',
+  '/*?q=',
+  '/*&q=',
+];
 
 /** `/robots.txt` and the site map: an index and its files. */
 export function forSearchEngines(app: FastifyInstance, { platform }: ListingSources): void {
@@ -63,7 +73,11 @@ export function forSearchEngines(app: FastifyInstance, { platform }: ListingSour
           limit: ADDRESSES_PER_FILE,
         });
         if (slugs.length === 0 && file > 1) throw new PageError(404, 'This site map does not exist.');
-        const fixed = file === 1 ? ['/', '/how-ranking-works', '/docs/'] : [];
+        const { games } = await listingSummary(platform);
+        const fixed =
+          file === 1
+            ? ['/', '/how-ranking-works', '/docs/', ...games.map(({ value }) => gamePath(value))]
+            : [];
         const paths = [...fixed, ...slugs.map((slug) => `/servers/${slug}`)];
         const entries = paths.map((path) => html`<url><loc>${url}${path}</loc></url>\n`);
         return XML_HEAD + (await html`<urlset xmlns="${NAMESPACE}">\n${entries}</urlset>\n`);

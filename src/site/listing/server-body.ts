@@ -96,11 +96,12 @@ function uptimeKey(uptime: Seen['uptime']): Content {
   return html`<ul class="key soft small"><li class="good">online</li><li class="bad">offline</li><li class="unknown">unknown: hover over a day, or show the table, to see the reason</li></ul>`;
 }
 
-function reviewsCard(base: string, { server, seen: { found, now }, wanted }: View): Html {
+function reviewsCard(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
   const page = (reviews: number) => `${base}${pathOf(server, { ...wanted, reviews })}#reviews`;
   const list =
     found.reviews.length > 0
-      ? html`<ol class="reviews">${found.reviews.map((review) => reviewItem({ review, server, now }))}</ol>`
+      ? html`<ol class="reviews">${found.reviews.map((review, index) => reviewItem({ review, server, now, reviewer: reviewers[index] }))}</ol>
+          <p class="small soft">“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.</p>`
       : html`<div class="empty">${wanted.reviews > 1 ? 'There are no reviews on this page.' : 'No reviews yet.'}</div>`;
   return card({
     id: 'reviews',

@@ -1,26 +1,31 @@
 import { html } from 'hono/html';
 import type { Server } from '../../servers/server.ts';
-import { countryName, gameName } from '../dashboard/server-fields.ts';
+import { gameName } from '../dashboard/server-fields.ts';
 import { addressOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
+import { country } from '../flags.ts';
 import { UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { motdPanel } from '../motd.ts';
 import { card, copyable, facts, figure } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import { serverFigures } from '../server-figures.ts';
+import { publicPath } from '../server-paths.ts';
 import type { Site } from '../site-settings.ts';
 import { count, counted, day, decimal, timeAgo } from '../words.ts';
+import { gamePath } from './ranking-query.ts';
 import { premiumMark } from './ranking-table.ts';
 import type { Seen, View } from './server-view.ts';
+import { star, starForm } from './star.ts';
 import { voteForm } from './vote-form.ts';
 
 /** The head of a server's page: what it is, how to join and vote, and its key figures. */
-export function serverHead(site: Site, { server, seen, reader, voting }: View): Html {
+export function serverHead(site: Site, view: View): Html {
+  const { server, seen, reader, voting } = view;
   const { base } = site;
   const { info, found, now } = seen;
   return html`<div class="page-head">
       <div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}</div>
-      <div class="actions">${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
+      <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
       ${card({ id: 'join', title: 'How to join', body: html`${copyable(addressOf(server), 'the address')}${motdPanel(info.motd)}` })}
@@ -32,11 +37,21 @@ export function serverHead(site: Site, { server, seen, reader, voting }: View): 
     </section>`;
 }
 
+/** The star of the server; a link to sign in for visitors. */
+function favouriteStar(site: Site, { server, reader }: View): Content {
+  const path = `${site.base}${publicPath(server)}`;
+  if (!reader) {
+    return html`<a class="star" href="${site.base}/sign-in?next=${encodeURIComponent(path)}"><span aria-hidden="true">☆</span>Favourite<span class="for-readers">: sign in to add ${server.name}</span></a>`;
+  }
+  if (server.hiddenAt && !reader.isFavourite) return '';
+  return html`${starForm(path)}${star(site, { ...server, id: server._id.toHexString(), isFavourite: reader.isFavourite }, 'Favourite')}`;
+}
+
 /** Game and country, if known. */
 function about(base: string, { game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
   const parts = [
-    game && html`<span>${gameName(game)}</span>`,
-    countryCode !== 'ZZ' && html`<span>${countryName(countryCode)}</span>`,
+    game && html`<a href="${base}${gamePath(game)}">${gameName(game)}</a>`,
+    countryCode !== 'ZZ' && country(base, countryCode),
     isPremium && premiumMark(base),
   ].filter(Boolean);
   return parts.length > 0 ? html`<p class="about">${parts}</p>` : '';
@@ -65,6 +80,7 @@ function moreFacts({ info }: Seen): Html {
       info.peakPlayers > 0 &&
         `${playersOnAverage(info.averagePlayers)} on average, ${count(info.peakPlayers)} at the peak`,
     ],
+    ['Votes this month', count(info.monthlyVotes)],
     ['Latency', latencyText(info.latencyMs, info.averageLatency)],
     ['Listed since', day(info.listedAt)],
   ])}</div>`;

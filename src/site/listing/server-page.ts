@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
+import { favouriteIds } from '../../favourites/favourites.ts';
 import type { Platform } from '../../process/platform.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
+import { findServer } from '../../servers/listing.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import { isByOperator, userOf } from '../access.ts';
@@ -12,6 +14,7 @@ import { ANYONE, PUBLIC, SIGNED_IN } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { publicPath } from '../server-paths.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
+import { sendRandomServer } from './random-server.ts';
 import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
 import { serverBody } from './server-body.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
@@ -40,15 +43,21 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     return serverBody(site, { server, seen, wanted, reader, voting });
   };
 
-  app.get('/servers/:slug', PUBLIC, (request, reply) => {
-    const slug = slugOfRequest(request);
+  const sendServer = (request: FastifyRequest, reply: FastifyReply, slug: string) => {
     const wanted = wantedOf(request.query);
     return followingRenames(request, reply, () =>
       sendPublicPage(request, reply, pathOf({ slug }, wanted), async () =>
         page(request, await listedServer(platform, slug, maySeeHidden(request)), wanted),
       ),
     );
-  });
+  };
+  app.get('/servers/:slug', PUBLIC, (request, reply) => sendServer(request, reply, slugOfRequest(request)));
+  // A server that got this slug before it was reserved keeps its address.
+  app.get('/servers/random', PUBLIC, async (request, reply) =>
+    (await findServer(platform, 'random'))
+      ? sendServer(request, reply, 'random')
+      : sendRandomServer(platform, request, reply),
+  );
 
   const reviewedServer = (request: FastifyRequest) =>
     serverNamed(platform, slugOfRequest(request), maySeeHidden(request));
@@ -122,6 +131,7 @@ async function readerOf(
   return {
     user,
     dashboard: roleOf(server, user._id) !== null || byOperator,
+    isFavourite: (await favouriteIds(platform, user._id)).has(server._id.toHexString()),
     review: await findOwnReview(platform, server._id, user._id),
     whyNot: whyNotReview(server, user, confirmsAddresses(platform)),
     typed,

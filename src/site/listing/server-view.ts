@@ -6,6 +6,7 @@ import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { Platform } from '../../process/platform.ts';
 import { rankHistory } from '../../ranking/rank-history.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
+import { reviewersOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { pageFrom, REVIEWS_A_PAGE } from '../review-parts.ts';
@@ -53,8 +54,9 @@ export async function readServer(platform: Platform, server: WithId<Server>, { r
     readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
     readTopVoters(platform, server._id),
   ]);
+  const reviewers = await reviewersOf(platform, server._id, found.reviews);
   const now = platform.clock.now();
-  return { now, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found, topVoters };
+  return { now, reviewers, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found, topVoters };
 }
 
 /** The result of `readServer`. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
+import { noteUsername } from '../../favourites/favourites.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import { requireRightClock } from '../../process/clock-gate.ts';
@@ -89,7 +90,8 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
         return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
       };
       if (!data) return refuse({ ...INCOMPLETE, sentence: sentenceOf(typed) });
-      const vote = { server, username: data.username, voter: voterOf(platform, request), proof: data.proof };
+      const voter = voterOf(platform, request);
+      const vote = { server, username: data.username, voter, proof: data.proof };
       const result = await castWebVote(platform, vote, databaseTimeLeft(request)).catch((error: unknown) => {
         if (!(error instanceof VoteResultUnknownError)) throw error;
         return null;
@@ -101,6 +103,12 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
         return refuse(RESULT_UNKNOWN);
       }
       metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
+      if (voter.userId && (result.kind === 'accepted' || result.kind === 'refused')) {
+        // The vote is cast, so a failure does not change the answer.
+        await noteUsername(platform, voter.userId, data.username).catch((error: unknown) =>
+          request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
+        );
+      }
       if (result.kind !== 'accepted') {
         const nextVoteAt = result.kind === 'refused' ? result.nextVoteAt : undefined;
         return refuse(refusalOf(result, platform), nextVoteAt);

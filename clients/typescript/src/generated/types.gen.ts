@@ -232,12 +232,12 @@ export type ServerInfo = {
      */
     votes_count: number;
     /**
-     * Votes of the current UTC calendar month.
+     * Votes of the current UTC calendar month. The ranking does not use this number.
      */
     monthly_votes: number;
     all_time_votes: number;
     /**
-     * A new server has the last rank.
+     * By `votes_count`, every ten minutes. A new server has the last rank.
      */
     rank_position: number;
     is_premium: boolean;

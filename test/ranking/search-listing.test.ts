@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Platform } from '../../src/process/platform.ts';
-import { searchNames } from '../../src/ranking/search-names.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { searchListing } from '../../src/ranking/search-listing.ts';
 import { listServers } from '../support/servers.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -32,11 +33,20 @@ beforeAll(async () => {
     game: 'rust',
     votes: 5_000 - i,
   }));
-  await listServers(platform, [...others, ...NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }))]);
+  const named = NAMES.map((name) => ({ name, game: 'minecraft', online: 1 }));
+  const described = [
+    { name: 'Amber', motd: '§6Welcome!§r\n§7Skyblock, 1.21', address: 'play.amberhall.net' },
+    { name: 'Jade', motd: '纯净生电服务器' },
+    { name: 'Onyx', motd: 'Ванильное выживание', address: '203.0.113.77' },
+    { name: 'Message', motd: 'The Lagoon' },
+    { name: 'Lagon' },
+    { name: 'Lagoon' },
+  ];
+  await listServers(platform, [...others, ...named, ...described]);
 }, 60_000);
 
 const found = async (typed: string, filters = {}) =>
-  (await searchNames(platform, typed, filters)).map(({ name }) => name);
+  (await searchListing(platform, typed, filters)).map(({ name }) => name);
 
 test.each([
   ['as it is', 'Mystic Realms', 'Mystic Realms'],
@@ -73,7 +83,7 @@ test.each([
 });
 
 test('of names that are alike the better ranked come first, a page of them at most', async () => {
-  const alike = await searchNames(platform, 'craft');
+  const alike = await searchListing(platform, 'craft');
   expect(alike).toHaveLength(20);
   expect(alike.map(({ place }) => place)).toEqual(alike.map(({ place }) => place).toSorted((a, b) => a - b));
   expect(alike[0]?.name).toBe('Craft 0');
@@ -86,6 +96,37 @@ test('filters narrow what is found', async () => {
   expect(await found('mystic realms', { game: 'rust' })).toEqual([]);
   expect(await found('mystic realms', { game: 'minecraft', online: true })).toEqual(['Mystic Realms']);
   expect(await found('mystic realms', { online: true, version: '1.21' })).toEqual([]);
+});
+
+test.each([
+  ['a word of its message', 'skyblock', 'Amber'],
+  ['a misspelt one', 'skyblok', 'Amber'],
+  ['the beginning of one', 'skybl', 'Amber'],
+  ['words of its name and its message', 'amber skyblock', 'Amber'],
+  ['a word in Chinese', '生电', 'Jade'],
+  ['a word in Cyrillic, misspelt', 'выжевание', 'Onyx'],
+  ['its address', 'play.amberhall.net', 'Amber'],
+  ['its address with a port', ' play.AmberHall.net:25565', 'Amber'],
+  ['a part of its address', 'amberhall', 'Amber'],
+  ['its address, misspelt', 'play.amberhal.net', 'Amber'],
+  ['its IP address', '203.0.113.77', 'Onyx'],
+])('a server is found by %s', async (_, typed, name) => {
+  expect((await found(typed))[0]).toBe(name);
+});
+
+test('a name with the word comes before a message with it, and the message before a misspelt name', async () => {
+  expect(await found('lagoon')).toEqual(['Lagoon', 'Message', 'Lagon']);
+});
+
+test('a changed message is searched after the next ranking, and finds nothing false before', async () => {
+  const own = await testPlatform();
+  await listServers(own, [{ name: 'One', motd: 'towny' }]);
+  const names = async (typed: string) => (await searchListing(own, typed)).map(({ name }) => name);
+  expect(await names('towny')).toEqual(['One']);
+  await own.servers.updateMany({}, { $set: { 'current.motd': '§6§lBed§rwars' } });
+  expect(await names('towny')).toEqual([]);
+  await recomputeRanks(own);
+  expect(await names('bedwars')).toEqual(['One']);
 });
 
 test.each([

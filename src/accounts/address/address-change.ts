@@ -1,0 +1,32 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const addressChangeDefinition = {
+  /** The user's id: a user has at most one change under way. */
+  _id: { type: Schema.Types.ObjectId, required: true },
+  /** Names the audit entry and the mails of this change, so that each is written once. */
+  changeId: { type: Schema.Types.ObjectId, required: true },
+  /** The present and the new e-mail address, in lower case. */
+  from: { type: String, required: true, maxlength: 254 },
+  to: { type: String, required: true, maxlength: 254 },
+  /** SHA-256 of the tokens of the two links. */
+  oldToken: { type: String, required: true },
+  newToken: { type: String, required: true },
+  requestedAt: { type: Date, required: true },
+  /** The session in which it was requested: it continues, all others end. */
+  sessionId: { type: Schema.Types.ObjectId, required: true },
+  oldConfirmedAt: { type: Date, default: null },
+  newConfirmedAt: { type: Date, default: null },
+  /** Without both confirmations the change lapses at this time; absent once it has both. */
+  expiresAt: { type: Date },
+  /** When it got the second confirmation. It must be carried out from then on. */
+  decidedAt: { type: Date },
+} as const;
+
+/** Changes of users' e-mail addresses that wait for their confirmations or are being carried out. */
+export const addressChangeSchema = new Schema(addressChangeDefinition, { collection: 'address_changes' });
+addressChangeSchema.index({ oldToken: 1 }, { unique: true });
+addressChangeSchema.index({ newToken: 1 }, { unique: true });
+addressChangeSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+addressChangeSchema.index({ decidedAt: 1 }, { partialFilterExpression: { decidedAt: { $exists: true } } });
+
+export type AddressChange = InferRawDocType<typeof addressChangeDefinition>;

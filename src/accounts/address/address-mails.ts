@@ -1,0 +1,50 @@
+import type { Config } from '../../platform/config.ts';
+import type { AddressChange } from './address-change.ts';
+
+type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
+type MailText = { subject: string; text: string };
+type Ends = Pick<AddressChange, 'from' | 'to'>;
+
+/** The mail to the present address: its link confirms or cancels the change. */
+export function confirmOldText(site: Site, { from, to }: Ends, link: string): MailText {
+  return mail(
+    site,
+    'Confirm the change of your address',
+    `Somebody, most likely you, asked to change the e-mail address of your account from ${from} to ${to}. Confirm or cancel the change with this link, within three days:`,
+    link,
+    'The change happens after both addresses have confirmed it. Without your confirmation nothing changes.',
+    `If it was not you, somebody knows your password. Cancel the change and set a new password: ${site.PUBLIC_URL}/forgot-password`,
+  );
+}
+
+/**
+ * The mail to the new address. It contains no text that was typed into a form: anybody can enter a stranger's address
+ * there and would send them text in our name.
+ */
+export function confirmNewText(site: Site, link: string): MailText {
+  return mail(
+    site,
+    'Confirm your new address',
+    'Somebody, most likely you, wants to use this e-mail address for their account. Confirm it with this link, within three days:',
+    link,
+    'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
+  );
+}
+
+/** The mail to both ends after the change. */
+export function changedText(site: Site, { from, to }: Ends): MailText {
+  return mail(
+    site,
+    'Your address is changed',
+    `The e-mail address of your account was changed from ${from} to ${to}. Sign in with the new address from now on. Your other sessions were signed out.`,
+    'If this was not you, tell the operator at once.',
+  );
+}
+
+function mail(
+  { SERVICE_NAME: name, PUBLIC_URL: url }: Site,
+  subject: string,
+  ...paragraphs: string[]
+): MailText {
+  return { subject: `${subject} (${name})`, text: [...paragraphs, `-- \n${name}, ${url}`].join('\n\n') };
+}

@@ -1,0 +1,18 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { AddressChange } from './address-change.ts';
+
+type Changes = { addressChanges: Collection<AddressChange> };
+
+/** Cancels a change that still waits for a confirmation. Returns whether there was one. */
+export async function cancelAddressChange(
+  { addressChanges }: Changes,
+  { _id, changeId }: Pick<AddressChange, '_id' | 'changeId'>,
+): Promise<boolean> {
+  const { deletedCount } = await addressChanges.deleteOne({ _id, changeId, decidedAt: { $exists: false } });
+  return deletedCount === 1;
+}
+
+/** The same for any change of a user. A new password cancels it: whoever asked for it may have known the old one. */
+export async function cancelAddressChangeOf({ addressChanges }: Changes, userId: ObjectId): Promise<void> {
+  await addressChanges.deleteOne({ _id: userId, decidedAt: { $exists: false } });
+}

@@ -1,0 +1,249 @@
+import { type Collection, type Document, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { type Outbox, putMail } from '../../mail/outbox.ts';
+import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
+import { after, DAY } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { checked, InvalidDocumentError } from '../../platform/document.ts';
+import { parseInput } from '../../platform/input.ts';
+import type { RateLimit } from '../../platform/limits/rate-limit.ts';
+import { type Allowance, useAllowance } from '../../platform/limits/rate-limit.ts';
+import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import { hashOf, makeToken } from '../one-time-token.ts';
+import { type LinkSources, notifyKnownAddress } from '../send-link.ts';
+import type { SignInSession, User, Verification } from '../user.ts';
+import { endSessions } from '../users.ts';
+import type { AddressChange } from './address-change.ts';
+import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
+
+/** Both addresses must confirm a change within this time. */
+export const CONFIRM_MS = 3 * DAY;
+
+/** Each request mails an address that the user typed. */
+const REQUESTS: Allowance = { times: 5, windowMs: DAY };
+
+type Changing = Outbox &
+  LinkSources & {
+    users: Collection<User>;
+    sessions: Collection<SignInSession>;
+    verifications: Collection<Verification>;
+    addressChanges: Collection<AddressChange>;
+    auditLog: Collection<AuditEntry>;
+    config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
+    /** Gives the user the imported servers that are reserved for the new address. */
+    claimServers: (userId: ObjectId) => Promise<void>;
+  };
+
+/** The user who changes their address, and the session in which they do. */
+type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
+
+/** An e-mail address as it is stored. */
+export const addressSchema = z
+  .string()
+  .trim()
+  .max(254, 'must have at most 254 characters')
+  .pipe(z.email('must be an e-mail address'))
+  .transform((email) => email.toLowerCase());
+
+const newAddress = z.object({ email: addressSchema });
+
+/**
+ * What a confirmation led to.
+ *
+ * - `waiting`: the other address must confirm too.
+ * - `changed`: the account has the new address.
+ * - `taken`: another account has the new address by now.
+ * - `useless-link`: the change is unknown, lapsed, cancelled or complete.
+ */
+export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
+
+/** Counts one request for another address. Returns null when it is allowed; otherwise when the next one is. */
+export function countAddressRequest(
+  limits: { rateLimits: Collection<RateLimit>; clock: Changing['clock'] },
+  userId: ObjectId,
+): Promise<Date | null> {
+  return useAllowance(limits, `address-change:${userId.toHexString()}`, REQUESTS);
+}
+
+/**
+ * Starts the change of a user's e-mail address: a link goes to each end, and the change happens once both are confirmed.
+ * It replaces an earlier request. If another account has the new address, only that account's owner learns it, by mail.
+ *
+ * @throws {InvalidDocumentError} naming `email`
+ */
+export async function requestAddressChange(
+  deps: Changing,
+  { user, sessionId }: Own,
+  input: { email: string },
+): Promise<void> {
+  const to = differentAddress(user, input);
+  const earlier = await findAddressChange(deps, user._id);
+  // It has both confirmations already.
+  if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
+  const now = deps.clock.now();
+  const [oldToken, newToken] = [makeToken(), makeToken()];
+  const change = await checked<AddressChange>(deps.addressChanges, {
+    _id: user._id,
+    changeId: new ObjectId(),
+    from: user.email,
+    to,
+    oldToken: hashOf(oldToken),
+    newToken: hashOf(newToken),
+    requestedAt: now,
+    sessionId,
+    oldConfirmedAt: null,
+    newConfirmedAt: null,
+    expiresAt: after(now, CONFIRM_MS),
+  });
+  const { _id, ...replacement } = change;
+  const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
+  await replace().catch((error: unknown) => {
+    // The same form was sent twice at once: the other request inserted the change.
+    if (isDuplicateKey(error)) return replace();
+    throw error;
+  });
+  const link = (token: string) => `${deps.config.PUBLIC_URL}/confirm-address?token=${token}`;
+  await putMail(deps, { to: change.from, ...confirmOldText(deps.config, change, link(oldToken)) });
+  const holder = await deps.users.findOne({ email: to });
+  if (holder) await notifyKnownAddress(deps, holder);
+  else await putMail(deps, { to, ...confirmNewText(deps.config, link(newToken)) });
+}
+
+/**
+ * Changes the address at once, for a listing without mail: no address can be confirmed there, and the address is only a
+ * name to sign in with.
+ *
+ * @returns whether it was changed; false when another account has the address
+ * @throws {InvalidDocumentError} naming `email`
+ */
+export async function changeAddressUnconfirmed(
+  deps: Changing,
+  { user, sessionId }: Own,
+  input: { email: string },
+): Promise<boolean> {
+  const to = differentAddress(user, input);
+  const change = { _id: user._id, changeId: new ObjectId(), from: user.email, to, sessionId };
+  const isSet = await setAddress(deps, change, { emailVerified: false });
+  if (!isSet) return false;
+  await endOthers(deps, change);
+  return true;
+}
+
+function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
+  const { email: to } = parseInput(newAddress, input);
+  if (to === email) throw new InvalidDocumentError({ email: 'This is your e-mail address already.' });
+  return to;
+}
+
+/** The change of a user that waits for confirmations; null when there is none. */
+export async function findAddressChange(
+  { addressChanges, clock }: Pick<Changing, 'addressChanges' | 'clock'>,
+  userId: ObjectId,
+): Promise<AddressChange | null> {
+  return usable(await addressChanges.findOne({ _id: userId }), clock.now());
+}
+
+/** The change and the end of a link; null when the link does not work. */
+export async function changeOfLink(
+  { addressChanges, clock }: Pick<Changing, 'addressChanges' | 'clock'>,
+  token: string,
+): Promise<{ change: AddressChange; end: 'old' | 'new' } | null> {
+  const hash = hashOf(token);
+  const [byOld, byNew] = await Promise.all([
+    addressChanges.findOne({ oldToken: hash }),
+    addressChanges.findOne({ newToken: hash }),
+  ]);
+  const change = usable(byOld ?? byNew, clock.now());
+  return change && { change, end: byOld ? 'old' : 'new' };
+}
+
+/** MongoDB deletes lapsed changes up to a minute late. */
+function usable(change: AddressChange | null, now: Date): AddressChange | null {
+  return change && (change.decidedAt || (change.expiresAt && change.expiresAt > now)) ? change : null;
+}
+
+/** Confirms one end of a change. The second confirmation carries it out. A repeated call completes an interrupted one. */
+export async function confirmAddressChange(deps: Changing, token: string): Promise<Confirmed> {
+  const found = await changeOfLink(deps, token);
+  if (!found) return 'useless-link';
+  const { _id, changeId } = found.change;
+  const now = deps.clock.now();
+  const field = found.end === 'old' ? 'oldConfirmedAt' : 'newConfirmedAt';
+  const confirmed = await deps.addressChanges.findOneAndUpdate({ _id, changeId }, confirmation(field, now), {
+    returnDocument: 'after',
+    writeConcern: DURABLE,
+  });
+  if (!confirmed) return 'useless-link';
+  return confirmed.decidedAt ? finishAddressChange(deps, confirmed) : 'waiting';
+}
+
+/** Sets one confirmation, and decides the change if it has both. */
+function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Document[] {
+  const both = { $and: ['$oldConfirmedAt', '$newConfirmedAt'] };
+  return [
+    { $set: { [field]: { $ifNull: [`$${field}`, now] } } },
+    {
+      $set: {
+        decidedAt: { $cond: [both, { $ifNull: ['$decidedAt', now] }, '$$REMOVE'] },
+        expiresAt: { $cond: [both, '$$REMOVE', '$expiresAt'] },
+      },
+    },
+  ];
+}
+
+/** Completes changes that were interrupted after their second confirmation. Returns how many. */
+export async function finishAddressChanges(deps: Changing, signal?: AbortSignal): Promise<number> {
+  let finished = 0;
+  for await (const change of deps.addressChanges.find({ decidedAt: { $exists: true } })) {
+    signal?.throwIfAborted();
+    await finishAddressChange(deps, change);
+    finished += 1;
+  }
+  return finished;
+}
+
+/** Carries out a change that both ends have confirmed. Each step may be repeated after a crash. */
+async function finishAddressChange(deps: Changing, change: AddressChange): Promise<Confirmed> {
+  const { _id, changeId, to } = change;
+  const user = await deps.users.findOne({ _id });
+  const isDue = user !== null && !user.suspendedAt && (user.email === change.from || user.email === to);
+  if (!isDue || !(await setAddress(deps, change, { emailVerified: true }))) {
+    await deps.addressChanges.deleteOne({ _id, changeId });
+    return isDue ? 'taken' : 'useless-link';
+  }
+  await endOthers(deps, change);
+  // Links to sign up with the address.
+  await deps.verifications.deleteMany({ value: to });
+  for (const [end, address] of Object.entries({ old: change.from, new: to })) {
+    const id = `address-changed:${changeId.toHexString()}:${end}`;
+    await putMail(deps, { id, to: address, ...changedText(deps.config, change) });
+  }
+  await deps.claimServers(_id);
+  await deps.addressChanges.deleteOne({ _id, changeId });
+  return 'changed';
+}
+
+type Decided = Pick<AddressChange, '_id' | 'changeId' | 'from' | 'to' | 'sessionId'>;
+
+/** Writes the new address and the audit entry. Returns false when another account has the address. */
+async function setAddress(
+  deps: Pick<Changing, 'users' | 'auditLog' | 'clock'>,
+  { _id, changeId, from, to }: Decided,
+  { emailVerified }: Pick<User, 'emailVerified'>,
+): Promise<boolean> {
+  const now = deps.clock.now();
+  const set = { email: to, emailVerified, emailChangedAt: now, updatedAt: now };
+  try {
+    await deps.users.updateOne({ _id, email: from }, { $set: set }, { writeConcern: DURABLE });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    return false;
+  }
+  const details = { personId: _id.toHexString(), from, to };
+  await recordAuditOnce(deps, changeId, { by: from, action: 'account.email', serverId: null, details });
+  return true;
+}
+
+async function endOthers(deps: Changing, { _id, sessionId }: Decided): Promise<void> {
+  await endSessions(deps, _id, sessionId);
+}

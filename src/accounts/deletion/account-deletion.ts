@@ -1,0 +1,28 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const accountDeletionDefinition = {
+  /** The user's id. */
+  _id: { type: Schema.Types.ObjectId, required: true },
+  /** Names the audit entry and the mail of the completed deletion, so that each is written once. */
+  deletionId: { type: Schema.Types.ObjectId, required: true },
+  requestedAt: { type: Date, required: true },
+  /** When it is carried out. */
+  dueAt: { type: Date, required: true },
+  /** SHA-256 of the token of the link that cancels it. */
+  token: { type: String, required: true },
+  /** When carrying out began; it cannot be cancelled from then on. */
+  begunAt: { type: Date },
+  /** The user's e-mail address at that time, for the audit log and the last mail. */
+  email: { type: String },
+  /** The user's servers whose removal has begun; absent before `begunAt`. */
+  serverIds: { type: [Schema.Types.ObjectId], default: undefined },
+} as const;
+
+/** Requested deletions of accounts. The document outlives the user, so an interrupted deletion is completed. */
+export const accountDeletionSchema = new Schema(accountDeletionDefinition, {
+  collection: 'account_deletions',
+});
+accountDeletionSchema.index({ dueAt: 1 });
+accountDeletionSchema.index({ token: 1 }, { unique: true });
+
+export type AccountDeletion = InferRawDocType<typeof accountDeletionDefinition>;

@@ -1,0 +1,119 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { type Outbox, putMail } from '../../mail/outbox.ts';
+import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
+import { after, DAY } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { checked } from '../../platform/document.ts';
+import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import type { Leasing } from '../../platform/periods/work-lease.ts';
+import { hashOf, makeToken } from '../one-time-token.ts';
+import type { User } from '../user.ts';
+import { decidingAlone, refuseLastOperator } from '../users.ts';
+import type { AccountDeletion } from './account-deletion.ts';
+import { keptText, requestedText } from './deletion-mails.ts';
+
+/** How long a user can change their mind. */
+export const DELETION_DELAY_MS = 7 * DAY;
+
+type Deleting = Outbox &
+  Leasing & {
+    users: Collection<User>;
+    accountDeletions: Collection<AccountDeletion>;
+    auditLog: Collection<AuditEntry>;
+    config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
+  };
+
+/**
+ * Requests the deletion of a user's account, after `DELETION_DELAY_MS`, and mails a link that cancels it. A repeated
+ * request changes nothing.
+ *
+ * @throws {UserError} `last-operator` when no operator would remain
+ */
+export async function requestDeletion(
+  deps: Deleting,
+  user: Pick<User, '_id' | 'email' | 'role' | 'suspendedAt'>,
+): Promise<AccountDeletion> {
+  const token = makeToken();
+  const requested = await decidingAlone(deps, async () => {
+    const existing = await findDeletion(deps, user._id);
+    if (existing) return { deletion: existing, isNew: false };
+    const leaving = user.role === 'operator' ? await operatorsLeaving(deps) : [];
+    await refuseLastOperator(deps, user, leaving);
+    const now = deps.clock.now();
+    const deletion = await checked<AccountDeletion>(deps.accountDeletions, {
+      _id: user._id,
+      deletionId: new ObjectId(),
+      requestedAt: now,
+      dueAt: after(now, DELETION_DELAY_MS),
+      token: hashOf(token),
+    });
+    try {
+      await deps.accountDeletions.insertOne(deletion, { writeConcern: DURABLE });
+    } catch (error) {
+      // The lease expired during the insert, and the same form was sent twice.
+      if (!isDuplicateKey(error)) throw error;
+    }
+    return { deletion, isNew: true };
+  });
+  const { deletion, isNew } = requested;
+  if (isNew) {
+    await record(deps, user, 'account.delete-requested');
+    const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
+    await mail(deps, user, requestedText(deps.config, deletion, link));
+  }
+  return deletion;
+}
+
+/** The operators whose accounts will be deleted. */
+async function operatorsLeaving({ users, accountDeletions }: Deleting): Promise<ObjectId[]> {
+  const operators = await users.find({ role: 'operator' }, { projection: { _id: 1 } }).toArray();
+  const leaving = accountDeletions.find({ _id: { $in: operators.map(({ _id }) => _id) } });
+  return leaving.map(({ _id }) => _id).toArray();
+}
+
+/** The requested deletion of a user's account; null when there is none. */
+export function findDeletion(
+  { accountDeletions }: Pick<Deleting, 'accountDeletions'>,
+  userId: ObjectId,
+): Promise<AccountDeletion | null> {
+  return accountDeletions.findOne({ _id: userId });
+}
+
+/** The deletion that a link cancels; null when the link does not work (any more). */
+export function deletionOfLink(
+  { accountDeletions }: Pick<Deleting, 'accountDeletions'>,
+  token: string,
+): Promise<AccountDeletion | null> {
+  return accountDeletions.findOne({ token: hashOf(token), begunAt: { $exists: false } });
+}
+
+/** Cancels a requested deletion. Returns false when there is none, or carrying out has begun. */
+export async function cancelDeletion(deps: Deleting, userId: ObjectId): Promise<boolean> {
+  const cancelled = await deps.accountDeletions.findOneAndDelete(
+    { _id: userId, begunAt: { $exists: false } },
+    { writeConcern: DURABLE },
+  );
+  if (!cancelled) return false;
+  const user = await deps.users.findOne({ _id: userId });
+  if (user) {
+    await record(deps, user, 'account.delete-cancelled');
+    await mail(deps, user, keptText(deps.config));
+  }
+  return true;
+}
+
+type Whose = Pick<User, '_id' | 'email'>;
+
+function record(deps: Deleting, { _id, email }: Whose, action: string): Promise<void> {
+  const details = { personId: _id.toHexString() };
+  return recordAudit(deps, { by: email, action, serverId: null, details });
+}
+
+/** Without mail only the account page shows the deletion. */
+async function mail(
+  deps: Deleting,
+  { email }: Whose,
+  text: { subject: string; text: string },
+): Promise<void> {
+  if (deps.config.SMTP_URL !== undefined) await putMail(deps, { to: email, ...text });
+}

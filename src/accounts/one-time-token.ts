@@ -1,0 +1,16 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+const TOKEN_BYTES = 24;
+
+/** The most characters that a link's token may have. Ours are shorter. */
+export const MAX_TOKEN_LENGTH = 200;
+
+/** A token for a link. Only its hash is stored. */
+export function makeToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+/** The stored form of a token. */
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

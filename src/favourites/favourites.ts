@@ -1,0 +1,126 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Batcher } from '../platform/batching/batcher.ts';
+import { type Clock, MINUTE } from '../platform/clock.ts';
+import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Server } from '../servers/server.ts';
+import { blockingVotes, nextVoteAt } from '../votes/cooldown.ts';
+import { newestVotesLoader } from '../votes/newest-votes.ts';
+import { usernameKey } from '../votes/username.ts';
+import type { Vote } from '../votes/vote.ts';
+import { type FavouriteList, MOST_FAVOURITES } from './favourite-list.ts';
+
+type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
+
+/** Enough to mark a page of the ranking, and few enough to cost little. */
+const CHANGES: Allowance = { times: 120, windowMs: 10 * MINUTE };
+
+/** Counts one change of a user's favourites. Returns null when it is allowed; otherwise when the next one is. */
+export function countFavouriteChange(
+  limits: { rateLimits: Collection<RateLimit>; clock: Clock },
+  userId: ObjectId,
+): Promise<Date | null> {
+  return useAllowance(limits, `favourites:${userId.toHexString()}`, CHANGES);
+}
+
+/**
+ * Adds a server to a user's favourites. Adding it again changes nothing.
+ *
+ * @returns false when the user has `MOST_FAVOURITES` others
+ */
+export async function addFavourite(
+  { favourites, clock }: Favourites,
+  userId: ObjectId,
+  serverId: ObjectId,
+): Promise<boolean> {
+  // An upsert takes no `$expr`: the list has room while it has no last entry.
+  const hasRoom = { [`entries.${MOST_FAVOURITES - 1}`]: { $exists: false } };
+  const entry = { serverId, at: clock.now() };
+  for (;;) {
+    try {
+      await favourites.updateOne(
+        { _id: userId, 'entries.serverId': { $ne: serverId }, ...hasRoom },
+        { $push: { entries: { $each: [entry], $position: 0 } } },
+        { upsert: true },
+      );
+      return true;
+    } catch (error) {
+      // The list exists and does not match: it has the server, it is full, or another request inserted it just now.
+      if (!isDuplicateKey(error)) throw error;
+      const entries = (await favourites.findOne({ _id: userId }))?.entries ?? [];
+      if (entries.some((one) => one.serverId.equals(serverId))) return true;
+      if (entries.length >= MOST_FAVOURITES) return false;
+    }
+  }
+}
+
+/** Removes a server from a user's favourites. Does nothing if it is not among them. */
+export async function removeFavourite(
+  { favourites }: Pick<Favourites, 'favourites'>,
+  userId: ObjectId,
+  serverId: ObjectId,
+): Promise<void> {
+  await favourites.updateOne({ _id: userId }, { $pull: { entries: { serverId } } });
+}
+
+/** The ids of a user's favourites, in hex. */
+export async function favouriteIds(
+  { favourites }: Pick<Favourites, 'favourites'>,
+  userId: ObjectId,
+): Promise<Set<string>> {
+  const list = await favourites.findOne({ _id: userId });
+  return new Set(list?.entries?.map(({ serverId }) => serverId.toHexString()));
+}
+
+/** Notes the player name that a user voted with. */
+export async function noteUsername(
+  { favourites }: Pick<Favourites, 'favourites'>,
+  userId: ObjectId,
+  username: string,
+): Promise<void> {
+  await favourites.updateOne({ _id: userId }, { $set: { username } }, { upsert: true });
+}
+
+/** A favourite on the user's page. */
+export type Favourite = {
+  serverId: ObjectId;
+  /** Null when it was removed or hidden. */
+  server: WithId<Server> | null;
+  /** When the player may vote next; null: now. Undefined when no player name is known, or without a listed server. */
+  nextVoteAt: Date | null | undefined;
+};
+
+/**
+ * A page of a user's favourites, newest first, with the times of the next votes of `username`.
+ *
+ * @param page - counted from 1; one past the end is empty
+ */
+export async function listFavourites(
+  deps: Favourites & { servers: Collection<Server>; votes: Collection<Vote>; batcher: Batcher },
+  userId: ObjectId,
+  { page, limit }: { page: number; limit: number },
+): Promise<{ rows: Favourite[]; total: number; username: string | null }> {
+  const list = await deps.favourites.findOne({ _id: userId });
+  const username = list?.username ?? null;
+  const ids = (list?.entries ?? []).map(({ serverId }) => serverId);
+  const wanted = ids.slice((page - 1) * limit, page * limit);
+  const listed = { _id: { $in: wanted }, removedAt: null, hiddenAt: null };
+  const found = wanted.length > 0 ? await deps.servers.find(listed).toArray() : [];
+  const byId = new Map(found.map((server) => [server._id.toHexString(), server]));
+  const rows = wanted.map(async (serverId): Promise<Favourite> => {
+    const server = byId.get(serverId.toHexString()) ?? null;
+    const isKnown = server !== null && username !== null;
+    return { serverId, server, nextVoteAt: isKnown ? await nextVoteOf(deps, serverId, username) : undefined };
+  });
+  return { rows: await Promise.all(rows), total: ids.length, username };
+}
+
+async function nextVoteOf(
+  { votes, batcher, clock }: { votes: Collection<Vote>; batcher: Batcher; clock: Clock },
+  serverId: ObjectId,
+  username: string,
+): Promise<Date | null> {
+  const player = { serverId, usernameKey: usernameKey(username) };
+  const [blocking] = blockingVotes(await batcher.load(newestVotesLoader, votes, player), clock.now());
+  return blocking ? nextVoteAt(blocking) : null;
+}

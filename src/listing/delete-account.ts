@@ -1,0 +1,189 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { AddressChange } from '../accounts/address/address-change.ts';
+import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
+import { deletedText, lastOperatorText } from '../accounts/deletion/deletion-mails.ts';
+import type { Credential, SecondFactor, SignInSession, User, Verification } from '../accounts/user.ts';
+import {
+  decidingAlone,
+  endSessions,
+  refuseLastOperator,
+  revokeAccess,
+  UserError,
+} from '../accounts/users.ts';
+import type { FavouriteList } from '../favourites/favourite-list.ts';
+import { type Outbox, putMail } from '../mail/outbox.ts';
+import { recordAuditOnce } from '../platform/audit/audit-log.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/log.ts';
+import { DURABLE } from '../platform/mongo.ts';
+import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { deleteReviewsOf } from '../reviews/own-review.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
+import { removeMember, withdrawInvitation } from '../servers/members.ts';
+import { removeServer } from './remove-server.ts';
+
+type Deleting = Outbox &
+  Leasing &
+  Parameters<typeof removeServer>[0] & {
+    accountDeletions: Collection<AccountDeletion>;
+    addressChanges: Collection<AddressChange>;
+    users: Collection<User>;
+    credentials: Collection<Credential>;
+    sessions: Collection<SignInSession>;
+    verifications: Collection<Verification>;
+    twoFactors: Collection<SecondFactor>;
+    favourites: Collection<FavouriteList>;
+    reviews: Collection<Review>;
+    reviewLists: Collection<ReviewList>;
+    config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
+    log: Logger;
+  };
+
+/**
+ * Deletes the accounts whose time has come, the longest due first. Each step may be repeated, so the next round completes
+ * what a crash interrupted. A failure does not stop the other deletions.
+ *
+ * @returns how many accounts were deleted
+ * @throws the first failure; {LeaseLostError}; the signal's reason
+ */
+export function deleteDueAccounts(
+  deps: Deleting,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<number> {
+  const { accountDeletions, clock, log } = deps;
+  const run = async (lease: ActiveLease) => {
+    const due = await accountDeletions
+      .find({ dueAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
+      .sort({ dueAt: 1 })
+      .toArray();
+    const failures: unknown[] = [];
+    let deleted = 0;
+    for (const { _id } of due) {
+      lease.throwIfLost();
+      const userId = _id.toHexString();
+      try {
+        const begun = await begin(deps, _id);
+        if (!begun) continue;
+        await carryOut(deps, begun, lease);
+        log.info({ event: 'account.deleted', userId });
+        deleted += 1;
+      } catch (error) {
+        lease.throwIfLost();
+        log.error({ event: 'account.not_deleted', userId, reason: String(error) });
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+    return deleted;
+  };
+  return withLease(deps, 'delete-accounts', run, signal ? { signal } : {});
+}
+
+/**
+ * Locks the account: nobody can sign in to it from now on, and it is no operator any more.
+ *
+ * @returns null when it was cancelled, or the user is the last operator: the request is then dropped
+ */
+function begin(deps: Deleting, userId: ObjectId): Promise<AccountDeletion | null> {
+  return decidingAlone(deps, async () => {
+    const { accountDeletions, users, clock } = deps;
+    const user = await users.findOne({ _id: userId });
+    // Its last steps were interrupted.
+    if (!user) return accountDeletions.findOne({ _id: userId });
+    try {
+      await refuseLastOperator(deps, user);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      await keepLastOperator(deps, user);
+      return null;
+    }
+    const now = clock.now();
+    const begun = await accountDeletions.findOneAndUpdate(
+      { _id: userId },
+      [{ $set: { begunAt: { $ifNull: ['$begunAt', now] }, email: { $literal: user.email } } }],
+      { returnDocument: 'after', writeConcern: DURABLE },
+    );
+    // It was cancelled meanwhile.
+    if (!begun) return null;
+    await users.updateOne(
+      { _id: userId, suspendedAt: null },
+      { $set: { suspendedAt: now, suspendedFor: 'This account is being deleted.' } },
+    );
+    await endSessions(deps, userId);
+    return begun;
+  });
+}
+
+async function keepLastOperator(deps: Deleting, { _id, email }: WithId<User>): Promise<void> {
+  const { config, log } = deps;
+  await deps.accountDeletions.deleteOne({ _id });
+  log.warn({ event: 'account.not_deleted', userId: _id.toHexString(), reason: 'last-operator' });
+  if (config.SMTP_URL !== undefined) await putMail(deps, { to: email, ...lastOperatorText(config) });
+}
+
+/** Deletes what the account has, then the account, then the request. */
+async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
+  const { _id, deletionId, email } = deletion;
+  const by = email ?? 'tallyport';
+  await removeServersOf(deps, _id, by, lease);
+  await leaveServersOf(deps, _id, email, by);
+  await deps.serverDrafts.deleteMany({ ownerId: _id, slot: { $gte: 0 } });
+  await deleteReviewsOf(deps, _id);
+  await deps.favourites.deleteOne({ _id });
+  lease.throwIfLost();
+  await deps.addressChanges.deleteOne({ _id });
+  await revokeAccess(deps, _id);
+  const details = { personId: _id.toHexString() };
+  await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
+  if (email && deps.config.SMTP_URL !== undefined) {
+    const id = `account-deleted:${deletionId.toHexString()}`;
+    await putMail(deps, { id, to: email, ...deletedText(deps.config) });
+  }
+  await deps.users.deleteOne({ _id }, { writeConcern: DURABLE });
+  await deps.accountDeletions.deleteOne({ _id });
+}
+
+/** Ends the user's memberships of others' servers, and the invitations of their address. */
+async function leaveServersOf(
+  deps: Deleting,
+  userId: ObjectId,
+  email: string | null | undefined,
+  by: string,
+): Promise<void> {
+  const { servers } = deps;
+  for await (const { _id } of servers.find({ 'members.userId': userId }, { projection: { _id: 1 } })) {
+    await removeMember(deps, _id, userId, by);
+  }
+  if (!email) return;
+  for await (const { _id } of servers.find({ 'invitations.email': email }, { projection: { _id: 1 } })) {
+    await withdrawInvitation(deps, _id, email, by);
+  }
+}
+
+/**
+ * Removes the user's servers. Their ids are noted before: a removal that was interrupted after it had marked the server as
+ * removed is completed by the next call.
+ */
+async function removeServersOf(
+  deps: Deleting,
+  userId: ObjectId,
+  by: string,
+  lease: ActiveLease,
+): Promise<void> {
+  const { accountDeletions, servers } = deps;
+  const owned = await servers
+    .find({ ownerId: userId, removedAt: null }, { projection: { _id: 1 } })
+    .map(({ _id }) => _id)
+    .toArray();
+  const noted = await accountDeletions.findOneAndUpdate(
+    { _id: userId },
+    { $addToSet: { serverIds: { $each: owned } } },
+    { returnDocument: 'after', writeConcern: DURABLE },
+  );
+  for (const serverId of noted?.serverIds ?? []) {
+    lease.throwIfLost();
+    // An operator may have transferred it meanwhile.
+    if (await servers.findOne({ _id: serverId, ownerId: userId })) await removeServer(deps, serverId, by);
+    await accountDeletions.updateOne({ _id: userId }, { $pull: { serverIds: serverId } });
+  }
+}

@@ -1,0 +1,212 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { AddressChange } from '../accounts/address/address-change.ts';
+import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
+import type { Credential, SignInSession, User } from '../accounts/user.ts';
+import type { FavouriteList } from '../favourites/favourite-list.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import { type Clock, HOUR } from '../platform/clock.ts';
+import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import type { Review } from '../reviews/review.ts';
+import { type ApiToken, kindOf, scopesOf } from '../servers/api-token.ts';
+import { roleOf } from '../servers/ownership.ts';
+import type { Server } from '../servers/server.ts';
+import type { ServerDraft } from '../servers/server-draft.ts';
+
+type Exporting = {
+  users: Collection<User>;
+  credentials: Collection<Credential>;
+  sessions: Collection<SignInSession>;
+  addressChanges: Collection<AddressChange>;
+  accountDeletions: Collection<AccountDeletion>;
+  servers: Collection<Server>;
+  serverDrafts: Collection<ServerDraft>;
+  apiTokens: Collection<ApiToken>;
+  listeners: Collection<Listener>;
+  reviews: Collection<Review>;
+  favourites: Collection<FavouriteList>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+};
+
+const EXPORTS: Allowance = { times: 3, windowMs: HOUR };
+
+/** The most entries of each list; an export names the lists that have more. */
+export const MOST_EXPORTED = {
+  sessions: 1_000,
+  servers: 1_000,
+  tokens: 200,
+  memberships: 1_000,
+  drafts: 100,
+  reviews: 5_000,
+  audit_log: 10_000,
+};
+
+/** Counts one export of a user's data. Returns null when it is allowed; otherwise when the next one is. */
+export function countExport(
+  limits: { rateLimits: Collection<RateLimit>; clock: Clock },
+  userId: ObjectId,
+): Promise<Date | null> {
+  return useAllowance(limits, `export:${userId.toHexString()}`, EXPORTS);
+}
+
+/**
+ * A user's data as the pieces of one JSON document, read while they are sent: memory does not grow with the data. It
+ * names each exported field, so it has no passwords, hashes, tokens, keys or secrets of listeners.
+ */
+export async function* exportAccount(deps: Exporting, user: WithId<User>): AsyncGenerator<string> {
+  const userId = user._id;
+  const truncated: string[] = [];
+  const list = <T>(name: keyof typeof MOST_EXPORTED, rows: AsyncIterable<T>, record: Recording<T>) =>
+    listOf({ name, rows, record, truncated });
+  const upTo = (name: keyof typeof MOST_EXPORTED) => ({ limit: MOST_EXPORTED[name] + 1 });
+
+  yield `{"exported_at":${JSON.stringify(deps.clock.now())},"account":${JSON.stringify(await accountOf(deps, user))}`;
+  yield* list('sessions', deps.sessions.find({ userId }, upTo('sessions')), sessionRecord);
+  yield* list('servers', deps.servers.find({ ownerId: userId }, upTo('servers')), async (server) => ({
+    ...serverRecord(server),
+    ...(await connectionsOf(deps, server._id, truncated)),
+  }));
+  const joined = deps.servers.find({ 'members.userId': userId, removedAt: null }, upTo('memberships'));
+  yield* list('memberships', joined, (server) => membershipRecord(server, userId));
+  const drafts = deps.serverDrafts.find({ ownerId: userId, slot: { $gte: 0 } }, upTo('drafts'));
+  yield* list('drafts', drafts, draftRecord);
+  yield* list('reviews', deps.reviews.find({ personId: userId }, upTo('reviews')), reviewRecord);
+  const favourites = await deps.favourites.findOne({ _id: userId });
+  yield `,"favourites":${JSON.stringify(favourites?.entries?.map(({ serverId, at }) => ({ server_id: serverId, at })) ?? [])}`;
+  yield `,"last_player_name":${JSON.stringify(favourites?.username ?? null)}`;
+  // Before that another user may have had the address.
+  const own = { by: user.email, at: { $gte: user.emailChangedAt ?? user.createdAt } };
+  const entries = deps.auditLog.find(own, upTo('audit_log')).sort({ at: -1, _id: -1 });
+  yield* list('audit_log', entries, auditRecord);
+  yield `,"truncated":${JSON.stringify(truncated)}}\n`;
+}
+
+type Recording<T> = (row: T) => object | Promise<object>;
+
+/** One list of the document, `,"reviews":[…]`, with one record in each line. */
+async function* listOf<T>(part: {
+  name: keyof typeof MOST_EXPORTED;
+  rows: AsyncIterable<T>;
+  record: Recording<T>;
+  truncated: string[];
+}): AsyncGenerator<string> {
+  const { name, rows, record, truncated } = part;
+  let written = 0;
+  yield `,"${name}":[`;
+  for await (const row of rows) {
+    if (written === MOST_EXPORTED[name]) {
+      truncated.push(name);
+      break;
+    }
+    yield `${written > 0 ? ',' : ''}\n${JSON.stringify(await record(row))}`;
+    written += 1;
+  }
+  yield ']';
+}
+
+async function accountOf(deps: Exporting, user: WithId<User>): Promise<object> {
+  const { _id } = user;
+  const [credentials, change, deletion] = await Promise.all([
+    deps.credentials.find({ userId: _id }, { projection: { providerId: 1 } }).toArray(),
+    deps.addressChanges.findOne({ _id }),
+    deps.accountDeletions.findOne({ _id }),
+  ]);
+  return {
+    id: _id,
+    name: user.name,
+    email: user.email,
+    email_confirmed: user.emailVerified,
+    role: user.role,
+    created_at: user.createdAt,
+    wants_mail: user.wantsMail ?? true,
+    two_factor: user.twoFactorEnabled ?? false,
+    signs_in_with: credentials.map(({ providerId }) =>
+      providerId === 'credential' ? 'password' : providerId,
+    ),
+    email_change: change && { to: change.to, requested_at: change.requestedAt },
+    deletion: deletion && { requested_at: deletion.requestedAt, due_at: deletion.dueAt },
+  };
+}
+
+function sessionRecord({ createdAt, updatedAt, expiresAt, ipAddress, userAgent }: SignInSession): object {
+  return {
+    created_at: createdAt,
+    used_at: updatedAt,
+    expires_at: expiresAt,
+    ip_address: ipAddress ?? null,
+    user_agent: userAgent ?? null,
+  };
+}
+
+function serverRecord(server: WithId<Server>): object {
+  return {
+    id: server._id,
+    name: server.name,
+    slugs: server.slugs,
+    address: server.address,
+    port: server.port,
+    query_port: server.queryPort ?? null,
+    game: server.game ?? null,
+    country_code: server.countryCode ?? null,
+    how_to_vote: server.howToVote ?? null,
+    web_votes: server.webVotes ?? true,
+    listed_at: server.listedAt,
+    hidden_at: server.hiddenAt ?? null,
+    removed_at: server.removedAt ?? null,
+    members: server.members?.map(({ role, at }) => ({ role, at })) ?? [],
+    invitations: server.invitations?.map(({ email, role, at }) => ({ email, role, at })) ?? [],
+  };
+}
+
+/** The tokens and the listener of a server, without their secrets. */
+async function connectionsOf(deps: Exporting, serverId: ObjectId, truncated: string[]): Promise<object> {
+  const [tokens, listener] = await Promise.all([
+    deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
+    deps.listeners.findOne({ serverId }),
+  ]);
+  if (tokens.length > MOST_EXPORTED.tokens && !truncated.includes('tokens')) truncated.push('tokens');
+  return {
+    tokens: tokens.slice(0, MOST_EXPORTED.tokens).map((token) => ({
+      name: token.name,
+      kind: kindOf(token),
+      scopes: scopesOf(token),
+      created_at: token.createdAt,
+      expires_at: token.expiresAt ?? null,
+      revoked_at: token.revokedAt ?? null,
+      last_used_at: token.lastUsedAt ?? null,
+    })),
+    listener: listener && { protocol: listener.protocol, address: addressOf(listener) },
+  };
+}
+
+/** Only the host of a URL: its path and query may contain a secret. */
+function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string {
+  return url ? new URL(url).origin : `${host}:${port}`;
+}
+
+function membershipRecord(server: WithId<Server>, userId: ObjectId): object {
+  return { server_id: server._id, server_name: server.name, role: roleOf(server, userId) };
+}
+
+function draftRecord({ name, address, port, game, createdAt }: ServerDraft): object {
+  return { name, address, port, game: game ?? null, created_at: createdAt };
+}
+
+function reviewRecord(review: WithId<Review>): object {
+  return {
+    id: review._id,
+    server_id: review.serverId,
+    username: review.username,
+    rating: review.rating,
+    content: review.content ?? null,
+    state: review.state,
+    created_at: review.createdAt,
+    edited_at: review.editedAt ?? null,
+    answer: review.answer ? { text: review.answer.text, at: review.answer.at } : null,
+  };
+}
+
+function auditRecord({ at, action, serverId, details }: AuditEntry): object {
+  return { at, action, server_id: serverId ?? null, details };
+}

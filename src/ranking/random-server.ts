@@ -1,0 +1,37 @@
+import { type Filters, listKey } from './filters.ts';
+import type { Rows } from './listed-rows.ts';
+import { RANKED } from './ranking-pipeline.ts';
+import { idsOf, type Lists } from './read-lists.ts';
+import { partId } from './replace-lists.ts';
+import { PART } from './write-lists.ts';
+
+/** A drawn server may have been hidden or removed since the ranking; then another one is drawn. */
+const MOST_DRAWS = 5;
+
+/**
+ * The slug of a random server that passes the filters. Only servers without any online one among them are drawn offline.
+ * Three queries by id.
+ *
+ * @returns null when there is none
+ */
+export async function randomSlug(
+  deps: Pick<Rows, 'servers'> & Lists,
+  filters: Filters,
+): Promise<string | null> {
+  return (await drawn(deps, { ...filters, online: true })) ?? (filters.online ? null : drawn(deps, filters));
+}
+
+async function drawn({ servers, rankedLists }: Pick<Rows, 'servers'> & Lists, filters: Filters) {
+  const key = listKey(filters);
+  const first = await rankedLists.findOne({ _id: partId(key, 0) });
+  if (!first || first.total === 0) return null;
+  for (let draw = 0; draw < MOST_DRAWS; draw += 1) {
+    const place = Math.floor(Math.random() * first.total);
+    const part = Math.floor(place / PART);
+    const list = part === 0 ? first : await rankedLists.findOne({ _id: partId(key, part) });
+    const _id = list && idsOf(list)[place % PART];
+    const server = _id && (await servers.findOne({ _id, ...RANKED }, { projection: { slug: 1 } }));
+    if (server) return server.slug;
+  }
+  return null;
+}

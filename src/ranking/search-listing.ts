@@ -1,0 +1,108 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { FILTERED, type Filtered, type Filters, passes } from './filters.ts';
+import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
+import { foldName, LIKELY, likeness, nameTerms, termKey, termWeight } from './name-terms.ts';
+import type { RankedList } from './ranked-list.ts';
+import { RANKED } from './ranking-pipeline.ts';
+import { idsOf, ROWS } from './read-lists.ts';
+import { partId } from './replace-lists.ts';
+import {
+  LIKELY_TEXT,
+  SEARCHED,
+  type Searched,
+  textKey,
+  textLikeness,
+  textsOf,
+  textTerms,
+  textWords,
+  withoutPort,
+} from './text-terms.ts';
+
+/** The number of candidates, those with the most common terms, whose whole names are compared. */
+const COMPARED = 500;
+
+/** The number of candidates by their other texts. */
+const COMPARED_TEXTS = 250;
+
+/** The most terms of a search text that are used, for names and for other texts. */
+const MOST_TERMS = 150;
+
+/** A word of a text counts a little less than one of a name, and more than a name with a mistake. */
+const OF_A_TEXT = 0.9;
+
+type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
+
+/**
+ * Servers whose names, or else their other texts, are similar to the search text, misspelt ones too, by similarity and then
+ * rank; at most one page. Three queries: the lists of the terms, the servers with the most common terms, the rows.
+ *
+ * The filters apply to these candidates. For a word that hundreds of names have, the candidates are the best ranked ones.
+ */
+export async function searchListing(
+  deps: Rows & { rankedLists: Collection<RankedList> },
+  typed: string,
+  filters: Filters = {},
+): Promise<ListedRow[]> {
+  const folded = foldName(typed);
+  const asked = textWords(withoutPort(typed));
+  const keys = [
+    ...nameTerms(folded).slice(0, MOST_TERMS).map(termKey),
+    ...textTerms(withoutPort(typed)).slice(0, MOST_TERMS).map(textKey),
+  ];
+  if (keys.length === 0) return [];
+  const ids = keys.map((key) => partId(key, 0));
+  const lists = await deps.rankedLists.find({ _id: { $in: ids } }).toArray();
+  const [ofTexts, ofNames] = [lists.filter(isOfTexts), lists.filter((list) => !isOfTexts(list))];
+  const byId = new Map(
+    [...mostShared(ofNames, COMPARED), ...mostShared(ofTexts, COMPARED_TEXTS)].map((id) => [
+      id.toHexString(),
+      id,
+    ]),
+  );
+  const candidates = [...byId.values()];
+  if (candidates.length === 0) return [];
+  const now = deps.clock.now();
+  const servers = await deps.servers
+    .find({ _id: { $in: candidates }, ...RANKED })
+    .project<Candidate>({ name: 1, rankPosition: 1, ...FILTERED, ...SEARCHED })
+    .toArray();
+  const likest = servers
+    .filter((server) => passes(server, filters, now))
+    .map((server) => ({ ...server, like: likenessOf(server, folded, asked) }))
+    .filter(({ like }) => like > 0)
+    .toSorted((a, b) => b.like - a.like || a.rankPosition - b.rankPosition)
+    .slice(0, ROWS);
+  return listedRows(
+    deps,
+    likest.map(({ _id }) => _id),
+  );
+}
+
+/** The similarity of a server: that of its name or, if greater, of all its words. 0 if it is not a result. */
+function likenessOf({ name, ...server }: Candidate, folded: string, asked: string[]): number {
+  const byName = likeness(folded, foldName(name));
+  const byText = textLikeness(asked, [...textWords(name), ...textWords(textsOf(server))]);
+  return Math.max(byName >= LIKELY ? byName : 0, byText >= LIKELY_TEXT ? OF_A_TEXT * byText : 0);
+}
+
+function isOfTexts({ _id }: RankedList): boolean {
+  return _id.startsWith(textKey(''));
+}
+
+/** The servers that are in the most of these lists; a short list counts more than a long one. */
+function mostShared(lists: RankedList[], most: number): ObjectId[] {
+  const shared = new Map<string, { id: ObjectId; weight: number }>();
+  for (const list of lists) {
+    const weight = termWeight(list._id, list.total);
+    for (const id of idsOf(list)) {
+      const key = id.toHexString();
+      const before = shared.get(key);
+      if (before) before.weight += weight;
+      else shared.set(key, { id, weight });
+    }
+  }
+  return [...shared.values()]
+    .toSorted((a, b) => b.weight - a.weight)
+    .slice(0, most)
+    .map(({ id }) => id);
+}

@@ -1,0 +1,56 @@
+import { statusAt } from '../history/current-status.ts';
+import type { ReviewList } from '../reviews/review.ts';
+import type { Server } from '../servers/server.ts';
+
+/** The orders of the listing. `rank` is the ranking itself. */
+export const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** Every order that the ranking writes besides the rank. */
+export const OTHER_SORTS = SORTS.filter((sort) => sort !== 'rank');
+export type OtherSort = Exclude<Sort, 'rank'>;
+
+/** Servers with fewer reviews follow those with enough, so that one review does not make a server the best rated. */
+export const ENOUGH_REVIEWS = 3;
+
+/** The average rating, with at most two decimals, and the number of reviews. */
+export type Rating = { average: number; reviews: number };
+
+export function ratingOf({ count, ratingSum }: Pick<ReviewList, 'count' | 'ratingSum'>): Rating | null {
+  return count > 0 ? { average: twoDecimals(ratingSum / count), reviews: count } : null;
+}
+
+/** The fields of a server that the orders compare. */
+export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
+  current: Pick<Server['current'], 'onlinePlayers'>;
+  daily: Pick<Server['daily'], 'probedUptime'>;
+};
+
+/** The projection of these fields, except those of the status (see `FILTERED`). */
+export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
+
+/**
+ * The figure that an order compares; the highest comes first, and of equal ones the better ranked. Players count while the
+ * server is online, and its uptime is that of our own checks, as in the ranking. Unknown figures come last.
+ */
+export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | null, now: Date): number {
+  switch (sort) {
+    case 'players':
+      return statusAt(server, now) === 'online' ? server.current.onlinePlayers : -1;
+    case 'newest':
+      return server.listedAt.getTime();
+    case 'uptime':
+      return twoDecimals(server.daily.probedUptime ?? -1);
+    case 'rating':
+      return rating ? ratingFigure(rating) : -1;
+  }
+}
+
+/** Enough reviews first, then the average; of equal averages the one of more reviews. */
+function ratingFigure({ average, reviews }: Rating): number {
+  return (reviews >= ENOUGH_REVIEWS ? 10 : 0) + average + Math.min(reviews, 9_999) / 10_000_000;
+}
+
+function twoDecimals(value: number): number {
+  return Math.round(100 * value) / 100;
+}

@@ -1,0 +1,95 @@
+import { plainText } from '../probing/minecraft-text.ts';
+import type { Server } from '../servers/server.ts';
+import { foldName, hashOf, withoutALetter, wordLikeness } from './name-terms.ts';
+
+/** The fields of a server that a search reads besides its name: their projection. */
+export const SEARCHED = { address: 1, 'current.motd': 1 } as const;
+export type Searched = Pick<Server, 'address'> & { current: Pick<Server['current'], 'motd'> };
+
+/** The texts of these fields, the most telling first: only the first words count. */
+export function textsOf({ address, current }: Searched): string {
+  return [address, plainText(current.motd)].join('\n');
+}
+
+/** Longer texts are cut, in code units. */
+const LONGEST_TEXT = 400;
+/** At most this many different words of a server's texts, or of a search, count. */
+const MOST_WORDS = 24;
+
+/** Scripts that are written without spaces: each pair of letters is a word. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+/** The different words of a text, folded as names are. */
+export function textWords(text: string): string[] {
+  const words = foldName(text, LONGEST_TEXT).split(' ').filter(Boolean);
+  return [...new Set(words.flatMap((word) => (UNSPACED.test(word) ? pairsOf(word) : [word])))].slice(
+    0,
+    MOST_WORDS,
+  );
+}
+
+function pairsOf(word: string): string[] {
+  const letters = [...word];
+  if (letters.length <= 2) return [word];
+  return letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
+}
+
+/** Shorter words are found as they are; in a longer one a letter may be wrong. */
+const FORGIVEN_FROM = 4;
+
+/** The letters of a word's beginning that find it. */
+const BEGINNING = 4;
+
+/**
+ * The search terms of a text: each word, a longer one also with each letter removed in turn, and its beginning; the first
+ * line as a whole, if it is an address.
+ */
+export function textTerms(text: string): string[] {
+  const terms = new Set<string>();
+  const host = hostOf(text);
+  if (host) terms.add(bucketOf(host));
+  for (const word of textWords(text)) {
+    if (word.length < FORGIVEN_FROM) terms.add(bucketOf(word));
+    else for (const term of withoutALetter(word)) terms.add(term);
+    if (word.length >= BEGINNING) terms.add(`^${word.slice(0, BEGINNING)}`);
+  }
+  return [...terms];
+}
+
+/** The host at the beginning of a text, without its port. */
+function hostOf(text: string): string | undefined {
+  return /^\s*([^\s:/]+\.[^\s:/]+)(?::\d{1,5})?\s*(?:\n|$)/.exec(text)?.[1]?.toLowerCase();
+}
+
+/** The number of lists for short words and addresses. */
+const BUCKETS = 2 ** 17;
+
+const bucketOf = (text: string) => `@${hashOf(text) % BUCKETS}`;
+
+/** The text of a search without the port of an address. */
+export function withoutPort(typed: string): string {
+  return typed.replace(/^(\s*[^\s:/]+\.[^\s:/]+):\d{1,5}\s*$/, '$1');
+}
+
+/**
+ * The similarity of a search and the words of a server, from 0 to 1: the mean over the words of the search, by their length,
+ * of that with the most similar word.
+ */
+export function textLikeness(asked: string[], words: string[]): number {
+  if (words.length === 0) return 0;
+  let letters = 0;
+  let alike = 0;
+  for (const word of asked) {
+    letters += word.length;
+    alike += word.length * Math.max(...words.map((other) => wordLikeness(word, other)));
+  }
+  return letters === 0 ? 0 : alike / letters;
+}
+
+/** Texts with a lower similarity are not results. */
+export const LIKELY_TEXT = 0.75;
+
+/** The key of the list of the servers whose texts have a term. */
+export function textKey(term: string): string {
+  return `t:${term}`;
+}

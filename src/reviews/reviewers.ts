@@ -1,0 +1,50 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
+import { type Clock, DAY } from '../platform/clock.ts';
+import { newestVotesLoader } from '../votes/newest-votes.ts';
+import { usernameKey } from '../votes/username.ts';
+import type { Vote } from '../votes/vote.ts';
+import type { Review } from './review.ts';
+
+/** An account is new for this time. */
+export const NEW_ACCOUNT_MS = 30 * DAY;
+
+/** What readers learn about the author of a review. */
+export type Reviewer = {
+  /** Whether the author's account is younger than `NEW_ACCOUNT_MS`; false for reviews that operators entered. */
+  isNewAccount: boolean;
+  /** Whether a player of the review's name has voted for the server; an excluded vote does not count. */
+  hasVoted: boolean;
+};
+
+type Reading = { users: Collection<User>; votes: Collection<Vote>; batcher: Batcher; clock: Clock };
+
+/** The authors of a server's reviews, in the same order. Few queries for all of them together. */
+export function reviewersOf(
+  { users, votes, batcher, clock }: Reading,
+  serverId: ObjectId,
+  reviews: Pick<WithId<Review>, 'username' | 'personId'>[],
+): Promise<Reviewer[]> {
+  const now = clock.now().getTime();
+  return Promise.all(
+    reviews.map(async ({ username, personId }) => {
+      const [author, newest] = await Promise.all([
+        personId ? batcher.load(agesLoader, users, personId) : null,
+        batcher.load(newestVotesLoader, votes, { serverId, usernameKey: usernameKey(username) }),
+      ]);
+      return {
+        isNewAccount: author !== null && now - author.createdAt.getTime() < NEW_ACCOUNT_MS,
+        hasVoted: [newest.live, newest.imported].some((vote) => vote !== null && !vote.excludedAt),
+      };
+    }),
+  );
+}
+
+const agesLoader = findLoader<User, ObjectId>({
+  filter: (ids) => ({ _id: anyOf(ids) }),
+  nameOf: (id) => id.toHexString(),
+  keyOf: ({ _id }) => _id,
+  options: { projection: { createdAt: 1 } },
+});

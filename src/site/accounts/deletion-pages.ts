@@ -1,0 +1,106 @@
+import { html } from 'hono/html';
+import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
+import type { UserView } from '../../listing/find-users.ts';
+import type { Typed } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { button, card, notice } from '../parts.ts';
+import { counted, time } from '../words.ts';
+import { proofFields } from './proof.ts';
+
+/** A banner about a requested deletion, with a button that cancels it. */
+export function deletionBanner(base: string, deletion: AccountDeletion | null): Content {
+  if (!deletion) return '';
+  return notice(
+    'attention',
+    html`<div class="stack">
+      <p>Your account will be deleted on ${time(deletion.dueAt)}, with your servers and reviews.</p>
+      ${button({ to: `${base}/account/delete/cancel`, text: 'Keep my account', kind: 'primary' })}
+    </div>`,
+  );
+}
+
+type Deleting = {
+  base: string;
+  view: UserView;
+  /** The number of the user's reviews. */
+  reviews: number;
+  deletion: AccountDeletion | null;
+  sendsMail: boolean;
+};
+
+/** Says what a deletion means before it is requested. */
+export function deletePage(deleting: Deleting, typed: Typed): Page {
+  const { base, view, deletion, sendsMail } = deleting;
+  const { errors } = typed;
+  return {
+    title: 'Delete your account',
+    width: 'narrow',
+    body: html`<h1>Delete your account</h1>
+      ${deletionBanner(base, deletion)}
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <p>Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind ${sendsMail ? 'with the link that we mail to you, or ' : ''}on your account page. After that nobody can bring it back.</p>
+      ${card({ title: 'What happens', body: consequences(deleting) })}
+      ${
+        deletion
+          ? ''
+          : html`<form method="post" action="${base}/account/delete" class="card stack">
+              ${proofFields(typed, view.user)}
+              <button type="submit" class="danger">Delete my account in 7 days</button>
+              ${view.hasPassword ? '' : html`<p class="soft small">You have no password yet. <a href="${base}/forgot-password">Set one</a> first.</p>`}
+            </form>`
+      }
+      <p><a href="${base}/account">Back to your account</a></p>`,
+  };
+}
+
+function consequences({ view: { servers }, reviews }: Deleting): Html {
+  return html`<dl class="facts">
+    <div><dt>Servers</dt><dd>${servers.length === 0 ? 'You have none.' : html`Removed from the listing for ever: ${names(servers)}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.`}</dd></div>
+    <div><dt>Servers of others</dt><dd>You leave the servers that you are a member of. They stay listed.</dd></div>
+    <div><dt>API tokens</dt><dd>All tokens and claim keys of your servers stop working.</dd></div>
+    <div><dt>Reviews</dt><dd>${reviews === 0 ? 'You have written none.' : `Your ${counted(reviews, 'review')} and the owners’ answers are deleted.`} Reviews of your servers disappear with them.</dd></div>
+    <div><dt>Votes</dt><dd>Votes carry a player name and not your account, so votes for other servers stay and still count.</dd></div>
+    <div><dt>Favourites</dt><dd>Your favourites, and the player name of your last vote on a page, are deleted.</dd></div>
+    <div><dt>Sign-in</dt><dd>Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.</dd></div>
+    <div><dt>What stays</dt><dd>The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.</dd></div>
+  </dl>`;
+}
+
+function names(servers: UserView['servers']): Html {
+  return html`${servers.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}`;
+}
+
+/** The page behind the link in the mail. Opening it changes nothing, because mail scanners open every link. */
+export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>, token: string): Page {
+  return {
+    title: 'Keep your account',
+    width: 'narrow',
+    body: html`<h1>Keep your account</h1>
+      <div class="card stack">
+        <p>Your account will be deleted on ${time(dueAt)}.</p>
+        ${button({ to: `${base}/keep-account`, text: 'Keep my account', kind: 'primary', hidden: { token } })}
+        <p class="soft small">If you did not ask for the deletion, somebody knows your password. Keep the account, then <a href="${base}/forgot-password">set a new password</a>.</p>
+      </div>`,
+  };
+}
+
+export function keptPage(base: string): Page {
+  return {
+    title: 'Your account stays',
+    width: 'narrow',
+    body: html`<h1>Your account stays</h1>
+      <p>The deletion is cancelled. Nothing was deleted.</p>
+      <p><a class="button" href="${base}/account">Your account</a></p>`,
+  };
+}
+
+export function invalidKeepLinkPage(base: string): Page {
+  return {
+    title: 'This link does not work',
+    width: 'narrow',
+    body: html`<h1>This link does not work</h1>
+      <p>The deletion was cancelled already, or the account is deleted; or the link is incomplete.</p>
+      <p>See <a href="${base}/account">your account</a>.</p>`,
+  };
+}

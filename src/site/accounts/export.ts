@@ -1,0 +1,25 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { countExport, exportAccount } from '../../listing/export-account.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import type { AccountSources } from './account-sources.ts';
+
+/** `/account/export`: the user's data as a JSON file. A POST, so that other sites cannot use the allowance up. */
+export function exportPages(app: FastifyInstance, { platform }: Pick<AccountSources, 'platform'>): void {
+  app.post('/account/export', SIGNED_IN, async (request, reply) => {
+    const { _id } = userOf(request);
+    const retryAt = await countExport(platform, _id);
+    if (retryAt) throw new PageError(429, 'You can export your data three times in an hour.', retryAt);
+    const user = await platform.users.findOne({ _id });
+    if (!user) throw new PageError(404, 'This account no longer exists.');
+    request.log.info({ event: 'account.exported', userId: _id.toHexString() });
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="account-${dayOf(platform.clock.now())}.json"`)
+      .type('application/json; charset=utf-8')
+      .send(Readable.from(exportAccount(platform, user)));
+  });
+}

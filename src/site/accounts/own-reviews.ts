@@ -1,0 +1,103 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { deleteOwnReview, listOwnReviews } from '../../reviews/own-review.ts';
+import type { Review } from '../../reviews/review.ts';
+import type { Server } from '../../servers/server.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { queryOf } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import { button, confirmed, pager } from '../parts.ts';
+import { reviewState, reviewText, starsText } from '../review-parts.ts';
+import { publicPath } from '../server-paths.ts';
+import { timeAgo } from '../words.ts';
+import type { AccountSources } from './account-sources.ts';
+
+const MESSAGES = { deleted: 'Review deleted.' };
+
+const REVIEWS_A_PAGE = 20;
+
+type Reviewed = Pick<WithId<Server>, '_id' | 'name' | 'slug' | 'removedAt' | 'hiddenAt'>;
+
+/** `/account/reviews`: the user's own reviews in any state. */
+export function ownReviewPages(app: FastifyInstance, { platform }: Pick<AccountSources, 'platform'>): void {
+  const { base } = app.site;
+  const path = `${base}/account/reviews`;
+
+  app.get('/account/reviews', SIGNED_IN, async (request, reply) => {
+    const { from } = queryOf(request);
+    const { rows, next } = await listOwnReviews(platform, userOf(request)._id, {
+      from,
+      limit: REVIEWS_A_PAGE,
+    });
+    const servers = await serversOf(
+      platform,
+      rows.map(({ serverId }) => serverId),
+    );
+    const now = platform.clock.now();
+    const item = (review: WithId<Review>) =>
+      ownReview(base, review, servers.get(review.serverId.toHexString()), now);
+    return sendPage(request, reply, {
+      title: 'Your reviews',
+      messages: MESSAGES,
+      body: html`<h1>Your reviews</h1>
+        <section class="card">
+          ${rows.length > 0 ? html`<ol class="reviews">${rows.map(item)}</ol>` : nothing(base, from)}
+          ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}
+        </section>
+        <p><a href="${base}/account">Back to your account</a></p>`,
+    });
+  });
+
+  app.post('/account/reviews/:reviewId/delete', SIGNED_IN, async (request, reply) => {
+    const { reviewId } = request.params as { reviewId: string };
+    const userId = userOf(request)._id;
+    const review = /^[0-9a-f]{24}$/.test(reviewId)
+      ? await platform.reviews.findOne({ _id: new ObjectId(reviewId), personId: userId })
+      : null;
+    if (!review) throw new PageError(404, 'You have no such review.');
+    await deleteOwnReview(platform, { serverId: review.serverId, userId });
+    return reply.redirect(`${path}?done=deleted`, 303);
+  });
+}
+
+async function serversOf(
+  { servers }: { servers: Collection<Server> },
+  ids: ObjectId[],
+): Promise<Map<string, Reviewed>> {
+  const projection = { name: 1, slug: 1, removedAt: 1, hiddenAt: 1 };
+  const found = await servers.find<Reviewed>({ _id: { $in: ids } }, { projection }).toArray();
+  return new Map(found.map((server) => [server._id.toHexString(), server]));
+}
+
+function ownReview(base: string, review: WithId<Review>, server: Reviewed | undefined, now: Date): Html {
+  const { _id, username, rating, createdAt, editedAt } = review;
+  const name = server?.name ?? 'A removed server';
+  const isListed = server && !server.removedAt && !server.hiddenAt;
+  return html`<li>
+    <p><strong>${isListed ? html`<a href="${base}${publicPath(server)}#your-review"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}</strong> ${isListed ? '' : html`<span class="soft small">not listed any more</span>`}</p>
+    <p>${starsText(rating)} <bdi>${username}</bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}</span></p>
+    ${reviewState(review.state)}
+    ${reviewText(review, { name }, now)}
+    <div class="actions">
+      ${isListed ? html`<a class="button quiet" href="${base}${publicPath(server)}#your-review">Edit<span class="for-readers"> the review of ${name}</span></a>` : ''}
+      ${confirmed({
+        text: 'Delete',
+        of: `the review of ${name}`,
+        consequence: 'This deletes your review and the owner’s answer. It cannot be undone.',
+        form: button({
+          to: `${base}/account/reviews/${_id.toHexString()}/delete`,
+          text: 'Delete review',
+          kind: 'danger',
+        }),
+      })}
+    </div>
+  </li>`;
+}
+
+function nothing(base: string, from: string | undefined): Content {
+  return html`<div class="empty">${from ? 'There are no more reviews.' : html`You have written no reviews yet. A review is written on a <a href="${base}/">server’s page</a>.`}</div>`;
+}

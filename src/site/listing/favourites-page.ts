@@ -1,0 +1,150 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
+import {
+  addFavourite,
+  countFavouriteChange,
+  type Favourite,
+  listFavourites,
+  removeFavourite,
+} from '../../favourites/favourites.ts';
+import { statusAt } from '../../history/current-status.ts';
+import type { Server } from '../../servers/server.ts';
+import { whyOff } from '../../votes/web/web-vote.ts';
+import { userOf } from '../access.ts';
+import { gameName } from '../dashboard/server-fields.ts';
+import { badgeOf } from '../dashboard/server-frame.ts';
+import { PageError } from '../error-pages.ts';
+import { queryText, readForm } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { nextPath } from '../next-path.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import { dataTable, pager } from '../parts.ts';
+import { pageFrom } from '../review-parts.ts';
+import { publicPath } from '../server-paths.ts';
+import { count, localTime } from '../words.ts';
+import type { ListingSources } from './listing-sources.ts';
+import { star, starAnchor, starForm } from './star.ts';
+
+const FAVOURITES_A_PAGE = 50;
+
+const starred = z.object({
+  favourite: z.enum(['yes', 'no'], { error: 'Choose one of these.' }),
+  next: z.string().max(2_048).default(''),
+});
+
+/** `/favourites`: the user's favourite servers with the times of their next votes; `/favourites/:serverId` changes them. */
+export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingSources, 'platform'>): void {
+  const { base } = app.site;
+  const path = `${base}/favourites`;
+
+  app.get('/favourites', SIGNED_IN, async (request, reply) => {
+    const page = pageFrom((request.query as { page?: unknown }).page);
+    const limit = FAVOURITES_A_PAGE;
+    const { rows, total, username } = await listFavourites(platform, userOf(request)._id, { page, limit });
+    const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
+    return sendPage(request, reply, {
+      title: 'Your favourites',
+      body: html`<h1>Your favourites</h1>
+        ${total > 0 ? html`<p class="soft">${aboutTimes(username)}</p>` : ''}
+        ${starForm(to(page))}
+        <section class="card">${table(rows, username)}
+          ${pager({
+            newer: page > 1 ? to(page - 1) : undefined,
+            older: page * limit < total ? to(page + 1) : undefined,
+          })}
+        </section>`,
+    });
+  });
+
+  app.post('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
+    const { serverId } = request.params as { serverId: string };
+    const { data } = readForm(starred, request);
+    if (!data) throw new PageError(400, 'The form was incomplete.');
+    const missing = new PageError(404, 'No server is listed at this address.');
+    if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
+    const { _id: userId } = userOf(request);
+    const retryAt = await countFavouriteChange(platform, userId);
+    if (retryAt)
+      throw new PageError(429, 'You changed your favourites too often. Wait a few minutes.', retryAt);
+    const _id = new ObjectId(serverId);
+    if (data.favourite === 'no') {
+      await removeFavourite(platform, userId, _id);
+      return reply.redirect(nextPath(data.next, base, path), 303);
+    }
+    const server = await platform.servers.findOne({ _id, removedAt: null, hiddenAt: null });
+    if (!server) throw missing;
+    if (!(await addFavourite(platform, userId, _id))) {
+      throw new PageError(
+        409,
+        `You have ${MOST_FAVOURITES} favourites, the most possible. Remove one first.`,
+      );
+    }
+    const next = nextPath(data.next, base, `${base}${publicPath(server)}`);
+    return reply.redirect(`${next}#${starAnchor(server)}`, 303);
+  });
+
+  function table(rows: Favourite[], username: string | null): Html {
+    return dataTable({
+      caption: 'Your favourites',
+      rows,
+      columns: [
+        { title: 'Server', heads: true, cell: nameCell },
+        {
+          title: 'Status',
+          cell: ({ server }) =>
+            server
+              ? badgeOf(statusAt(server, platform.clock.now()))
+              : html`<span class="soft">not listed any more</span>`,
+        },
+        { title: 'Players', kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },
+        { title: 'Next vote', cell: (favourite) => nextVote(favourite, username) },
+        {
+          title: 'Remove',
+          cell: ({ serverId, server }) =>
+            star(
+              { base },
+              {
+                id: serverId.toHexString(),
+                name: server?.name ?? 'a server that is not listed any more',
+                slug: server?.slug ?? serverId.toHexString(),
+                isFavourite: true,
+              },
+            ),
+        },
+      ],
+      empty: html`You have no favourites yet. Mark servers with a star in the <a href="${base}/">ranking</a> or on their pages.`,
+    });
+  }
+
+  function players(server: WithId<Server>): string {
+    const status = statusAt(server, platform.clock.now());
+    if (status === 'offline') return '0';
+    const { onlinePlayers, maxPlayers } = server.current;
+    return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
+  }
+
+  function nameCell({ server }: Favourite): Content {
+    if (!server) return html`<span class="soft">A server that was removed or hidden</span>`;
+    return html`<a href="${base}${publicPath(server)}"><bdi>${server.name}</bdi></a>
+      ${server.game ? html`<span class="about">${gameName(server.game)}</span>` : ''}`;
+  }
+
+  function nextVote({ server, nextVoteAt }: Favourite, username: string | null): Content {
+    if (!server) return '–';
+    if (nextVoteAt) return localTime(nextVoteAt);
+    if (whyOff(platform.config, server)) return html`<span class="soft">no votes on the page</span>`;
+    const text = nextVoteAt === null ? 'Vote now' : 'Vote';
+    const query = queryText({ username: username ?? undefined });
+    return html`<a href="${base}${publicPath(server, `/vote${query}`)}">${text}<span class="for-readers"> for ${server.name}</span></a>`;
+  }
+
+  function aboutTimes(username: string | null): Content {
+    return username === null
+      ? 'After your first vote on a server’s page, this page shows when you may vote next.'
+      : html`The times are for <bdi>${username}</bdi>, the player name of your last vote on a server’s page.`;
+  }
+}

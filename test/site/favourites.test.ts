@@ -1,0 +1,128 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, expect, test } from 'vitest';
+import { MOST_FAVOURITES } from '../../src/favourites/favourite-list.ts';
+import { addFavourite, favouriteIds, listFavourites } from '../../src/favourites/favourites.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+let alpha: ObjectId;
+let beta: ObjectId;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  const add = (name: string, address: string) =>
+    addOwnedServer(web.platform, new ObjectId(), { name, address, game: 'minecraft' });
+  alpha = await add('Alpha Craft', 'alpha.example.org');
+  beta = await add('Beta <Craft>', 'beta.example.org');
+  await recomputeRanks(web.platform);
+});
+
+const mark = ({ headers }: SignedInUser, serverId: ObjectId | string, favourite = 'yes', next = '') =>
+  sendForm(web, `/favourites/${serverId}`, { favourite, next }, headers);
+const idsOf = async ({ userId }: SignedInUser) => [...(await favouriteIds(web.platform, userId))];
+const pathOf = async (_id: ObjectId) => `/servers/${(await web.platform.servers.findOne({ _id }))?.slug}`;
+
+test('a star in the ranking, the search and on a server’s page adds and removes a favourite', async () => {
+  const user = await signIn(web);
+  const pages = ['/', '/?q=alpha', await pathOf(alpha)];
+  for (const path of pages) {
+    const { body } = await getPage(web, path, user.headers);
+    expect(body, path).toContain(
+      `formaction="/favourites/${alpha.toHexString()}" name="favourite" value="yes"`,
+    );
+    expect((await getPage(web, path)).body, path).not.toContain('formaction');
+  }
+  expect((await mark(user, alpha, 'yes', '/?q=alpha')).headers.location).toBe('/?q=alpha#star-alpha-craft');
+  for (const path of pages) {
+    const { body } = await getPage(web, path, user.headers);
+    expect(body, path).toContain(
+      `formaction="/favourites/${alpha.toHexString()}" name="favourite" value="no"`,
+    );
+  }
+  await mark(user, beta);
+  const list = await getPage(web, '/favourites', user.headers);
+  expect(textOf(list.body)).toMatch(/Beta &lt;Craft&gt;.*Alpha Craft/);
+  expect((await mark(user, alpha, 'no', '/favourites')).headers.location).toBe('/favourites');
+  expect(await idsOf(user)).toEqual([beta.toHexString()]);
+  expect(await idsOf(await signIn(web))).toEqual([]);
+});
+
+test.each([
+  '//elsewhere.example',
+  'https://elsewhere.example/',
+  'javascript:alert(1)',
+])('a star never leads to another site: %s', async (next) => {
+  const user = await signIn(web);
+  expect((await mark(user, alpha, 'yes', next)).headers.location).toMatch(/^\/servers\/alpha-craft#/);
+  expect((await mark(user, alpha, 'no', next)).headers.location).toBe('/favourites');
+});
+
+test('a server that is hidden, removed or unknown cannot be added, and can be taken off the list', async () => {
+  const user = await signIn(web);
+  const gone = await addOwnedServer(web.platform, new ObjectId(), {
+    name: 'Gone',
+    address: 'gone.example.org',
+  });
+  await mark(user, gone);
+  await web.platform.servers.updateOne({ _id: gone }, { $set: { hiddenAt: new Date() } });
+  const page = await getPage(web, '/favourites', user.headers);
+  expect(textOf(page.body)).toContain('not listed any more');
+  expect(page.body).not.toContain('Gone');
+  expect((await mark(user, gone, 'no')).statusCode).toBe(303);
+  expect(await idsOf(user)).toEqual([]);
+  for (const id of [gone, new ObjectId(), 'x', 'f'.repeat(500)]) {
+    expect((await mark(user, id)).statusCode).toBe(404);
+  }
+  expect((await mark(user, alpha, 'perhaps')).statusCode).toBe(400);
+});
+
+test('the same star twice at once counts once, and the limit holds in a race', async () => {
+  const user = await signIn(web);
+  await Promise.all(Array.from({ length: 5 }, () => mark(user, alpha)));
+  expect(await idsOf(user)).toEqual([alpha.toHexString()]);
+  const entries = Array.from({ length: MOST_FAVOURITES - 3 }, () => ({
+    serverId: new ObjectId(),
+    at: new Date(),
+  }));
+  await web.platform.favourites.updateOne({ _id: user.userId }, { $push: { entries: { $each: entries } } });
+  const more = Array.from({ length: 6 }, () => addFavourite(web.platform, user.userId, new ObjectId()));
+  expect((await Promise.all(more)).filter(Boolean)).toHaveLength(2);
+  expect(await idsOf(user)).toHaveLength(MOST_FAVOURITES);
+  const full = await mark(user, beta);
+  expect(full.statusCode).toBe(409);
+  expect(full.body).toContain('200 favourites');
+  expect((await mark(user, alpha)).statusCode).toBe(303);
+  const page = await getPage(web, '/favourites?page=4', user.headers);
+  expect(page.body).toContain('page=3');
+  expect(page.body).not.toContain('page=5');
+  expect(Buffer.byteLength(page.body)).toBeLessThan(100_000);
+});
+
+test('the list shows when the player of the user’s last vote may vote next', async () => {
+  const user = await signIn(web);
+  await mark(user, alpha);
+  await mark(user, beta);
+  const show = async () => textOf((await getPage(web, '/favourites', user.headers)).body);
+  expect(await show()).toContain('After your first vote');
+  const vote = (username: string) => sendForm(web, '/servers/alpha-craft/vote', { username }, user.headers);
+  expect((await vote('Steve')).statusCode).toBe(303);
+  const list = (hours: number) => {
+    const clock = { now: () => after(new Date(), hours * HOUR) };
+    return listFavourites({ ...web.platform, clock }, user.userId, { page: 1, limit: 10 });
+  };
+  const { rows, username } = await list(0);
+  const voted = await web.platform.votes.findOne({ serverId: alpha, username: 'Steve' });
+  expect(username).toBe('Steve');
+  expect(rows.map(({ nextVoteAt }) => nextVoteAt)).toEqual([null, after(voted?.votedAt ?? new Date(0), DAY)]);
+  expect((await list(25)).rows.map(({ nextVoteAt }) => nextVoteAt)).toEqual([null, null]);
+  expect(await show()).toContain('The times are for Steve');
+  expect((await getPage(web, '/favourites', user.headers)).body).toContain('/vote?username=Steve');
+  // The name of a refused vote counts too; other users and visitors keep theirs.
+  expect((await vote('STEVE')).statusCode).toBe(429);
+  expect((await list(0)).username).toBe('STEVE');
+  expect(await web.platform.favourites.countDocuments({ username: { $exists: true } })).toBe(1);
+});
