@@ -129,6 +129,28 @@ describe('a server’s page', () => {
     );
   });
 
+  it('says since when a server is offline, when it was last online, and that its ownership is proven', async () => {
+    const { id, path } = await list('Sunken Quay');
+    const shown = async (set: object) => {
+      await web.platform.servers.updateOne({ _id: id }, { $set: set });
+      const { body } = await getPage(web, path, olivia.headers);
+      return textOf(body.slice(body.indexOf('page-head'), body.indexOf('id="join"'))).replace(/\s+/g, ' ');
+    };
+    const now = web.platform.clock.now().getTime();
+    const probe = { 'probe.checkedAt': new Date(now), 'probe.intervalSeconds': 300 };
+    const online = await shown({ ...probe, 'probe.status': 'online', 'probe.succeededAt': new Date(now) });
+    expect(online).not.toMatch(/Last seen|Offline since|Ownership proven/);
+    const offline = { 'probe.status': 'offline', 'probe.offlineSince': new Date('2026-03-04T05:00:00Z') };
+    const seen = { 'probe.succeededAt': new Date('2026-03-04T04:45:00Z') };
+    expect(await shown({ ...offline, ...seen })).toMatch(
+      /Offline since 4 Mar 2026, 05:00 UTC \(\d+ days ago\)\. Last seen online 4 Mar 2026, 04:45 UTC ?\./,
+    );
+    expect(await shown({ 'probe.succeededAt': null })).toContain('Not seen online yet.');
+    const proof = { method: 'dns', at: new Date(now) };
+    expect(await shown({ proof })).toContain('Ownership proven');
+    expect(await shown({ 'proof.method': 'operator' })).toContain('Owner confirmed');
+  });
+
   it('is compressed for visitors, and for signed-in users only if no other site can have asked; these get no cached page', async () => {
     const { path } = await list('Small Parcel');
     const accepting = { 'accept-encoding': 'gzip' };
