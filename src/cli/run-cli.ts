@@ -12,6 +12,7 @@ import { addOperatorCommands } from './operator.ts';
 import { addRankCommands } from './rank.ts';
 import { addReviewCommands } from './review.ts';
 import { addServerCommands } from './server.ts';
+import { addTagCommands } from './tag.ts';
 import type { Streams, Terminal } from './terminal.ts';
 import { addTokenCommands } from './token.ts';
 import { addVoteCommands } from './vote.ts';
@@ -124,6 +125,7 @@ function tallyport(terminal: Terminal): Command {
   addListenerCommands(program, terminal);
   addVoteCommands(program, terminal);
   addReviewCommands(program, terminal);
+  addTagCommands(program, terminal);
   addImportCommands(program, terminal);
   addExportCommands(program, terminal);
   addAggregateCommand(program, terminal);

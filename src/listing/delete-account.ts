@@ -12,6 +12,8 @@ import {
 } from '../accounts/users.ts';
 import type { FavouriteList } from '../favourites/favourite-list.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
+import type { Complaint } from '../moderation/complaint.ts';
+import { forgetSender } from '../moderation/complaints.ts';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
@@ -32,6 +34,7 @@ type Deleting = Outbox &
     sessions: Collection<SignInSession>;
     verifications: Collection<Verification>;
     twoFactors: Collection<SecondFactor>;
+    complaints: Collection<Complaint>;
     favourites: Collection<FavouriteList>;
     reviews: Collection<Review>;
     reviewLists: Collection<ReviewList>;
@@ -129,6 +132,7 @@ async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: Active
   await leaveServersOf(deps, _id, email, by);
   await deps.serverDrafts.deleteMany({ ownerId: _id, slot: { $gte: 0 } });
   await deleteReviewsOf(deps, _id);
+  await forgetSender(deps, _id);
   await deps.favourites.deleteOne({ _id });
   lease.throwIfLost();
   await deps.addressChanges.deleteOne({ _id });

@@ -4,6 +4,7 @@ import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
 import type { Credential, SignInSession, User } from '../accounts/user.ts';
 import type { FavouriteList } from '../favourites/favourite-list.ts';
 import type { Listener } from '../listeners/listener.ts';
+import type { Complaint } from '../moderation/complaint.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { type Clock, HOUR } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
@@ -24,6 +25,7 @@ type Exporting = {
   apiTokens: Collection<ApiToken>;
   listeners: Collection<Listener>;
   reviews: Collection<Review>;
+  complaints: Collection<Complaint>;
   favourites: Collection<FavouriteList>;
   auditLog: Collection<AuditEntry>;
   clock: Clock;
@@ -39,6 +41,7 @@ export const MOST_EXPORTED = {
   memberships: 1_000,
   drafts: 100,
   reviews: 5_000,
+  complaints: 1_000,
   audit_log: 10_000,
 };
 
@@ -72,6 +75,7 @@ export async function* exportAccount(deps: Exporting, user: WithId<User>): Async
   const drafts = deps.serverDrafts.find({ ownerId: userId, slot: { $gte: 0 } }, upTo('drafts'));
   yield* list('drafts', drafts, draftRecord);
   yield* list('reviews', deps.reviews.find({ personId: userId }, upTo('reviews')), reviewRecord);
+  yield* list('complaints', deps.complaints.find({ userId }, upTo('complaints')), complaintRecord);
   const favourites = await deps.favourites.findOne({ _id: userId });
   yield `,"favourites":${JSON.stringify(favourites?.entries?.map(({ serverId, at }) => ({ server_id: serverId, at })) ?? [])}`;
   yield `,"last_player_name":${JSON.stringify(favourites?.username ?? null)}`;
@@ -205,6 +209,10 @@ function reviewRecord(review: WithId<Review>): object {
     edited_at: review.editedAt ?? null,
     answer: review.answer ? { text: review.answer.text, at: review.answer.at } : null,
   };
+}
+
+function complaintRecord({ serverId, kind, text, at }: Complaint): object {
+  return { server_id: serverId, kind, text: text ?? null, at };
 }
 
 function auditRecord({ at, action, serverId, details }: AuditEntry): object {

@@ -4,6 +4,8 @@ import { recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import type { AuthenticatedToken } from '../servers/api-token.ts';
 import type { ListChange } from '../servers/listing.ts';
+import type { Picture } from '../servers/picture.ts';
+import { deleteUnusedPictures, picturesOf } from '../servers/pictures.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
@@ -22,6 +24,7 @@ export async function removeServer(
     votes: Collection<Vote>;
     voteExclusions: Collection<VoteExclusion>;
     serverDrafts: Collection<ServerDraft>;
+    pictures: Collection<Picture>;
     authentications: TtlCache<AuthenticatedToken>;
   },
   serverId: ObjectId,
@@ -35,6 +38,7 @@ export async function removeServer(
   if (!server) return null;
   deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
+  await deleteUnusedPictures(deps, picturesOf(server));
   await closeQuarantine(deps, serverId, by);
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {

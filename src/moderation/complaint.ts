@@ -26,6 +26,7 @@ const TTL_MS = 90 * DAY;
 export const complaintSchema = new Schema(complaintDefinition, { collection: 'complaints' });
 complaintSchema.index({ at: 1, _id: 1 }, { partialFilterExpression: { isOpen: true } });
 complaintSchema.index({ serverId: 1 }, { partialFilterExpression: { isOpen: true } });
+complaintSchema.index({ userId: 1 }, { partialFilterExpression: { userId: { $exists: true } } });
 complaintSchema.index({ closedAt: 1 }, { expireAfterSeconds: TTL_MS / SECOND });
 
 export type Complaint = InferRawDocType<typeof complaintDefinition>;

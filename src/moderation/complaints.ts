@@ -97,3 +97,8 @@ export async function closeComplaint(
   await recordAudit({ auditLog, clock }, { by, action: 'complaint.close', serverId, details: { kind } });
   return true;
 }
+
+/** Removes a user from their complaints. The complaints stay: they are about the servers. */
+export async function forgetSender({ complaints }: Complaints, userId: ObjectId): Promise<void> {
+  await complaints.updateMany({ userId }, { $unset: { userId: '' } });
+}

@@ -44,6 +44,8 @@ export type ServerAnswer = {
   motd: string;
   /** At most 100 characters; `''` if the answer has none. */
   version: string;
+  /** A Minecraft server's icon as it sends it: a data URL of a PNG; absent if the answer has none. */
+  icon?: string;
 };
 
 /** The result of a check. */

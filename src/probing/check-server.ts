@@ -6,6 +6,8 @@ import { testReturnedListener, type Waking } from '../history/test-returned-list
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { type MayConnect, mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import type { Picture } from '../servers/picture.ts';
+import { takeIcon } from '../servers/profile-pictures.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
@@ -16,6 +18,7 @@ import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 export type Checking = Waking &
   OutgoingLimiting & {
     servers: Collection<Server>;
+    pictures: Collection<Picture>;
     statusSamples: Collection<StatusSample>;
     batcher: Batcher;
     ask: Ask;
@@ -116,6 +119,7 @@ async function check(deps: Checking, server: WithId<Server>, options: CheckOptio
   if (end === 'canary-failed' && options.signal?.aborted) return { kind: 'stopped' };
   const after = await record(deps, server, { probe, end, startedAt }, options);
   if (!after) return { kind: 'void' };
+  if (probe.ok) await takeIcon(deps, after, probe.answer.icon);
   const wasOnline = before.failures === 0 && statusAt(server, startedAt) === 'online';
   if (probe.ok && !wasOnline) await testReturnedListener(deps, server._id);
   return { kind: 'recorded', probe, end, server: after };

@@ -22,6 +22,7 @@ export function readAnswer(results: Results, game: Game, latencyMs: number): Ser
     latencyMs: Math.round(latencyMs * 100) / 100,
     motd: shown(motd, LONGEST_MOTD),
     version: shown(version, LONGEST_VERSION),
+    ...iconOf(results, game),
   };
   // Only a header, or only zeros. For Minecraft the parser fails without counts.
   const isEmpty = answer.motd === '' && answer.onlinePlayers === 0 && answer.maxPlayers === 0;
@@ -51,6 +52,15 @@ function textsOf({ name, version, raw }: Results, { protocol }: Game): { motd: u
   if (protocol !== 'minecraftvanilla') return { motd: name, version: version === 'undefined' ? '' : version };
   const { description, version: edition } = raw as { description?: unknown; version?: { name?: unknown } };
   return { motd: legacyText(description), version: edition?.name };
+}
+
+/** In code units: a PNG of 48 KiB. A longer one is no icon. */
+const LONGEST_ICON = 66_000;
+
+function iconOf({ raw }: Results, { protocol }: Game): { icon?: string } {
+  if (protocol !== 'minecraftvanilla') return {};
+  const { favicon } = raw as { favicon?: unknown };
+  return typeof favicon === 'string' && favicon.length <= LONGEST_ICON ? { icon: favicon } : {};
 }
 
 /** Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters. */

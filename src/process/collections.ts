@@ -36,8 +36,10 @@ import {
 } from '../ranking/ranked-list.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '../reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
+import { type Picture, pictureSchema } from '../servers/picture.ts';
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
+import { type TagList, tagListSchema } from '../servers/tag-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-key.ts';
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
@@ -56,6 +58,8 @@ function define<T extends object>(name: string, schema: Schema): ModelDefinition
 /** Every model, under the name by which features ask for its collection. */
 const MODELS = {
   servers: define<Server>('Server', serverSchema),
+  pictures: define<Picture>('Picture', pictureSchema),
+  tagLists: define<TagList>('TagList', tagListSchema),
   serverDrafts: define<ServerDraft>('ServerDraft', serverDraftSchema),
   apiTokens: define<ApiToken>('ApiToken', apiTokenSchema),
   votes: define<Vote>('Vote', voteSchema),

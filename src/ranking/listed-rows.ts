@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { playersSource, type Source, statusAt } from '../history/current-status.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Icon } from '../servers/profile.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
@@ -33,6 +34,12 @@ export type ListedRow = {
   probedUptime: number | null;
   /** Only in the order by rating; null without reviews. */
   rating?: Rating | null;
+  /** The owner's one sentence; empty if there is none. */
+  shortText: string;
+  /** Keys of the tag list. */
+  tags: string[];
+  /** The game server's own icon. */
+  icon: Icon | undefined;
   /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
   players: (number | null)[];
 };
@@ -49,6 +56,9 @@ const SHOWN = {
   listedAt: 1,
   'daily.players': 1,
   'daily.probedUptime': 1,
+  'profile.shortText': 1,
+  'profile.tags': 1,
+  'profile.icon': 1,
   ...FILTERED,
 } as const;
 
@@ -68,7 +78,19 @@ export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Pro
 }
 
 function rowOf(server: WithId<Server>, now: Date): ListedRow {
-  const { name, slug, rankPosition, game, countryCode, current, daily, isPremium, ranked, listedAt } = server;
+  const {
+    name,
+    slug,
+    rankPosition,
+    game,
+    countryCode,
+    current,
+    daily,
+    isPremium,
+    ranked,
+    listedAt,
+    profile,
+  } = server;
   const status = statusAt(server, now);
   return {
     id: server._id.toHexString(),
@@ -86,6 +108,9 @@ function rowOf(server: WithId<Server>, now: Date): ListedRow {
     votesCount: ranked?.votesCount ?? 0,
     listedAt,
     probedUptime: daily.probedUptime ?? null,
+    shortText: profile?.shortText ?? '',
+    tags: profile?.tags ?? [],
+    icon: profile?.icon,
     players: (daily.players as (number | null)[] | undefined) ?? [],
   };
 }

@@ -9,7 +9,7 @@ import type { Vote } from '../votes/vote.ts';
 import type { Review } from './review.ts';
 
 /** An account is new for this time. */
-export const NEW_ACCOUNT_MS = 30 * DAY;
+const NEW_ACCOUNT_MS = 30 * DAY;
 
 /** What readers learn about the author of a review. */
 export type Reviewer = {

@@ -1,5 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
+import { type Profile, profileSchema } from './profile.ts';
 
 /** The status of a server. `unknown` is not `offline` (design rule 7). */
 export const STATUSES = ['online', 'offline', 'unknown'] as const;
@@ -154,6 +155,8 @@ const serverDefinition = {
   proof: { type: new Schema(proofDefinition, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
+  /** What the server says of itself. Absent until something is set. */
+  profile: { type: profileSchema },
   /** False when the owner switched the vote form off; absent otherwise. */
   webVotes: { type: Boolean },
   /** The owner's e-mail address of an imported server, until a user signs in with it. Not public. */
@@ -223,5 +226,15 @@ serverSchema.index(
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
-export type Server = InferRawDocType<typeof serverDefinition>;
+// For lists of one tag in the order of the ranking.
+serverSchema.index(
+  { 'profile.tags': 1, rankPosition: 1 },
+  { partialFilterExpression: { 'profile.tags': { $exists: true } } },
+);
+// For the deletion of unused pictures.
+for (const picture of ['profile.icon.picture', 'profile.banner.wide', 'profile.banner.narrow']) {
+  serverSchema.index({ [picture]: 1 }, { partialFilterExpression: { [picture]: { $exists: true } } });
+}
+
+export type Server = Omit<InferRawDocType<typeof serverDefinition>, 'profile'> & { profile?: Profile };
 export type ProbeState = Nested<typeof probeState>;

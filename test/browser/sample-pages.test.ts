@@ -13,6 +13,7 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
   'GET /games', // leads on
+  'GET /pictures/:file', // an image
   'GET /servers', // leads on
   'GET /servers/random', // leads on
   'GET /servers/:slug/review', // leads on

@@ -75,6 +75,7 @@ export const PAGES: SamplePage[] = [
     '/connect',
     '/tokens',
     '/members',
+    '/profile',
     '/settings',
     '/statistics',
     '/reviews',
@@ -94,6 +95,7 @@ export const PAGES: SamplePage[] = [
     '/operator/reviews',
     '/operator/complaints',
     '/operator/servers',
+    '/operator/tags',
     '/operator/users',
   ),
   {

@@ -18,7 +18,7 @@ test('the ranking says where the players are the server’s own word, and where 
   await platform.servers.updateOne({ _id }, { $set: report });
   const shown = async () => {
     const rows = await listedRows(platform, [_id]);
-    return { rows, page: String(await rankingTable('', 'Servers', rows, { empty: '', favourites: null })) };
+    return { rows, page: String(await rankingTable('', 'Servers', rows, { empty: '', favourites: null, tags: [] })) };
   };
   const reported = await shown();
   expect(reported.rows).toMatchObject([{ onlinePlayers: 1_000_000, source: 'reports' }]);

@@ -299,8 +299,8 @@ it('a transfer gives a server to another user and is in the audit log', async ()
   const { serverId } = await addServer(deps, { name: 'A', address: 'a.example', port: 1_024 }, 'test');
   const id = new ObjectId(serverId);
   expect(await transferServer(deps, id, to, 'oscar@example.org')).toMatchObject({
-    ownerId: to._id,
-    proof: { method: 'operator' },
+    server: { ownerId: to._id, proof: { method: 'operator' } },
+    revokedTokens: 0,
   });
   expect(await deps.auditLog.findOne({ action: 'server.transfer' })).toMatchObject({
     by: 'oscar@example.org',

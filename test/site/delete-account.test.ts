@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { requestAddressChange } from '../../src/accounts/address/change-address.ts';
 import { addFavourite } from '../../src/favourites/favourites.ts';
 import { deleteDueAccounts } from '../../src/listing/delete-account.ts';
+import { complain } from '../../src/moderation/complaints.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
@@ -92,6 +93,8 @@ async function richUser() {
   await platform.votes.insertOne(vote);
   const whose = { user: { _id: user.userId, email: user.email }, sessionId: user.userId };
   await requestAddressChange(platform, whose, { email: `to-${user.email}` });
+  const from = { address: '203.0.113.7', userId: user.userId };
+  await complain(platform, others, { kind: 'other', text: 'It is a copy.' }, from);
   const at = new Date();
   await platform.servers.updateOne(
     { _id: others },
@@ -125,6 +128,7 @@ async function expectDeleted({
     platform.reviews.countDocuments({ personId: userId }),
     platform.addressChanges.countDocuments({ _id: userId }),
     platform.favourites.countDocuments({ _id: userId }),
+    platform.complaints.countDocuments({ userId }),
     platform.accountDeletions.countDocuments({ _id: userId }),
     platform.servers.countDocuments({ _id: { $in: [own, second] }, removedAt: null }),
   ]);

@@ -5,6 +5,7 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { addFavourite, noteUsername } from '../../src/favourites/favourites.ts';
 import { exportAccount, MOST_EXPORTED } from '../../src/listing/export-account.ts';
+import { complain } from '../../src/moderation/complaints.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -46,6 +47,8 @@ test('the file has what belongs to the user, and no secret', async () => {
   }
   await addFavourite(platform, user.userId, others);
   await noteUsername(platform, user.userId, 'Steve');
+  const from = { address: '203.0.113.7', userId: user.userId };
+  await complain(platform, others, { kind: 'other', text: 'It is a copy.' }, from);
   const member = { userId: user.userId, role: 'read' as const, at: new Date() };
   await platform.servers.updateOne({ _id: others }, { $set: { members: [member] } });
   const { headers, secret: appSecret, backupCodes } = await setUpTwoFactor(web, user);
@@ -67,6 +70,7 @@ test('the file has what belongs to the user, and no secret', async () => {
     ],
     reviews: [{ server_id: others.toHexString(), content: `Words of ${user.email} \u2028 "quoted"` }],
     memberships: [{ server_id: others.toHexString(), role: 'read' }],
+    complaints: [{ server_id: others.toHexString(), text: 'It is a copy.' }],
     favourites: [{ server_id: others.toHexString() }],
     last_player_name: 'Steve',
     truncated: [],

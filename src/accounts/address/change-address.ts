@@ -6,8 +6,7 @@ import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
-import type { RateLimit } from '../../platform/limits/rate-limit.ts';
-import { type Allowance, useAllowance } from '../../platform/limits/rate-limit.ts';
+import { type Allowance, type RateLimit, useAllowance } from '../../platform/limits/rate-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { hashOf, makeToken } from '../one-time-token.ts';
 import { type LinkSources, notifyKnownAddress } from '../send-link.ts';
@@ -17,7 +16,7 @@ import type { AddressChange } from './address-change.ts';
 import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
 
 /** Both addresses must confirm a change within this time. */
-export const CONFIRM_MS = 3 * DAY;
+const CONFIRM_MS = 3 * DAY;
 
 /** Each request mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };

@@ -61,6 +61,7 @@ function consequences({ view: { servers }, reviews }: Deleting): Html {
     <div><dt>API tokens</dt><dd>All tokens and claim keys of your servers stop working.</dd></div>
     <div><dt>Reviews</dt><dd>${reviews === 0 ? 'You have written none.' : `Your ${counted(reviews, 'review')} and the owners’ answers are deleted.`} Reviews of your servers disappear with them.</dd></div>
     <div><dt>Votes</dt><dd>Votes carry a player name and not your account, so votes for other servers stay and still count.</dd></div>
+    <div><dt>Reports</dt><dd>Your reports about servers stay without your account.</dd></div>
     <div><dt>Favourites</dt><dd>Your favourites, and the player name of your last vote on a page, are deleted.</dd></div>
     <div><dt>Sign-in</dt><dd>Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.</dd></div>
     <div><dt>What stays</dt><dd>The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.</dd></div>

@@ -8,6 +8,7 @@ import { listenerPages } from './listener-page.ts';
 import { queueBoard } from './queue-board.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverPages } from './server-pages.ts';
+import { tagPages } from './tag-pages.ts';
 import { userPages } from './user.ts';
 import { usersPages } from './users.ts';
 import { votePages } from './vote-pages.ts';
@@ -23,6 +24,7 @@ export async function adminArea(app: FastifyInstance, sources: AdminSources): Pr
   listenerPages(app, sources);
   usersPages(app, sources);
   userPages(app, sources);
+  tagPages(app, sources);
   auditPage(app, sources);
   await app.register(queueBoard, { prefix: '/queues', platform: sources.platform });
 }

@@ -9,6 +9,7 @@ const PARTS = [
   ['/servers', 'Servers'],
   ['/votes', 'Votes'],
   ['/users', 'Users'],
+  ['/tags', 'Tags'],
   ['/audit', 'Audit log'],
   ['/queues', 'Queues'],
 ] as const;

@@ -12,6 +12,16 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   },
   'server.web-votes': { title: 'Switched the vote form', more: ({ isOn }) => text(isOn ? 'on' : 'off') },
   'server.how-to-vote': { title: 'Edited the text on voting' },
+  'server.profile': {
+    title: 'Edited a profile',
+    more: ({ changed }) => (Array.isArray(changed) ? changed.map(String).map(asWords).join(', ') : undefined),
+  },
+  'server.banner': { title: 'Uploaded a banner' },
+  'server.banner-remove': { title: 'Removed a banner' },
+  'server.profile-remove': {
+    title: 'Removed a part of a profile',
+    more: ({ part, reason }) => `${asWords(String(part))}: ${text(reason)}`,
+  },
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
   'server.unhide': { title: 'Unhid a server' },
@@ -62,6 +72,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'account.delete-cancelled': { title: 'Kept an account' },
   'account.deleted': { title: 'Deleted an account' },
   'account.password': { title: 'Set a new password' },
+  'tag.add': { title: 'Added a tag', more: ({ name }) => text(name) },
+  'tag.remove': { title: 'Removed a tag', more: ({ name }) => text(name) },
   'queue.button': {
     title: 'Used a queue button',
     more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),

@@ -20,6 +20,7 @@ import { badge, button, card, facts, notice, textArea, textField } from '../part
 import { publicPath } from '../server-paths.ts';
 import { count, decimal, time, timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import { profileModeration } from './profile-moderation.ts';
 import { stateBadges } from './server-badges.ts';
 
 const MESSAGES = {
@@ -29,6 +30,7 @@ const MESSAGES = {
   'premium-off': 'The server is no longer premium.',
   transferred: 'Server transferred to its new owner.',
   removed: 'Server removed permanently.',
+  'profile-part': 'Removed. The owner sees the reason.',
 };
 
 type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
@@ -67,6 +69,7 @@ export async function serverPage(
           ${card({ title: 'Details', body: serverFacts(view, owner) })}
           ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
         </div>
+        ${profileModeration(view)}
         ${card({ title: 'Related pages', body: links(view) })}
         ${server.removedAt ? '' : card({ title: 'Actions', body: actions(view) })}`,
     }),

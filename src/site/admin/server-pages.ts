@@ -6,6 +6,7 @@ import { removeServer } from '../../listing/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../listing/transfer-server.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { editServer } from '../../servers/listing.ts';
+import { removeProfilePart } from '../../servers/moderate-profile.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
 import {
   listServersByTime,
@@ -78,6 +79,24 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   app.post('/servers/:serverId/unhide', OPERATOR, (request, reply) =>
     act(request, reply, 'shown', (serverId, by) => unhideServer(platform, serverId, by)),
   );
+
+  app.post('/servers/:serverId/profile/remove', OPERATOR, async (request, reply) => {
+    const { part = '', profileReason = '' } = typedValues(request);
+    return act(request, reply, 'profile-part', async (serverId, by) => {
+      const removed = await removeProfilePart(platform, serverId, { part, reason: profileReason }, by).catch(
+        (error: unknown) => {
+          // The page has another form with a reason.
+          if (!(error instanceof InvalidDocumentError)) throw error;
+          const { part: partError, reason: reasonError } = error.errors;
+          throw new InvalidDocumentError(
+            partError ? { part: partError } : { profileReason: reasonError ?? '' },
+          );
+        },
+      );
+      if (!removed) throw new PageError(409, 'The profile no longer has this part.');
+      return removed;
+    });
+  });
 
   app.post('/servers/:serverId/premium', OPERATOR, async (request, reply) => {
     const { data } = readForm(z.object({ premium: z.enum(['on', 'off']) }), request);

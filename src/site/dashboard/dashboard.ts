@@ -8,6 +8,7 @@ import { listenerPages } from './listener.ts';
 import { listenerTestPage } from './listener-test.ts';
 import { memberPages } from './members.ts';
 import { overviewPage } from './overview.ts';
+import { profilePages } from './profile.ts';
 import { resendRangePage } from './resend-range.ts';
 import { reviewPages } from './reviews.ts';
 import { serverList } from './server-list.ts';
@@ -31,6 +32,7 @@ export async function dashboard(
   statisticsPages(app, sources);
   reviewPages(app, sources);
   memberPages(app, sources);
+  profilePages(app, sources);
   settingsPages(app, sources);
   connectPages(app, sources);
   listenerPages(app, sources);

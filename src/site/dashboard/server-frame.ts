@@ -7,7 +7,10 @@ import { publicPath } from '../server-paths.ts';
 
 type Frame = {
   base: string;
-  server: Pick<Server, '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason'>;
+  server: Pick<
+    Server,
+    '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason' | 'profile'
+  >;
   now: Date;
   /** The last part of the page's path, as in {@link PARTS}. */
   part: string;
@@ -17,6 +20,7 @@ type Frame = {
 /** The parts of a server's dashboard, in the order of their tabs. */
 export const PARTS = [
   ['', 'Overview'],
+  ['/profile', 'Profile'],
   ['/votes', 'Votes'],
   ['/connect', 'Connect'],
   ['/listener', 'Vote listener'],
@@ -47,6 +51,7 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
       serverPath(base, server, part),
     )}
     ${server.hiddenAt ? notice('attention', html`The operator has hidden this server from the ranking and public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and votes keep working.`) : ''}
+    ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', html`The operator removed a part of this server’s profile. <a href="${serverPath(base, server, '/profile')}">See the reason</a>.`) : ''}
     ${body}`;
 }
 

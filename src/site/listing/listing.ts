@@ -4,6 +4,7 @@ import { complaintPage } from './complaint-page.ts';
 import { favouritePages } from './favourites-page.ts';
 import { howRankingWorks } from './how-ranking-works.ts';
 import type { ListingSources } from './listing-sources.ts';
+import { pictures } from './pictures.ts';
 import { ranking } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
@@ -21,4 +22,5 @@ export async function listing(app: FastifyInstance, sources: ListingSources): Pr
   complaintPage(app, sources);
   favouritePages(app, sources);
   serverImages(app, sources);
+  pictures(app, sources);
 }

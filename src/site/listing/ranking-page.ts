@@ -8,6 +8,7 @@ import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choices } from '../../ranking/ranked-list.ts';
 import { listingSummary, type RankingPage, ROWS, rankingPage } from '../../ranking/read-lists.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
+import { readTags } from '../../servers/tag-list.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { gameName, isGame } from '../dashboard/server-fields.ts';
 import { PageError } from '../error-pages.ts';
@@ -33,6 +34,7 @@ const REDIRECT_SECONDS = 60;
 export function ranking(app: FastifyInstance, { platform }: ListingSources): void {
   const { base, name } = app.site;
   const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(platform));
+  const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(platform));
 
   app.get('/', PUBLIC, send);
   app.get('/games/:game', PUBLIC, send);
@@ -86,7 +88,7 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary) : ''} ${activeFilters(base, query)}
         ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
-        ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites })}
+        ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites, tags: await tagsNow() })}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}
         ${narrowed || page > 1 ? '' : gameLinks(base, summary)}`,
     };
@@ -100,7 +102,7 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       body: html`${head('Search', found(rows, query))}
         ${filterForm(base, query, summary)} ${activeFilters(base, query)}
         ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
-        ${rankingTable(base, 'Servers found', rows, { empty: nothingFound(base, query), favourites })}`,
+        ${rankingTable(base, 'Servers found', rows, { empty: nothingFound(base, query), favourites, tags: await tagsNow() })}`,
     };
   }
 }

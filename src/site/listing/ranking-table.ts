@@ -1,16 +1,21 @@
 import { html } from 'hono/html';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Rating, Sort } from '../../ranking/sorts.ts';
+import type { Tag } from '../../servers/tag-list.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { badgeOf } from '../dashboard/server-frame.ts';
 import { country } from '../flags.ts';
 import type { Content, Html } from '../html.ts';
 import { type Column, dataTable } from '../parts.ts';
+import { iconImage, tagChips } from '../profile-parts.ts';
 import { reportedMark } from '../server-figures.ts';
 import { count, day, decimal } from '../words.ts';
 import { sparkline } from './sparkline.ts';
 import { star } from './star.ts';
+
+/** Tags in a row; the server's page has all. */
+const SHOWN_TAGS = 4;
 
 /**
  * The table of servers on a page of the listing. The figure that an order compares has its column.
@@ -21,7 +26,12 @@ export function rankingTable(
   base: string,
   caption: string,
   rows: ListedRow[],
-  { empty, sort = 'rank', favourites }: { empty: Content; sort?: Sort; favourites: Set<string> | null },
+  {
+    empty,
+    sort = 'rank',
+    favourites,
+    tags,
+  }: { empty: Content; sort?: Sort; favourites: Set<string> | null; tags: Tag[] },
 ): Html {
   const starOf = (row: ListedRow) =>
     favourites ? star({ base }, { ...row, isFavourite: favourites.has(row.id) }) : '';
@@ -39,9 +49,12 @@ export function rankingTable(
       {
         title: 'Server',
         heads: true,
-        cell: (row) => html`${starOf(row)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
+        cell: (
+          row,
+        ) => html`${starOf(row)}${iconImage(base, row.icon, 24)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
           ${row.isPremium ? premiumMark(base) : ''}
-          <span class="about">${about(base, row)}</span>`,
+          <span class="about">${about(base, row)}</span>
+          ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(row.tags, tags, SHOWN_TAGS)}`,
       },
       { title: 'Status', cell: ({ status }) => badgeOf(status) },
       {

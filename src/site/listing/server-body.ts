@@ -61,10 +61,11 @@ function listedAs({ server, seen, wanted }: View): Listed {
   const motd = plainText(info.motd).replace(/\s+/g, ' ');
   const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
   const game = gameName(server.game);
+  const about = server.profile?.shortText ?? motd;
   return {
     // The range of a chart is not part of the canonical address.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
-    description: `${server.name}${game ? ` (${game})` : ''}: ${playersText(info)}, rank ${count(info.rankPosition)}, ${counted(info.votesCount, 'vote')} in 30 days.${motd ? ` ${motd}` : ''}`,
+    description: `${server.name}${game ? ` (${game})` : ''}: ${playersText(info)}, rank ${count(info.rankPosition)}, ${counted(info.votesCount, 'vote')} in 30 days.${about ? ` ${about}` : ''}`,
     image: { path: publicPath(server, '/card.png'), ...SHARE_IMAGE, alt: `Status of ${server.name}` },
     previous: wanted.reviews > 1 ? page(wanted.reviews - 1) : undefined,
     next: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,

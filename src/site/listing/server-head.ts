@@ -8,6 +8,7 @@ import type { Content, Html } from '../html.ts';
 import { motdPanel } from '../motd.ts';
 import { card, copyable, facts, figure } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
+import { aboutBody, bannerImage, hasAbout, iconImage, tagChips } from '../profile-parts.ts';
 import { serverFigures } from '../server-figures.ts';
 import { publicPath } from '../server-paths.ts';
 import type { Site } from '../site-settings.ts';
@@ -23,14 +24,16 @@ export function serverHead(site: Site, view: View): Html {
   const { server, seen, reader, voting } = view;
   const { base } = site;
   const { info, found, now } = seen;
-  return html`<div class="page-head">
-      <div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${lastSeen(server, seen)}</div>
+  const { banner, icon } = server.profile ?? {};
+  return html`${banner ? bannerImage(base, banner, server.name) : ''}<div class="page-head">
+      <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(server, seen)}${lastSeen(server, seen)}</div></div>
       <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
       ${card({ id: 'join', title: 'How to join', body: html`${copyable(addressOf(server), 'the address')}${motdPanel(info.motd)}` })}
       ${card({ id: 'vote', title: 'Vote', body: html`${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}` })}
     </div>
+    ${aboutCard(server)}
     <section class="card">
       ${serverFigures(info, ratingFigure(found))}
       ${moreFacts(seen)}
@@ -82,6 +85,16 @@ function lastSeen({ probe, lastReport }: Server, { info: { status }, now }: Seen
     last ? html`Last seen online ${localTime(last)}.` : 'Not seen online yet.',
   ].filter(Boolean);
   return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
+}
+
+/** The short text and the tags. */
+function introduction({ profile }: Server, { tags }: Seen): Content {
+  const { shortText, tags: keys } = profile ?? {};
+  return html`${shortText ? html`<p class="short-text" dir="auto">${shortText}</p>` : ''}${tagChips(keys, tags)}`;
+}
+
+function aboutCard({ profile }: Server): Content {
+  return profile && hasAbout(profile) ? card({ id: 'about', title: 'About', body: aboutBody(profile) }) : '';
 }
 
 function howToVote({ howToVote }: Server): Html {

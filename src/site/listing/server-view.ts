@@ -8,6 +8,7 @@ import { rankHistory } from '../../ranking/rank-history.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import { reviewersOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
+import { readTags } from '../../servers/tag-list.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { pageFrom, REVIEWS_A_PAGE } from '../review-parts.ts';
 import { publicPath } from '../server-paths.ts';
@@ -45,7 +46,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
 
 /** Everything on a server's page that is the same for all visitors. */
 export async function readServer(platform: Platform, server: WithId<Server>, { range, reviews }: Wanted) {
-  const [info, history, uptime, ranks, votes, found, topVoters] = await Promise.all([
+  const [info, history, uptime, ranks, votes, found, topVoters, tags] = await Promise.all([
     serverInfo(platform, server),
     historyOf(platform, server._id, range),
     uptimeDays(platform, server._id),
@@ -53,10 +54,22 @@ export async function readServer(platform: Platform, server: WithId<Server>, { r
     votesByDay(platform, server._id, VOTE_DAYS),
     readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
     readTopVoters(platform, server._id),
+    readTags(platform),
   ]);
   const reviewers = await reviewersOf(platform, server._id, found.reviews);
   const now = platform.clock.now();
-  return { now, reviewers, info, history, uptime, ranks: ranksByDay(ranks, now), votes, found, topVoters };
+  return {
+    now,
+    reviewers,
+    info,
+    history,
+    uptime,
+    ranks: ranksByDay(ranks, now),
+    votes,
+    found,
+    topVoters,
+    tags,
+  };
 }
 
 /** The result of `readServer`. */

@@ -1,0 +1,63 @@
+import MarkdownIt from 'markdown-it';
+import sanitizeHtml from 'sanitize-html';
+
+/** Nested quotes and lists below this depth are left out, so that the result stays within about 20 times the text. */
+const DEEPEST = 10;
+
+/** The relations of links that users write: no weight for search engines, no access to our window. */
+const LINK_RELATIONS = 'nofollow ugc noopener';
+
+// References can repeat one long address many times, so they are off like images and tables.
+const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNesting: DEEPEST }).disable([
+  'image',
+  'reference',
+  'table',
+  'html_block',
+  'html_inline',
+]);
+// Only whole addresses become links. A domain alone is often a server's address for players.
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+parser.validateLink = (address) => /^https?:\/\/[^/]/i.test(address);
+parser.core.ruler.push('demote-headings', ({ tokens }) => {
+  for (const token of tokens) {
+    if (token.type === 'heading_open' || token.type === 'heading_close') token.tag = demoted(token.tag);
+  }
+});
+
+/** The page has the first two levels: `h1` and `h2` become `h3`, lower ones `h4`. */
+function demoted(tag: string): string {
+  return Number(tag.slice(1)) <= 2 ? 'h3' : 'h4';
+}
+
+/** A second line of defence: whatever the parser makes, only these elements and attributes reach a page. */
+const ALLOWED: sanitizeHtml.IOptions = {
+  allowedTags: [
+    'p',
+    'br',
+    'h3',
+    'h4',
+    'strong',
+    'em',
+    's',
+    'ul',
+    'ol',
+    'li',
+    'blockquote',
+    'code',
+    'pre',
+    'hr',
+    'a',
+  ],
+  allowedAttributes: { a: ['href', 'rel'], ol: ['start'] },
+  allowedSchemes: ['http', 'https'],
+  allowProtocolRelative: false,
+  transformTags: { a: sanitizeHtml.simpleTransform('a', { rel: LINK_RELATIONS }) },
+};
+
+/**
+ * Renders a subset of Markdown as safe HTML: paragraphs, headings, emphasis, lists, quotes, code and http(s) links.
+ * Raw HTML and images stay text. Time and size are linear in the length of `text`, which the caller limits.
+ */
+export function renderMarkdown(text: string): string {
+  return sanitizeHtml(parser.render(text), ALLOWED);
+}

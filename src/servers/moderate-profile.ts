@@ -1,0 +1,62 @@
+import type { Collection, ObjectId, UpdateFilter, WithId } from 'mongodb';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { parseInput } from '../platform/input.ts';
+import { reasonText } from '../platform/text.ts';
+import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
+import { LINKS, PROFILE_PARTS, type Profile, type ProfilePart } from './profile.ts';
+import type { Server } from './server.ts';
+
+type Moderation = Pictures & { auditLog: Collection<AuditEntry> };
+
+const removing = z.object({
+  part: z.enum(PROFILE_PARTS, { error: 'must be a part of the profile' }),
+  reason: reasonText,
+});
+
+/** The parts of a profile that have content. */
+export function filledParts(profile: Profile = {}): ProfilePart[] {
+  const { shortText, description, banner, icon } = profile;
+  const filled: Record<ProfilePart, boolean> = {
+    shortText: !!shortText,
+    description: !!description,
+    links: LINKS.some((name) => profile[name]),
+    banner: !!banner,
+    icon: !!icon?.picture,
+  };
+  return PROFILE_PARTS.filter((part) => filled[part]);
+}
+
+/**
+ * Removes a text, the links or a picture of a server, with a reason that its owner sees. A removed icon stays away until
+ * the game server sends another one.
+ *
+ * @param by - the operator, for the audit log
+ * @returns the server as it was before; null when no listed server with this id has the part
+ * @throws {InvalidDocumentError} for an unknown part or an invalid reason
+ */
+export async function removeProfilePart(
+  deps: Moderation,
+  serverId: ObjectId,
+  input: { part: string; reason: string },
+  by: string,
+): Promise<WithId<Server> | null> {
+  const { part, reason } = parseInput(removing, input);
+  const removal = { part, at: deps.clock.now(), reason };
+  const fields = part === 'links' ? LINKS : [part === 'icon' ? ('icon.picture' as const) : part];
+  const paths = fields.map((field) => `profile.${field}`);
+  const isFilled = { $or: paths.map((path) => ({ [path]: { $exists: true } })) };
+  // Two updates: MongoDB cannot pull from an array and push to it in one. The first one is harmless alone.
+  await deps.servers.updateOne({ _id: serverId, removedAt: null, ...isFilled }, {
+    $pull: { 'profile.removals': { part } },
+  } as UpdateFilter<Server>);
+  const before = await deps.servers.findOneAndUpdate({ _id: serverId, removedAt: null, ...isFilled }, {
+    $unset: Object.fromEntries(paths.map((path) => [path, ''])),
+    $push: { 'profile.removals': removal },
+  } as UpdateFilter<Server>);
+  if (!before) return null;
+  await deleteUnusedPictures(deps, picturesOf(before));
+  const details = { part, reason };
+  await recordAudit(deps, { by, action: 'server.profile-remove', serverId, details });
+  return before;
+}

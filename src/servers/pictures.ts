@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type { Collection } from 'mongodb';
+import { after, type Clock, HOUR, MINUTE } from '../platform/clock.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Picture } from './picture.ts';
+import type { Server } from './server.ts';
+
+export type Pictures = { pictures: Collection<Picture>; servers: Collection<Server>; clock: Clock };
+
+/** A picture that was stored this recently may not be referenced by its server yet. */
+const REFERENCED_WITHIN_MS = MINUTE;
+/** The same for the sweep, which also meets requests that were interrupted. */
+const SWEPT_AFTER_MS = HOUR;
+const AT_ONCE = 500;
+
+/** Stores a picture, unless it is stored. The caller references it within a minute. Returns its id. */
+export async function storePicture(
+  { pictures, clock }: Pick<Pictures, 'pictures' | 'clock'>,
+  bytes: Buffer,
+): Promise<string> {
+  const _id = createHash('sha256').update(bytes).digest('hex');
+  const store = () =>
+    pictures.updateOne({ _id }, { $set: { usedAt: clock.now() }, $setOnInsert: { bytes } }, { upsert: true });
+  await store().catch((error: unknown) => {
+    // Another process inserted it at the same moment.
+    if (isDuplicateKey(error)) return store();
+    throw error;
+  });
+  return _id;
+}
+
+/** The bytes of a picture; null when there is none with this id. */
+export async function readPicture(
+  { pictures }: Pick<Pictures, 'pictures'>,
+  id: string,
+): Promise<Buffer | null> {
+  const found = await pictures.findOne({ _id: id }, { promoteBuffers: true });
+  return found?.bytes ?? null;
+}
+
+/** The pictures of a server. */
+export function picturesOf({ profile }: Pick<Server, 'profile'>): string[] {
+  const { icon, banner } = profile ?? {};
+  return [icon?.picture, banner?.wide, banner?.narrow].filter((id) => id !== undefined && id !== null);
+}
+
+/** Deletes those of the pictures that no listed server uses. Just stored ones are left to `sweepPictures`. */
+export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promise<number> {
+  return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
+}
+
+/** Deletes all pictures that no listed server uses. Returns their number. */
+export async function sweepPictures(deps: Pictures): Promise<number> {
+  let deleted = 0;
+  let last = '';
+  for (;;) {
+    const some = await deps.pictures
+      .find({ _id: { $gt: last } }, { projection: { _id: 1 } })
+      .sort({ _id: 1 })
+      .limit(AT_ONCE)
+      .map(({ _id }) => _id)
+      .toArray();
+    last = some.at(-1) ?? '';
+    if (last === '') return deleted;
+    deleted += await deleteUnused(deps, some, SWEPT_AFTER_MS);
+  }
+}
+
+async function deleteUnused(
+  { pictures, servers, clock }: Pictures,
+  ids: string[],
+  ageMs: number,
+): Promise<number> {
+  const any = { $in: ids };
+  const users = await servers
+    .find(
+      {
+        $or: [
+          { 'profile.icon.picture': any },
+          { 'profile.banner.wide': any },
+          { 'profile.banner.narrow': any },
+        ],
+        removedAt: null,
+      },
+      { projection: { 'profile.icon.picture': 1, 'profile.banner': 1 } },
+    )
+    .toArray();
+  const used = new Set(users.flatMap(picturesOf));
+  const unused = ids.filter((id) => !used.has(id));
+  if (unused.length === 0) return 0;
+  // A picture that is stored again meanwhile has a newer time and stays.
+  const stored = { $lte: after(clock.now(), -ageMs) };
+  const { deletedCount } = await pictures.deleteMany({ _id: { $in: unused }, usedAt: stored });
+  return deletedCount;
+}

@@ -1,0 +1,81 @@
+import { Schema } from 'mongoose';
+import type { Nested } from '../platform/document.ts';
+
+/** The most code points of the short text. */
+export const LONGEST_SHORT_TEXT = 200;
+/** The most code points of the description. */
+export const LONGEST_DESCRIPTION = 10_000;
+export const MOST_TAGS_OF_A_SERVER = 8;
+export const MOST_LANGUAGES = 8;
+
+/** The links of a profile. */
+export const LINKS = ['website', 'discord', 'store', 'rules', 'video'] as const;
+export type LinkName = (typeof LINKS)[number];
+
+/** What an operator can remove from a profile. */
+export const PROFILE_PARTS = ['shortText', 'description', 'links', 'banner', 'icon'] as const;
+export type ProfilePart = (typeof PROFILE_PARTS)[number];
+
+const LINK = { type: String, maxlength: 2_000 } as const;
+/** The id of a picture. */
+const PICTURE = { type: String, match: /^[0-9a-f]{64}$/ } as const;
+
+const iconDefinition = {
+  /** SHA-256 of the icon as the server sent it. */
+  source: { type: String, required: true },
+  /** Absent when the icon was refused or an operator removed it; it is not read again until the server changes it. */
+  picture: PICTURE,
+} as const;
+
+const bannerDefinition = {
+  /** At most 1,200 pixels wide. */
+  wide: { ...PICTURE, required: true },
+  /** At most 600 pixels wide. */
+  narrow: { ...PICTURE, required: true },
+  /** The size of the wide one, in pixels. */
+  width: { type: Number, required: true },
+  height: { type: Number, required: true },
+} as const;
+
+const removalDefinition = {
+  part: { type: String, enum: PROFILE_PARTS, required: true },
+  at: { type: Date, required: true },
+  /** Shown to the owner. */
+  reason: { type: String, required: true, maxlength: 1_000 },
+} as const;
+
+const nested = { _id: false } as const;
+
+const profileDefinition = {
+  /** One line of plain text. */
+  shortText: { type: String, maxlength: 2 * LONGEST_SHORT_TEXT },
+  /** A subset of Markdown (see `renderMarkdown`). */
+  description: { type: String, maxlength: 2 * LONGEST_DESCRIPTION },
+  /** Keys of the tag list. */
+  tags: { type: [String], default: undefined },
+  /** ISO 639-1, in the owner's order. */
+  languages: { type: [String], default: undefined },
+  website: LINK,
+  discord: LINK,
+  store: LINK,
+  rules: LINK,
+  video: LINK,
+  icon: { type: new Schema(iconDefinition, nested) },
+  banner: { type: new Schema(bannerDefinition, nested) },
+  /** What an operator removed, at most one entry for each part, until the owner sets the part again. */
+  removals: { type: [new Schema(removalDefinition, nested)], default: undefined },
+} as const;
+
+/** What a server says of itself. Every field is absent until it is set. */
+export const profileSchema = new Schema(profileDefinition, nested);
+
+export type Removal = Nested<typeof removalDefinition>;
+export type Icon = Nested<typeof iconDefinition>;
+export type Banner = Nested<typeof bannerDefinition>;
+
+/** The texts, links and choices that the owner enters. */
+export type ProfileTexts = Partial<
+  Record<'shortText' | 'description' | LinkName, string> & { tags: string[]; languages: string[] }
+>;
+
+export type Profile = ProfileTexts & { icon?: Icon; banner?: Banner; removals?: Removal[] };

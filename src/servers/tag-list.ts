@@ -1,0 +1,135 @@
+import type { Collection } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { InvalidDocumentError, type Nested } from '../platform/document.ts';
+import { parseInput } from '../platform/input.ts';
+import { shownText } from '../platform/text.ts';
+import type { Server } from './server.ts';
+
+const tagDefinition = {
+  /** The form in addresses and in servers' profiles: `mini-games`. */
+  key: { type: String, required: true, match: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
+  name: { type: String, required: true, maxlength: 60 },
+} as const;
+
+const tagListDefinition = {
+  _id: { type: String, required: true },
+  tags: { type: [new Schema(tagDefinition, { _id: false })], required: true },
+} as const;
+
+/** The tags that owners choose from, in one document. Without it the default list applies. */
+export const tagListSchema = new Schema(tagListDefinition, { collection: 'tag_lists' });
+
+export type Tag = Nested<typeof tagDefinition>;
+export type TagList = Omit<InferRawDocType<typeof tagListDefinition>, 'tags'> & { tags: Tag[] };
+
+const LIST = 'tags';
+const MOST_TAGS = 200;
+const LONGEST_NAME = 30;
+
+/** The list until an operator changes it. */
+const DEFAULT_TAGS: Tag[] = [
+  'Adventure',
+  'Anarchy',
+  'Building',
+  'Casual',
+  'Co-op',
+  'Creative',
+  'Cross-play',
+  'Economy',
+  'Factions',
+  'Family friendly',
+  'Hardcore',
+  'Lifesteal',
+  'Minigames',
+  'Modded',
+  'Parkour',
+  'Prison',
+  'PvE',
+  'PvP',
+  'Quests',
+  'Roleplay',
+  'Skyblock',
+  'SMP',
+  'Survival',
+  'Towny',
+  'Vanilla',
+  'Whitelist',
+].map((name) => ({ key: keyOf(name), name }));
+
+type Tags = { tagLists: Collection<TagList> };
+type Changing = Tags & { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/** The tags that owners choose from, by name. */
+export async function readTags({ tagLists }: Tags): Promise<Tag[]> {
+  const list = await tagLists.findOne({ _id: LIST });
+  return (list?.tags ?? DEFAULT_TAGS).toSorted((one, other) => one.name.localeCompare(other.name, 'en'));
+}
+
+const naming = z.object({ name: shownText(LONGEST_NAME) });
+
+/**
+ * Adds a tag to the list.
+ *
+ * @throws {InvalidDocumentError} for an invalid name, one without Latin letters or digits, a known one, or a full list
+ */
+export async function addTag(deps: Changing, input: { name: string }, by: string): Promise<Tag> {
+  const { name } = parseInput(naming, input);
+  const tag = { key: keyOf(name), name };
+  if (tag.key === '')
+    throw new InvalidDocumentError({ name: 'The name must have a Latin letter or a digit.' });
+  await materialise(deps);
+  const { matchedCount } = await deps.tagLists.updateOne(
+    { _id: LIST, 'tags.key': { $ne: tag.key }, [`tags.${MOST_TAGS - 1}`]: { $exists: false } },
+    { $push: { tags: tag } },
+  );
+  if (matchedCount === 0) {
+    const isKnown = (await readTags(deps)).some(({ key }) => key === tag.key);
+    const error = isKnown ? `The tag «${name}» exists.` : `The list is full: ${MOST_TAGS} tags.`;
+    throw new InvalidDocumentError({ name: error });
+  }
+  await recordAudit(deps, { by, action: 'tag.add', serverId: null, details: { ...tag } });
+  return tag;
+}
+
+/**
+ * Removes a tag from the list and from all servers. A repeated call completes an interrupted one.
+ *
+ * @param key - the tag's key or name
+ * @returns the tag and the number of servers that had it; null when there is no such tag
+ */
+export async function removeTag(
+  deps: Changing,
+  key: string,
+  by: string,
+): Promise<{ tag: Tag; servers: number } | null> {
+  const wanted = keyOf(key);
+  const tag = (await readTags(deps)).find((one) => one.key === wanted);
+  if (!tag) return null;
+  await materialise(deps);
+  // The servers first: after an interruption the tag is still listed, and the operator removes it again.
+  const pulled = await deps.servers.updateMany(
+    { 'profile.tags': wanted },
+    { $pull: { 'profile.tags': wanted } },
+  );
+  await deps.tagLists.updateOne({ _id: LIST }, { $pull: { tags: { key: wanted } } });
+  const details = { ...tag, servers: pulled.modifiedCount };
+  await recordAudit(deps, { by, action: 'tag.remove', serverId: null, details });
+  return { tag, servers: pulled.modifiedCount };
+}
+
+/** Stores the default list, unless a list is stored. */
+async function materialise({ tagLists }: Tags): Promise<void> {
+  await tagLists.updateOne({ _id: LIST }, { $setOnInsert: { tags: DEFAULT_TAGS } }, { upsert: true });
+}
+
+function keyOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+}

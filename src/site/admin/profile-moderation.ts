@@ -1,0 +1,59 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { filledParts } from '../../servers/moderate-profile.ts';
+import { LINKS, type Profile, type ProfilePart } from '../../servers/profile.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Typed } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { card, notice, select, textArea } from '../parts.ts';
+import { bannerImage, description, iconImage, PART_WORDS } from '../profile-parts.ts';
+import { day } from '../words.ts';
+import { adminServerPath } from './admin-frame.ts';
+
+type View = { base: string; server: WithId<Server>; typed: Typed };
+
+/** The card in which operators see a server's texts and pictures and remove them; empty without a profile. */
+export function profileModeration({ base, server, typed }: View): Content {
+  const { profile = {}, removedAt } = server;
+  const parts = filledParts(profile);
+  const removals = profile.removals ?? [];
+  if (removedAt || (parts.length === 0 && removals.length === 0)) return '';
+  return card({
+    id: 'profile',
+    title: 'Profile',
+    body: html`${removals.map(({ part, at, reason }) => html`<p class="small soft">Removed on ${day(at)}: ${PART_WORDS[part]}. “<bdi>${reason}</bdi>”</p>`)}
+      ${parts.map((part) => html`<section><h3>${asTitle(PART_WORDS[part])}</h3>${content(base, server, profile, part)}</section>`)}
+      ${parts.length > 0 ? removalForm(adminServerPath(base, server, '/profile/remove'), parts, typed) : ''}`,
+  });
+}
+
+function asTitle(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+function content(base: string, { name }: Server, profile: Profile, part: ProfilePart): Content {
+  const { banner, icon } = profile;
+  if (part === 'shortText') return html`<p dir="auto">${profile.shortText}</p>`;
+  if (part === 'description') return description(profile.description ?? '');
+  if (part === 'banner') return banner ? bannerImage(base, banner, name) : '';
+  if (part === 'icon') return iconImage(base, icon);
+  // As text: an operator should not open them by accident.
+  return html`<ul class="plain">${LINKS.map((link) => profile[link])
+    .filter(Boolean)
+    .map((address) => html`<li class="mono">${address}</li>`)}</ul>`;
+}
+
+function removalForm(path: string, parts: ProfilePart[], { values, errors }: Typed): Html {
+  const error = errors.part ?? errors.profileReason;
+  return html`<details class="confirm" ${error ? 'open' : ''}>
+    <summary class="button quiet">Remove a part…</summary>
+    <div class="confirm-body">
+      ${errors.part ? notice('bad', errors.part) : ''}
+      <form method="post" action="${path}#profile" class="stack">
+        ${select({ name: 'part', label: 'Part', value: values.part, options: parts.map((part) => [part, asTitle(PART_WORDS[part])]) })}
+        ${textArea({ name: 'profileReason', label: 'Reason (the owner sees it)', rows: 2, maxlength: 500, required: true, value: values.profileReason ?? '', error: errors.profileReason })}
+        <button class="danger" type="submit">Remove</button>
+      </form>
+    </div>
+  </details>`;
+}

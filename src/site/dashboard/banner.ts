@@ -1,0 +1,136 @@
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { HOUR } from '../../platform/clock.ts';
+import { useAllowance } from '../../platform/limits/rate-limit.ts';
+import { LARGEST_UPLOAD } from '../../platform/pictures/encode-picture.ts';
+import { PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
+import { removeBanner, setBanner } from '../../servers/profile-pictures.ts';
+import type { Server } from '../../servers/server.ts';
+import { serverOf, userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import type { Html } from '../html.ts';
+import { OWNER } from '../page-route.ts';
+import { button, card } from '../parts.ts';
+import { bannerImage, iconImage } from '../profile-parts.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
+import { serverPath } from './server-frame.ts';
+
+/** Uploads of a user; each costs up to seconds of a processor. */
+const UPLOADS = { times: 20, windowMs: HOUR };
+
+/** The largest request, in bytes: the file, and the headers and boundaries of its part. */
+const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
+
+/** A larger body is not read to its end: the connection is closed, and the browser may not show the answer. */
+const LARGEST_REFUSED = 32 * 1_024 * 1_024;
+
+const LIMITS = {
+  files: 1,
+  fields: 0,
+  parts: 1,
+  fileSize: LARGEST_UPLOAD,
+  headerPairs: 10,
+  fieldNameSize: 100,
+};
+
+const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
+
+type ShowError = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: string,
+  status: number,
+) => Promise<FastifyReply>;
+
+/** The forms that set and remove a server's banner. `show` shows the profile page with an error. */
+export async function bannerForms(
+  app: FastifyInstance,
+  { platform, show }: Pick<DashboardSources, 'platform'> & { show: ShowError },
+): Promise<void> {
+  const { base } = app.site;
+  await app.register(multipart, { limits: LIMITS });
+  const back = (reply: FastifyReply, server: Server, done: string) =>
+    reply.redirect(`${serverPath(base, server, '/profile')}?done=${done}#banner`, 303);
+
+  app.post('/servers/:serverId/profile/banner', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const user = userOf(request);
+    const until = await useAllowance(platform, `banner:${user._id.toHexString()}`, UPLOADS);
+    if (until) throw new PageError(429, `You can upload ${UPLOADS.times} pictures an hour.`, until);
+    try {
+      await setBanner(platform, server, await uploadedFile(request, reply), user.email);
+    } catch (error) {
+      if (!(error instanceof PictureError)) throw error;
+      return show(request, reply, error.message, STATUS[error.code] ?? 400);
+    }
+    return back(reply, server, 'banner');
+  });
+
+  app.post('/servers/:serverId/profile/banner/remove', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    await removeBanner(platform, server, userOf(request).email);
+    return back(reply, server, 'banner-removed');
+  });
+}
+
+/**
+ * The file of a form. Its size is known before it is read.
+ *
+ * @throws {PictureError} `none` or `too-large`
+ */
+async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  const none = new PictureError('none', 'Choose a picture first.');
+  if (!request.isMultipart()) throw none;
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  if (Number.isNaN(length)) throw new PageError(411, 'The upload must state its length.');
+  if (length > LARGEST_REFUSED) reply.header('connection', 'close');
+  if (length > LARGEST_REQUEST) throw tooLarge();
+  const { RequestFileTooLargeError } = request.server.multipartErrors;
+  try {
+    const file = await request.file();
+    const bytes = await file?.toBuffer();
+    if (!bytes || bytes.length === 0) throw none;
+    return bytes;
+  } catch (error) {
+    if (error instanceof RequestFileTooLargeError) throw tooLarge();
+    if (error instanceof PictureError) throw error;
+    request.log.info({ event: 'site.upload_malformed', err: error });
+    throw new PageError(400, 'The upload is malformed. Reload the page and try again.');
+  }
+}
+
+const tooLarge = () =>
+  new PictureError('too-large', 'The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.');
+
+/** The card with the banner, the icon and their forms. */
+export function picturesCard(
+  base: string,
+  path: string,
+  { name, profile }: Server,
+  error: string | undefined,
+): Html {
+  const { banner, icon } = profile ?? {};
+  const describedBy = error ? 'banner-hint banner-error' : 'banner-hint';
+  return card({
+    id: 'banner',
+    title: 'Banner and icon',
+    body: html`${banner ? bannerImage(base, banner, name) : ''}
+      <form method="post" action="${path}/banner#banner" enctype="multipart/form-data" class="stack">
+        <div class="field">
+          <label for="banner-file">${banner ? 'Another banner' : 'Banner'}</label>
+          <p class="hint" id="banner-hint">PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.</p>
+          ${error ? html`<p class="error" id="banner-error" role="alert">${error}</p>` : ''}
+          <input id="banner-file" name="banner" type="file" accept="image/png,image/jpeg,image/webp" required
+            aria-describedby="${describedBy}" ${error ? html`aria-invalid="true"` : ''} />
+        </div>
+        <button type="submit">Upload</button>
+      </form>
+      ${banner ? button({ to: `${path}/banner/remove`, text: 'Remove banner' }) : ''}
+      <div class="with-icon">${iconImage(base, icon)}<p class="small soft">${
+        icon?.picture
+          ? 'The icon comes from your server (server-icon.png) and follows it by itself.'
+          : 'A Minecraft Java server’s icon (server-icon.png, 64 × 64 pixels) appears by itself after the next check.'
+      }</p></div>`,
+  });
+}
