@@ -1,15 +1,23 @@
+import { createHash } from 'node:crypto';
 import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { type Compressed, compressOnce, encodedFor } from '../process/compressed.ts';
 import { nameSchemas } from './named-schemas.ts';
 
-const DESCRIPTION = `
+/** How long browsers and proxies may show the document without asking again. */
+const FRESH_SECONDS = 300;
+
+/** The introduction of the document. `publicUrl` is the listing's address. */
+const describe = (publicUrl: string) =>
+  `
 The API of a listed game server. Plugins and websites cast votes, report the server's status and read the data that the
 listing shows.
 
 **Tokens.** Every call needs the header \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes
-it in the server's dashboard, section "API Access". A revoked token is refused within 5 seconds. A missing, malformed,
+it in the server's dashboard, section "API access": open [Your servers](${publicUrl}/dashboard), choose the server, then "API
+access". The token is shown once. A revoked token is refused within 5 seconds. A missing, malformed,
 revoked or expired token, a token of another server, and an unknown or removed server all give the same 401, so that an
 outsider cannot find out which servers exist. A server's id never changes and is never reused.
 
@@ -31,10 +39,56 @@ surrogate and a parameter that is given twice are 400.
 **Limits.** Casting a vote and reporting a status have limits, which the headers \`RateLimit\`, \`RateLimit-Policy\` and
 \`Retry-After\` show. The other calls have none.
 
-**Messages.** The API sends no webhooks and no other events to its clients.
+**Messages.** The API sends no webhooks and no other events to its clients. A server's owner may set a vote listener,
+which is described below.
 
 **Versions.** The version is in the path. A new version gets a new prefix and the old one stays. The headers
 \`Deprecation\` and \`Sunset\` announce the end of a version.
+
+# Votes at a URL
+
+A server whose game has no Votifier can receive its votes at a URL. Its owner sets an HTTP listener in the dashboard,
+section "Vote listener", and gets a secret, which is shown once. The listing then posts each accepted vote there:
+
+\`\`\`json
+{"type":"vote.cast","data":{"vote_id":"01998a3e-7e4b-7000-8000-0123456789ab","server_id":"0123456789abcdef01234567","username":"Steve","voted_at":"2026-11-21T08:00:00.000Z"}}
+\`\`\`
+
+**Challenge.** Before the first vote, and later from time to time, the listing posts a signed challenge. The answer repeats
+it with any 2xx status, as \`{"challenge": "…"}\` or as plain text. Until then the votes wait.
+
+\`\`\`json
+{"type":"listener.challenge","data":{"server_id":"0123456789abcdef01234567","challenge":"x6PSX4PZ8dNT4qN9i3sD0gSOmXG0c2nD0mZ5V4vJ2jQ"}}
+\`\`\`
+
+**Signature.** Challenges and votes are signed as Standard Webhooks describes (headers \`webhook-id\`,
+\`webhook-timestamp\`, \`webhook-signature\`); there are libraries for many languages. \`webhook-id\` is the vote's id, the
+same in every attempt. Remember the ids that you have rewarded: a vote whose answer was lost is posted again. After the
+secret is replaced, votes carry both signatures for 24 hours.
+
+**Answer.** Any 2xx status is an acknowledgement, within 5 seconds. Redirects are not followed. Other answers are tried
+again for 72 hours, and \`Retry-After\` is respected up to an hour. A test vote has the username \`TallyportTest\`.
+
+# Claims
+
+A plugin may also ask the listing for votes. It checks whether a player voted in the last 24 hours and claims the vote
+before it rewards the player. However many calls come at once, exactly one claims a vote. A new plugin calls
+\`POST /api/v1/servers/{id}/votes/claim\` with an API token or a claim key (\`tpc_…\`), which may only check and claim votes
+of one server. Its owner makes the key in the dashboard under "Connect" or "API access"; "Connect" also has the
+configurations of known plugins. Excluded and quarantined votes answer as no vote, imported votes as claimed. The owner
+chooses under "Vote listener" whether votes are pushed, claimed or both; with both, each vote is rewarded twice.
+
+The contracts of known plugins answer at \`/api/\` with plain text and status 200. The claim key is in the address, so
+treat it as less secret than a token.
+
+| Call to \`/api/?…&key=KEY&username=NAME\` (or \`steamid=ID\`) | Answer |
+|---|---|
+| \`object=votes&element=claim\` | \`0\` no vote, \`1\` voted, \`2\` claimed |
+| \`action=post&object=votes&element=claim\` | \`1\` claimed now, \`0\` not |
+| \`action=custom&object=plugin&element=reward\` | \`1\` claimed now, \`2\` claimed before, \`0\` no vote |
+| \`action=status\` | \`0\` no vote, \`1\` voted, \`2\` claimed |
+| \`action=claim\` | \`1\` reward now, \`2\` claimed before, \`0\` no vote |
+| a wrong key | \`Error: server key not found\` |
 `.trim();
 
 /**
@@ -85,7 +139,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
       info: {
         title: 'Tallyport API',
         version: '1.0.0',
-        description: DESCRIPTION,
+        description: describe(publicUrl),
         license: { name: 'MIT', identifier: 'MIT' },
         contact: { name: 'The operators of this listing', url: publicUrl },
       },
@@ -110,11 +164,23 @@ export function readApiDocument(app: FastifyInstance): object {
   return nameSchemas(structuredClone(app.swagger()));
 }
 
-/** Serves `/openapi.json`. It needs no token. */
+/** Serves `/openapi.json`, compressed once. It needs no token. */
 export async function openApiDocument(app: FastifyInstance): Promise<void> {
-  let document: object | undefined;
-  app.get('/openapi.json', { schema: { hide: true } }, async () => {
-    document ??= readApiDocument(app);
-    return document;
+  let document: Promise<Compressed & { etag: string }> | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
+    document ??= compressDocument(readApiDocument(app));
+    const { etag, ...bodies } = await document;
+    reply.headers({ etag, 'cache-control': `public, max-age=${FRESH_SECONDS}` });
+    const body = encodedFor(request, reply, bodies);
+    if (request.headers['if-none-match'] === etag)
+      return reply.removeHeader('content-encoding').code(304).send();
+    return reply.type('application/json; charset=utf-8').send(body);
   });
+}
+
+async function compressDocument(document: object): Promise<Compressed & { etag: string }> {
+  const content = JSON.stringify(document);
+  // Weak: the encodings are the same document in other bytes.
+  const etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+  return { ...(await compressOnce(content)), etag };
 }

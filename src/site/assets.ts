@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { encodedFor } from '../process/compressed.ts';
 
 /** Its version is part of its path, and of the imports in scripts/solve.js. */
 const ALTCHA = 'altcha-lib-2.8.0';
@@ -68,14 +69,10 @@ export async function loadAssets(): Promise<Assets> {
     serve(app) {
       for (const { path, type, bodies } of loaded) {
         app.get(path, { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
-          const accepted = String(request.headers['accept-encoding'] ?? '');
-          const encoding = (['br', 'gzip'] as const).find((name) => accepted.includes(name)) ?? 'identity';
-          if (encoding !== 'identity') reply.header('content-encoding', encoding);
           return reply
             .header('cache-control', 'public, max-age=31536000, immutable')
-            .header('vary', 'accept-encoding')
             .type(type)
-            .send(bodies[encoding]);
+            .send(encodedFor(request, reply, bodies));
         });
       }
     },

@@ -1,8 +1,11 @@
 import { html } from 'hono/html';
 import type { Content, Html } from './html.ts';
 
-/** One point on a chart's time axis. `value` null means unknown and is drawn as a gap; `reason` says why. */
-export type ChartPoint = { label: string; value: number | null; reason?: string };
+/**
+ * One point on a chart's time axis. `value` null means unknown and is drawn as a gap; `reason` says why. With `at`, a script
+ * adds the time in the visitor's zone to the label.
+ */
+export type ChartPoint = { label: string; value: number | null; reason?: string; at?: Date };
 
 type Chart = {
   /** The chart's accessible name. */
@@ -65,10 +68,10 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
 
 /** Tooltips: each point covers its own part of the width. */
 function tips({ points, shown }: Chart, step: number): Html {
-  const parts = points.map(({ label, value, reason = 'unknown' }, index) => {
+  const parts = points.map(({ label, value, reason = 'unknown', at }, index) => {
     const from = Math.max((index - 0.5) * step, 0);
     const width = Math.min((index + 0.5) * step, WIDTH) - from;
-    return html`<rect x="${round(from)}" width="${round(width)}"><title>${label}: ${value === null ? reason : shown(value)}</title></rect>`;
+    return html`<rect x="${round(from)}" width="${round(width)}"${at ? html` data-at="${String(at.getTime())}"` : ''}><title>${label}: ${value === null ? reason : shown(value)}</title></rect>`;
   });
   // site.css sets their height to save bytes: there are many of them.
   return html`<g class="tips">${parts}</g>`;
@@ -139,7 +142,8 @@ function figureOf(
       ${[0, HEIGHT / 2, HEIGHT].map((y) => html`<line class="grid" x1="0" x2="${WIDTH}" y1="${y}" y2="${y}" />`)}
       ${drawing}
     </svg>
-    <div class="chart-times" aria-hidden="true">${labelled.map((point) => html`<span>${point?.label ?? ''}</span>`)}</div>
+    <div class="chart-times" aria-hidden="true">${labelled.map((point) => html`<span>${point?.at ? html`<time datetime="${point.at.toISOString()}" data-local="short">${point.label}</time>` : (point?.label ?? '')}</span>`)}</div>
+    <p class="chart-value small soft" aria-hidden="true">Touch the chart to read its values.</p>
     <details class="chart-numbers"><summary>Show as a table</summary>${numbers}</details>
   </figure>`;
 }

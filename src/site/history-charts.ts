@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';
 import type { Html } from './html.ts';
 import { dataTable } from './parts.ts';
-import { count, counted, day, decimal, duration, shortDay, time } from './words.ts';
+import { count, counted, day, decimal, duration, localTime, shortDay } from './words.ts';
 
 const dayOfYear = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const shortHour = new Intl.DateTimeFormat('en-GB', {
@@ -49,6 +49,7 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
     title,
     points: inSlots(history.points, { slotMs, ...step, now }).map((point) => ({
       label: format.format(point.at),
+      ...(slotMs < DAY ? { at: point.at } : {}),
       value: of(point),
       reason: whyNone(point),
     })),
@@ -58,7 +59,7 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
       caption: title,
       rows: inSlots(history.points, { slotMs: rowMs, ...step, now }).toReversed(),
       columns: [
-        { title: 'From', heads: true, cell: ({ at }) => (rowMs < DAY ? time(at) : day(at)) },
+        { title: 'From', heads: true, cell: ({ at }) => (rowMs < DAY ? localTime(at) : day(at)) },
         {
           title: 'Average',
           kind: 'number',

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, raw } from 'hono/html';
 import type { User } from '../accounts/user.ts';
+import { compressPage } from '../process/compressed.ts';
 import type { AssetName } from './assets.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
@@ -125,7 +126,25 @@ export async function sendPage(
   page: Page,
   status = 200,
 ): Promise<FastifyReply> {
-  return sendHtml(reply, pageFor(request, page), status);
+  const content = pageFor(request, page);
+  if (!isOwnNavigation(request)) return sendHtml(reply, content, status);
+  const body = await compressPage(request, reply, String(await content));
+  return reply.code(status).header('cache-control', 'no-store').type('text/html; charset=utf-8').send(body);
+}
+
+/**
+ * Whether a signed-in user opens a page from this site, or by its address. Only these answers are compressed: another
+ * site cannot make the browser send such a request, so it cannot measure sizes (BREACH, docs/adr/0099).
+ */
+function isOwnNavigation({ method, headers, signedIn }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': from, 'sec-fetch-dest': to } = headers;
+  return (
+    method === 'GET' &&
+    signedIn !== null &&
+    signedIn !== undefined &&
+    to === 'document' &&
+    (from === 'same-origin' || from === 'none')
+  );
 }
 
 function pageFor(request: FastifyRequest, page: Page): Html {

@@ -8,5 +8,5 @@ export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const;
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
-/** A public page or image, compressed (see public-page.ts). Private pages are not compressed, because of BREACH. */
+/** A public page or image, compressed (see public-page.ts). Because of BREACH, only `sendPage` compresses private pages. */
 export const PUBLIC = { ...ANYONE, compress: { threshold: 1_024 } } as const;

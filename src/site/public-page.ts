@@ -65,7 +65,7 @@ export async function sendPublicPage(
 ): Promise<FastifyReply> {
   reply.header('vary', 'cookie');
   if (request.signedIn) {
-    // A private page may show text of other users, so it is not compressed (BREACH).
+    // A private page may show text of other users, so only sendPage may compress it (BREACH).
     request.headers['x-no-compression'] = 'yes';
     const page = await make();
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);

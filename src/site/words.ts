@@ -70,9 +70,14 @@ export function exactTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${exactly.format(at)} UTC</time>`;
 }
 
-/** A UTC day: `21 Nov 2026`. */
+/** A UTC day as text: `21 Nov 2026`. */
+export function dayText(at: Date): string {
+  return dayOnly.format(at);
+}
+
+/** The same as a `time` element. */
 export function day(at: Date): Html {
-  return html`<time datetime="${at.toISOString().slice(0, 10)}">${dayOnly.format(at)}</time>`;
+  return html`<time datetime="${at.toISOString().slice(0, 10)}">${dayText(at)}</time>`;
 }
 
 /** A time relative to now: `3 minutes ago`, `in 2 hours`, `just now`. */

@@ -95,7 +95,9 @@ test('it describes contact, licence, where tokens come from and what a report ch
   expect(document.info).toMatchObject({
     license: { name: 'MIT', identifier: 'MIT' },
     contact: { url: 'https://vote.example.org' },
-    description: expect.stringContaining('dashboard, section "API Access"'),
+    description: expect.stringContaining(
+      'dashboard, section "API access": open [Your servers](https://vote.example.org/dashboard)',
+    ),
   });
   expect(document.info.description).not.toContain('tallyport token issue');
   expect(document.paths['/api/v1/servers/{server_id}/status']?.post).toMatchObject({

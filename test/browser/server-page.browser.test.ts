@@ -103,6 +103,32 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await check();
   });
 
+  test('a touch shows a value of the chart, with times in the visitor’s zone and UTC beside them', async () => {
+    await listServer(site, 'Touched');
+    const { page, open, check } = await openTab(browser, site.url, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+      timezoneId: 'Asia/Kolkata',
+      locale: 'en-GB',
+    });
+    await open('/servers/touched');
+    const value = page.locator('#players .chart-value');
+    expect(await value.textContent()).toBe('Touch the chart to read its values.');
+    const chart = page.locator('#players svg');
+    await chart.scrollIntoViewIfNeeded();
+    const box = await chart.boundingBox();
+    await page.touchscreen.tap((box?.x ?? 0) + (box?.width ?? 0) * 0.1, (box?.y ?? 0) + 40);
+    await expect.poll(() => value.textContent()).toMatch(/:[03]0 \(\d+ \w+, \d\d:[03]0 UTC\): 31$/);
+    const [, minute, utcMinute] = /:(\d\d) \(.*:(\d\d) UTC/.exec((await value.textContent()) ?? '') ?? [];
+    // India is 5 hours and 30 minutes ahead.
+    expect(minute).not.toBe(utcMinute);
+    expect(await page.locator('[data-zone]').textContent()).toMatch(/Asia\/(Kolkata|Calcutta)/);
+    const from = page.locator('#players .chart-numbers time').first();
+    expect(await from.getAttribute('title')).toMatch(/ UTC$/);
+    expect(await from.textContent()).not.toBe(await from.getAttribute('title'));
+    await check();
+  });
+
   test('a browser shows its images, also on another site’s page', async () => {
     await listServer(site, 'Pictured & <Framed>');
     const tab = await openTab(browser, site.url);

@@ -118,6 +118,25 @@ test('a name with the word comes before a message with it, and the message befor
   expect(await found('lagoon')).toEqual(['Lagoon', 'Message', 'Lagon']);
 });
 
+test('a server is found by its tags, its short text and its description, misspelt too', async () => {
+  const own = await testPlatform();
+  await listServers(own, [{ name: 'One' }, { name: 'Two' }]);
+  const profile = {
+    tags: ['skyblock', 'family-friendly'],
+    shortText: 'Islands in the mist',
+    description: '# Hello\n\nA **dungeon** crawler.',
+  };
+  await own.servers.updateOne({ name: 'Two' }, { $set: { profile } });
+  await recomputeRanks(own);
+  for (const typed of ['skyblock', 'skyblok', 'friendly', 'mist islands', 'dungeon', 'dungoen'])
+    expect(
+      (await searchListing(own, typed)).map(({ name }) => name),
+      typed,
+    ).toEqual(['Two']);
+  const found = await searchListing(own, 'dungeon', { tag: 'pvp' });
+  expect(found).toEqual([]);
+});
+
 test('a changed message is searched after the next ranking, and finds nothing false before', async () => {
   const own = await testPlatform();
   await listServers(own, [{ name: 'One', motd: 'towny' }]);

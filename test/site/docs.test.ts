@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { openWebApp, type WebApp } from '../support/web-app.ts';
 
@@ -18,12 +19,24 @@ test.each([
   const page = await app.inject(`${base}/docs/`);
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('<html lang="en">');
-  expect(page.body).toContain('<script src="js/scalar.js">');
+  const [, source] = /<script src="(js\/scalar\.js\?v=[\w-]{12})">/.exec(page.body) ?? [];
+  expect(page.body).toContain(`<a href="${base}/">← `);
   expect(page.body).toContain(`"url": "${base}/openapi.json"`);
   expect((await app.inject(`${base}/openapi.json`)).json().openapi).toBe('3.1.0');
   const script = await app.inject(`${base}/docs/js/scalar.js`);
   expect(script.headers['content-type']).toBe('application/javascript; charset=utf-8');
   expect(script.headers['cache-control']).toBe('max-age=3600');
+  const current = await app.inject({
+    url: `${base}/docs/${source}`,
+    headers: { 'accept-encoding': 'gzip, br' },
+  });
+  expect(current.headers).toMatchObject({
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-encoding': 'br',
+    vary: expect.stringContaining('accept-encoding'),
+  });
+  expect(current.rawPayload.length).toBeLessThan(script.rawPayload.length / 3);
+  expect(brotliDecompressSync(current.rawPayload).equals(script.rawPayload)).toBe(true);
   expect((await app.inject(`${base}/docs/tallyport.svg`)).statusCode).toBe(200);
 });
 
@@ -62,4 +75,35 @@ test('an invalid Host header is refused', async () => {
   const answer = await app.inject({ url: '/docs/', headers: { host: 'a b' } });
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toEqual({ error: 'The Host header is not a valid host.', code: 'malformed' });
+});
+
+test.each([
+  '/docs/',
+  '/openapi.json',
+])('%s is compressed as the client accepts it, and cached', async (path) => {
+  const { app } = web;
+  const get = (encodings: string, more: Record<string, string> = {}) =>
+    app.inject({ url: path, headers: { 'accept-encoding': encodings, ...more } });
+  const plain = await get('identity');
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  expect(plain.headers['cache-control']).toBe('public, max-age=300');
+  const [br, gzip, refused] = [await get('br, gzip'), await get('br;q=0, gzip'), await get('br;q=0')];
+  expect(brotliDecompressSync(br.rawPayload).equals(plain.rawPayload)).toBe(true);
+  expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
+  expect(refused.headers['content-encoding']).toBeUndefined();
+  const { etag } = plain.headers;
+  if (!etag) return;
+  const again = await get('br', { 'if-none-match': String(etag) });
+  expect([again.statusCode, again.rawPayload.length, again.headers['content-encoding']]).toEqual([
+    304,
+    0,
+    undefined,
+  ]);
+});
+
+test('the reference describes HTTP listeners and claims, and links to the page where tokens are made', async () => {
+  const { description } = (await web.app.inject('/openapi.json')).json().info;
+  for (const part of ['vote.cast', 'listener.challenge', 'webhook-signature', 'votes/claim', '/dashboard)']) {
+    expect(description).toContain(part);
+  }
 });

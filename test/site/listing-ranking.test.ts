@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import type { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
@@ -168,6 +169,36 @@ test('each game has a page with its own title, description and address; earlier 
     expect((await getPage(web, path)).statusCode, path).toBe(404);
   }
   expect((await getPage(web, '/?q=alpha&game=constructor')).statusCode).toBe(200);
+});
+
+test('each tag has a page with its own title and address; with a game it lists the servers with both', async () => {
+  const web = await listing(30);
+  await web.platform.servers.updateMany(
+    { name: { $in: ['Alpha 1', 'Alpha 2'] } },
+    { $set: { profile: { tags: ['survival', 'pvp'], shortText: 'Whales' } } },
+  );
+  await recomputeRanks(web.platform);
+  const { body } = await getPage(web, '/tags/survival');
+  expect(namesIn(body).toSorted()).toEqual(['Alpha 1', 'Alpha 2']);
+  expect(body).toContain('<title>Survival servers · Tallyport</title>');
+  expect(body).toContain('content="2 Survival servers on Tallyport, ranked by votes in 30 days');
+  expect(body).toContain('<link rel="canonical" href="http://localhost:3000/tags/survival" />');
+  expect(body).toContain('class="tag" href="/tags/pvp"');
+  expect(namesIn((await getPage(web, '/tags/survival?game=rust&sort=newest')).body)).toEqual(['Alpha 1']);
+  expect(namesIn((await getPage(web, '/?q=whales&tag=pvp')).body)).toHaveLength(2);
+  expect((await getPage(web, '/')).body).toContain('href="/tags/survival">Survival</a>');
+  for (const [from, to] of [
+    ['/?tag=survival', '/tags/survival'],
+    ['/tags/Survival?country=DE', '/tags/survival'],
+    ['/tags/survival/', '/tags/survival'],
+    ['/tags', '/'],
+  ] as const) {
+    const { statusCode, headers } = await getPage(web, from);
+    expect([from, statusCode, headers.location]).toEqual([from, 301, to]);
+  }
+  expect((await getPage(web, '/tags/vanilla')).body).toContain('noindex');
+  for (const path of ['/tags/nothing', '/tags/constructor', '/tags/%00', '/?q=a&tag=nothing'])
+    expect((await getPage(web, path)).statusCode, path).toBe(404);
 });
 
 test('versions are those of the chosen game, and another game drops the chosen version', async () => {

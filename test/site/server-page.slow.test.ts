@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendUser } from '../../src/accounts/users.ts';
@@ -128,15 +129,51 @@ describe('a server’s page', () => {
     );
   });
 
-  it('is compressed for visitors, and neither compressed nor cached for signed-in users', async () => {
+  it('says since when a server is offline, when it was last online, and that its ownership is proven', async () => {
+    const { id, path } = await list('Sunken Quay');
+    const shown = async (set: object) => {
+      await web.platform.servers.updateOne({ _id: id }, { $set: set });
+      const { body } = await getPage(web, path, olivia.headers);
+      return textOf(body.slice(body.indexOf('page-head'), body.indexOf('id="join"'))).replace(/\s+/g, ' ');
+    };
+    const now = web.platform.clock.now().getTime();
+    const probe = { 'probe.checkedAt': new Date(now), 'probe.intervalSeconds': 300 };
+    const online = await shown({ ...probe, 'probe.status': 'online', 'probe.succeededAt': new Date(now) });
+    expect(online).not.toMatch(/Last seen|Offline since|Ownership proven/);
+    const offline = { 'probe.status': 'offline', 'probe.offlineSince': new Date('2026-03-04T05:00:00Z') };
+    const seen = { 'probe.succeededAt': new Date('2026-03-04T04:45:00Z') };
+    expect(await shown({ ...offline, ...seen })).toMatch(
+      /Offline since 4 Mar 2026, 05:00 UTC \(\d+ days ago\)\. Last seen online 4 Mar 2026, 04:45 UTC ?\./,
+    );
+    expect(await shown({ 'probe.succeededAt': null })).toContain('Not seen online yet.');
+    const proof = { method: 'dns', at: new Date(now) };
+    expect(await shown({ proof })).toContain('Ownership proven');
+    expect(await shown({ 'proof.method': 'operator' })).toContain('Owner confirmed');
+  });
+
+  it('is compressed for visitors, and for signed-in users only if no other site can have asked; these get no cached page', async () => {
     const { path } = await list('Small Parcel');
     const accepting = { 'accept-encoding': 'gzip' };
     const stranger = await getPage(web, path, accepting);
     expect(stranger.headers['content-encoding']).toBe('gzip');
     expect(stranger.rawPayload.length).toBeLessThan(15_000);
-    const own = await getPage(web, path, { ...accepting, ...olivia.headers });
-    expect(own.headers['content-encoding']).toBeUndefined();
-    expect(own.headers['cache-control']).toBe('no-store');
+    const encodingFor = async (headers: Record<string, string>) => {
+      const own = await getPage(web, path, { ...accepting, ...olivia.headers, ...headers });
+      expect(own.headers['cache-control']).toBe('no-store');
+      const body = own.headers['content-encoding'] ? gunzipSync(own.rawPayload).toString() : own.body;
+      expect(body).toContain('Sign out');
+      return own.headers['content-encoding'];
+    };
+    const page = { 'sec-fetch-dest': 'document' };
+    for (const site of ['same-origin', 'none']) {
+      expect(await encodingFor({ ...page, 'sec-fetch-site': site }), site).toBe('gzip');
+    }
+    for (const site of ['same-site', 'cross-site']) {
+      expect(await encodingFor({ ...page, 'sec-fetch-site': site }), site).toBeUndefined();
+    }
+    // A refresh by the script, and a browser that does not say where the request comes from.
+    expect(await encodingFor({ 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' })).toBeUndefined();
+    expect(await encodingFor({})).toBeUndefined();
   });
 
   it('escapes text of users and game servers', async () => {

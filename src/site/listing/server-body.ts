@@ -47,7 +47,7 @@ export function serverBody(site: Site, view: View): Page {
       ${reviewsCard(base, view)}
       ${ownReviewCard(base, server, reader, now)}
       ${server.hiddenAt ? '' : shareCard(site, server)}
-      <p class="small soft">All days and times are UTC. ${server.hiddenAt ? '' : html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">Report this server</a>`}</p>`,
+      <p class="small soft">Days are UTC days. Times are <span data-zone>UTC</span>. ${server.hiddenAt ? '' : html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">Report this server</a>`}</p>`,
   };
 }
 

@@ -12,7 +12,7 @@ import { aboutBody, bannerImage, hasAbout, iconImage, tagChips } from '../profil
 import { serverFigures } from '../server-figures.ts';
 import { publicPath } from '../server-paths.ts';
 import type { Site } from '../site-settings.ts';
-import { count, counted, day, decimal, timeAgo } from '../words.ts';
+import { count, counted, day, dayText, decimal, localTime, relative, timeAgo } from '../words.ts';
 import { gamePath } from './ranking-query.ts';
 import { premiumMark } from './ranking-table.ts';
 import type { Seen, View } from './server-view.ts';
@@ -26,7 +26,7 @@ export function serverHead(site: Site, view: View): Html {
   const { info, found, now } = seen;
   const { banner, icon } = server.profile ?? {};
   return html`${banner ? bannerImage(base, banner, server.name) : ''}<div class="page-head">
-      <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(base, server, seen)}</div></div>
+      <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(base, server, seen)}${lastSeen(server, seen)}</div></div>
       <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
@@ -51,13 +51,40 @@ function favouriteStar(site: Site, { server, reader }: View): Content {
 }
 
 /** Game and country, if known. */
-function about(base: string, { game }: Server, { info: { countryCode, isPremium } }: Seen): Content {
+function about(base: string, server: Server, { info: { countryCode, isPremium } }: Seen): Content {
+  const { game } = server;
   const parts = [
     game && html`<a href="${base}${gamePath(game)}">${gameName(game)}</a>`,
     countryCode !== 'ZZ' && country(base, countryCode),
     isPremium && premiumMark(base),
+    ownershipMark(server),
   ].filter(Boolean);
   return parts.length > 0 ? html`<p class="about">${parts}</p>` : '';
+}
+
+/** Says that the server's owner is known, and how. */
+function ownershipMark({ ownerId, proof }: Server): Content {
+  if (!ownerId || !proof) return '';
+  const { how, text } =
+    proof.method === 'operator'
+      ? { how: 'An operator of this listing confirmed the owner', text: 'Owner confirmed' }
+      : { how: 'The owner showed control of this server', text: 'Ownership proven' };
+  return html`<span class="proven" title="${how} (${dayText(proof.at)}).">${text}</span>`;
+}
+
+/** Since when a server is offline and when it was last online; nothing while it is online. */
+function lastSeen({ probe, lastReport }: Server, { info: { status }, now }: Seen): Content {
+  if (status === 'online') return '';
+  const [last] = [probe.succeededAt, lastReport?.at]
+    .filter((at) => at instanceof Date)
+    .toSorted((a, b) => b.getTime() - a.getTime());
+  const parts = [
+    status === 'offline' &&
+      probe.offlineSince &&
+      html`Offline since ${localTime(probe.offlineSince)} (${relative(probe.offlineSince, now)}).`,
+    last ? html`Last seen online ${localTime(last)}.` : 'Not seen online yet.',
+  ].filter(Boolean);
+  return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
 }
 
 /** The short text and the tags. */

@@ -45,13 +45,29 @@ document.addEventListener('htmx:error', ({ target }) => {
   if (target instanceof Element && target.matches('[data-live]')) target.classList.add('stale');
 });
 
-// Times in the visitor's time zone; the full UTC time stays as the tooltip.
+// Times in the visitor's time zone; the UTC time stays as the tooltip.
 const localTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const shortTime = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 
 function showLocalTimes() {
   for (const time of document.querySelectorAll('time[data-local]')) {
     time.title ||= time.textContent;
-    time.textContent = localTime.format(new Date(time.dateTime));
+    const format = time.dataset.local === 'short' ? shortTime : localTime;
+    time.textContent = format.format(new Date(time.dateTime));
+  }
+  for (const point of document.querySelectorAll('.chart [data-at]')) {
+    const title = point.querySelector('title');
+    const [utc, ...value] = title.textContent.split(': ');
+    title.textContent = `${shortTime.format(Number(point.dataset.at))} (${utc} UTC): ${value.join(': ')}`;
+    delete point.dataset.at;
+  }
+  for (const zone of document.querySelectorAll('[data-zone]')) {
+    zone.textContent = `in your time zone, ${localTime.resolvedOptions().timeZone}`;
   }
 }
 
@@ -64,3 +80,16 @@ for (const nav of document.querySelectorAll('.tabs, .site-head nav')) {
   if (current)
     nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
 }
+
+// A touched chart shows the value under the finger below it, as the tooltip does for a mouse.
+function showTouched({ pointerType, clientX, clientY }) {
+  if (pointerType === 'mouse') return;
+  const mark = document.elementFromPoint(clientX, clientY);
+  const chart = mark?.closest('.chart');
+  const title = mark?.querySelector(':scope > title') ?? mark?.parentElement?.querySelector(':scope > title');
+  const value = chart?.closest('.chart-figure')?.querySelector('.chart-value');
+  if (title && value) value.textContent = title.textContent;
+}
+
+document.addEventListener('pointerdown', showTouched);
+document.addEventListener('pointermove', showTouched);

@@ -1,0 +1,54 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** The same content in each encoding that we offer. */
+export type Compressed = { br: Buffer; gzip: Buffer; identity: Buffer };
+type Encoding = keyof Compressed;
+
+const encodeBr = promisify(brotliCompress);
+const encodeGzip = promisify(gzip);
+
+/** The brotli quality of content that is compressed once, and of a page that is compressed for one request. */
+const QUALITY = { once: 9, page: 4 } as const;
+
+function br(plain: Buffer, quality: number): Promise<Buffer> {
+  return encodeBr(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+}
+
+/** Compresses content that many requests get. It runs outside the event loop. */
+export async function compressOnce(content: string | Buffer): Promise<Compressed> {
+  const identity = Buffer.from(content);
+  const [brotli, zipped] = await Promise.all([br(identity, QUALITY.once), encodeGzip(identity)]);
+  return { br: brotli, gzip: zipped, identity };
+}
+
+/** Compresses the page of one request and sets the headers; without an accepted encoding it returns the page. */
+export async function compressPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: string,
+): Promise<string | Buffer> {
+  const encoding = chooseEncoding(request, reply);
+  if (encoding === 'identity') return page;
+  return encoding === 'br' ? br(Buffer.from(page), QUALITY.page) : encodeGzip(page);
+}
+
+/** Returns the content in the encoding that the client prefers, and sets the headers. */
+export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies: Compressed): Buffer {
+  return bodies[chooseEncoding(request, reply)];
+}
+
+function chooseEncoding({ headers }: FastifyRequest, reply: FastifyReply): Encoding {
+  const accepted = String(headers['accept-encoding'] ?? '')
+    .split(',')
+    .flatMap((one) => {
+      const [name = '', weight = ''] = one.split(';');
+      return /^\s*q=0(\.0*)?\s*$/.test(weight) ? [] : [name.trim()];
+    });
+  const encoding = (['br', 'gzip'] as const).find((name) => accepted.includes(name)) ?? 'identity';
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary ? `${vary}, accept-encoding` : 'accept-encoding');
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return encoding;
+}
