@@ -10,8 +10,8 @@ const LOOPBACK = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', RELAY_INTERVAL_MS: '20
 /** The operator's own settings. */
 const OPERATOR = {
   CONTACT: 'help@example.org',
-  SITE_PAGES_DIR: new URL('site-pages', import.meta.url).pathname,
   FOOTER_LINKS: 'Forum https://forum.example.org',
+  SITE_PAGES_DIR: new URL('site-pages', import.meta.url).pathname,
 };
 
 /** The site on a port, with a worker and its own database. */
