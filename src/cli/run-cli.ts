@@ -9,6 +9,7 @@ import { addImportCommands } from './import.ts';
 import { addListenerCommands } from './listener.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addOperatorCommands } from './operator.ts';
+import { addPlayerCommands } from './player.ts';
 import { addRankCommands } from './rank.ts';
 import { addReviewCommands } from './review.ts';
 import { addServerCommands } from './server.ts';
@@ -124,6 +125,7 @@ function tallyport(terminal: Terminal): Command {
   addTokenCommands(program, terminal);
   addListenerCommands(program, terminal);
   addVoteCommands(program, terminal);
+  addPlayerCommands(program, terminal);
   addReviewCommands(program, terminal);
   addTagCommands(program, terminal);
   addImportCommands(program, terminal);

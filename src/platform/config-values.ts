@@ -174,3 +174,35 @@ export const mailAddress = z
     /^([^<>\r\n]+<)?[^\s<>@]+@[^\s<>@]+>?$/,
     'must be an address such as votes@example.org or Tallyport <votes@example.org>',
   );
+
+const CONTACT_RULE =
+  'must be an e-mail address or an http:// or https:// address, with at most 200 characters';
+
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/[^\s<>"]+$/.test(value) && URL.canParse(value);
+}
+
+/** How users reach the operator: `help@example.org` or `https://example.org/help`. */
+export const contact = z
+  .string()
+  .trim()
+  .max(200, CONTACT_RULE)
+  .refine((value) => isWebAddress(value) || z.email().safeParse(value).success, CONTACT_RULE);
+
+const MAX_FOOTER_LINKS = 8;
+
+/** Links with a text each: `Discord https://discord.gg/abc, Our forum https://forum.example.org`. */
+export const footerLinks = z.string().transform((value, context) => {
+  const items = value.split(/,\s+|,$/).flatMap((item) => item.trim() || []);
+  const links = items.map((item) => {
+    const [, text = '', href = ''] = /^(.{1,40}?)\s+(\S+)$/.exec(item) ?? [];
+    if (!isWebAddress(href) || href.length > 300) {
+      context.addIssue(
+        `«${item}» is not a text of at most 40 characters and an http:// or https:// address, such as Forum https://forum.example.org`,
+      );
+    }
+    return { text, href };
+  });
+  if (links.length > MAX_FOOTER_LINKS) context.addIssue(`must have at most ${MAX_FOOTER_LINKS} links`);
+  return links;
+});

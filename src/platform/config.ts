@@ -6,7 +6,9 @@ import { HOUR, MINUTE, SECOND } from './clock.ts';
 import {
   canaryList,
   cidrList,
+  contact,
   durations,
+  footerLinks,
   listenHost,
   mailAddress,
   mongoUri,
@@ -77,6 +79,11 @@ const environment = z.object({
     .max(300, 'must have at most 300 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default(''),
+  /** An e-mail address or a link, shown where users need the operator. */
+  CONTACT: contact.optional(),
+  /** A folder with the operator's pages (see site/site-pages.ts). */
+  SITE_PAGES_DIR: z.string().optional(),
+  FOOTER_LINKS: footerLinks.default([]),
   /** Used by older versions. If it is set, the web process logs what replaced it. */
   OPERATOR_PASSWORD_HASH: z.string().optional(),
   OPERATOR_TWO_FACTOR: oneOf(['required', 'optional']).default('required'),

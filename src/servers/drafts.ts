@@ -44,8 +44,10 @@ export class TooManyDraftsError extends Error {
   }
 }
 
-const TAKEN =
+/** The errors of an address that only the operator can decide about. */
+export const TAKEN =
   'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.';
+export const MOVE_TAKEN = 'Another server is listed there. If it is yours, ask the operator of this listing.';
 
 /**
  * Checks that no server with an owner is listed at an address.
@@ -175,7 +177,7 @@ export async function saveMove(
     throw new InvalidDocumentError({ address: 'Another server of yours is listed there.' });
   if (holder.kind !== 'nobody')
     throw new InvalidDocumentError({
-      address: 'Another server is listed there. If it is yours, ask the operator of this listing.',
+      address: MOVE_TAKEN,
     });
   const { name, game, queryPort, countryCode } = server;
   const move = await checked<ServerDraft>(serverDrafts, {

@@ -4,8 +4,10 @@ import { html, raw } from 'hono/html';
 import type { User } from '../accounts/user.ts';
 import { compressPage } from '../process/compressed.ts';
 import type { AssetName } from './assets.ts';
+import { contactHref } from './contact.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
+import { SITE_PAGES } from './site-pages.ts';
 import type { Site } from './site-settings.ts';
 
 /** A page without its frame. */
@@ -73,9 +75,17 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
     </header>
     <main id="content" class="${width}" tabindex="-1">${body}</main>
-    <footer class="site-foot"><a href="${base}/how-ranking-works">How the ranking works</a><a href="${base}/docs/">API reference</a></footer>
+    <footer class="site-foot">${footer(site)}</footer>
   </body>
 </html>`;
+}
+
+/** The links of the footer: our pages, the operator's pages, the operator's links. */
+function footer(site: Site): Html {
+  const { base, pages, footerLinks } = site;
+  const contact = contactHref(site);
+  const own = [...pages.keys()].filter((name) => name !== 'contact');
+  return html`<a href="${base}/how-ranking-works">How the ranking works</a><a href="${base}/docs/">API reference</a>${contact ? html`<a href="${contact}">Contact</a>` : ''}${own.map((name) => html`<a href="${base}/${name}">${SITE_PAGES[name]}</a>`)}${footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`)}`;
 }
 
 /** Metadata for search engines and previews, with absolute URLs. */

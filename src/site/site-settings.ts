@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ConnectedConfig } from '../platform/config.ts';
 import type { AssetName, Assets } from './assets.ts';
 import type { Access } from './route-access.ts';
+import { readSitePages, type SitePages } from './site-pages.ts';
 
 /** Settings of the site that every page needs. */
 export type Site = {
@@ -13,6 +14,12 @@ export type Site = {
   name: string;
   /** A notice at the top of every page; empty for none. */
   notice: string;
+  /** The operator's e-mail address or link. */
+  contact: string | undefined;
+  /** The operator's own pages. */
+  pages: SitePages;
+  /** The operator's links in the footer. */
+  footerLinks: { text: string; href: string }[];
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
   /** Every route of the site with its access. */
@@ -25,7 +32,11 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the site of `app`, for all pages and error pages. */
+/**
+ * Sets the site of `app`, for all pages and error pages.
+ *
+ * @throws {ConfigError} when the operator's pages cannot be read
+ */
 export function nameSite(app: FastifyInstance, config: ConnectedConfig, assets: Assets): void {
   const base = config.basePath;
   app.decorate('site', {
@@ -33,6 +44,9 @@ export function nameSite(app: FastifyInstance, config: ConnectedConfig, assets: 
     url: config.PUBLIC_URL.replace(/\/+$/, ''),
     name: config.SERVICE_NAME,
     notice: config.NOTICE,
+    contact: config.CONTACT,
+    pages: readSitePages(config.SITE_PAGES_DIR),
+    footerLinks: config.FOOTER_LINKS,
     asset: (name) => `${base}${assets.path(name)}`,
     routes: [],
   });

@@ -7,6 +7,13 @@ import { startWorker } from '../support/workers.ts';
 /** Allows listeners on loopback and finds due votes soon. Time limits are those of production. */
 const LOOPBACK = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', RELAY_INTERVAL_MS: '200' };
 
+/** The operator's own settings. */
+const OPERATOR = {
+  CONTACT: 'help@example.org',
+  FOOTER_LINKS: 'Forum https://forum.example.org',
+  SITE_PAGES_DIR: new URL('site-pages', import.meta.url).pathname,
+};
+
 /** The site on a port, with a worker and its own database. */
 export type RunningSite = {
   /** The site's URL: `http://127.0.0.1:41234`. */
@@ -20,7 +27,7 @@ export async function startSite(env: Record<string, string> = {}): Promise<Runni
   // Links contain the site's URL, so it must be known before the site starts.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const opened = await testPlatform({ ...LOOPBACK, PUBLIC_URL: url, ...env });
+  const opened = await testPlatform({ ...LOOPBACK, ...OPERATOR, PUBLIC_URL: url, ...env });
   const platform = { ...opened, passwords: CHEAP_PASSWORDS };
   const { app } = await openWebAppOn(platform);
   await app.listen({ host: '127.0.0.1', port });

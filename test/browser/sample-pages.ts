@@ -29,6 +29,7 @@ const ofServer = (part: string): SamplePage => ({
 /** One page of each route, with data in it. */
 export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/', '/how-ranking-works'),
+  ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms'),
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },

@@ -111,6 +111,7 @@ async function open(ends: Ends): Promise<{ url: string; platform: Platform }> {
     DESTINATION_LIMIT: '1000000',
     ACCOUNT_LIMIT: '1000000',
     OPERATOR_TWO_FACTOR: 'optional',
+    SITE_PAGES_DIR: fileURLToPath(new URL('site-pages', import.meta.url)),
   };
   const { config, url, stop } = await startAllInOne(loadConfig(env), { log: console.log, env });
   ends.push(stop);

@@ -26,6 +26,14 @@ describe('a wrong value is reported in one line', () => {
       { TRUST_PROXY: 'maybe' },
       'TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
     ],
+    [
+      { CONTACT: 'call me' },
+      'CONTACT («call me») must be an e-mail address or an http:// or https:// address, with at most 200 characters',
+    ],
+    [
+      { FOOTER_LINKS: 'Forum https://forum.example.org, Chat javascript:alert(1)' },
+      'FOOTER_LINKS: «Chat javascript:alert(1)» is not a text of at most 40 characters and an http:// or https:// address, such as Forum https://forum.example.org',
+    ],
     [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: «» is not a time like 30s, 2m or 6h'],
     [
       { SECRET_KEY: 'x' },

@@ -13,6 +13,10 @@ import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
 const TABLE: Record<string, Access> = {
   'GET /': 'anyone',
   'GET /how-ranking-works': 'anyone',
+  'GET /contact': 'anyone',
+  'GET /imprint': 'anyone',
+  'GET /privacy': 'anyone',
+  'GET /terms': 'anyone',
   'GET /robots.txt': 'anyone',
   'GET /sitemap.xml': 'anyone',
   'GET /sitemaps/:file': 'anyone',

@@ -9,6 +9,7 @@ export function environmentOf(config: ConnectedConfig): Record<string, string> {
     CANARY_ADDRESSES,
     DELIVERY_SCHEDULE,
     BREAKER_SCHEDULE,
+    FOOTER_LINKS,
     ...rest
   } = config;
   const plain = Object.entries(rest).filter(([, value]) => value !== undefined);
@@ -18,6 +19,7 @@ export function environmentOf(config: ConnectedConfig): Record<string, string> {
     CANARY_ADDRESSES: CANARY_ADDRESSES.map(
       ({ game, host, port }) => `${game === null ? '' : `${game}@`}${host}:${port}`,
     ).join(','),
+    FOOTER_LINKS: FOOTER_LINKS.map(({ text, href }) => `${text} ${href}`).join(', '),
     DELIVERY_SCHEDULE: inSeconds(DELIVERY_SCHEDULE),
     BREAKER_SCHEDULE: inSeconds(BREAKER_SCHEDULE),
   };

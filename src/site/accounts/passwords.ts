@@ -7,11 +7,13 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { countLink } from '../../accounts/sign-in-limits.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { signInHeaders } from '../access.ts';
+import { contactLine } from '../contact.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
+import type { Site } from '../site-settings.ts';
 import type { AccountSources } from './account-sources.ts';
 import { evenly, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './library.ts';
 import { newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
@@ -35,13 +37,13 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
   const sendsMail = platform.config.SMTP_URL !== undefined;
 
   app.get('/forgot-password', ANYONE, async (request, reply) =>
-    sendPage(request, reply, sendsMail ? forgotPage(base, UNTOUCHED) : askOperatorPage()),
+    sendPage(request, reply, sendsMail ? forgotPage(app.site, UNTOUCHED) : askOperatorPage(app.site)),
   );
 
   app.post('/forgot-password', ANYONE, async (request, reply) => {
-    if (!sendsMail) return sendPage(request, reply, askOperatorPage(), 404);
+    if (!sendsMail) return sendPage(request, reply, askOperatorPage(app.site), 404);
     const { data, typed } = readForm(forgotForm, request);
-    if (!data) return sendPage(request, reply, forgotPage(base, typed), 400);
+    if (!data) return sendPage(request, reply, forgotPage(app.site, typed), 400);
     const retryAt = await countLink(platform, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
     await evenly(() => sendEntryLink(platform, auth, data.email));
@@ -93,7 +95,8 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
   }
 }
 
-function forgotPage(base: string, { values, errors }: Typed): Page {
+function forgotPage(site: Site, { values, errors }: Typed): Page {
+  const { base } = site;
   return {
     title: 'Reset your password',
     width: 'narrow',
@@ -104,6 +107,7 @@ function forgotPage(base: string, { values, errors }: Typed): Page {
         ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
         <button type="submit">Send link</button>
       </form>
+      ${contactLine(site)}
       <p><a href="${base}/sign-in">Back to sign-in</a></p>`,
   };
 }
@@ -119,12 +123,13 @@ function sentPage(email: string): Page {
   };
 }
 
-function askOperatorPage(): Page {
+function askOperatorPage(site: Site): Page {
   return {
     title: 'Reset your password',
     width: 'narrow',
     body: html`<h1>Reset your password</h1>
-      <p>This listing does not send e-mail. Ask its operator for a link to set a new password.</p>`,
+      <p>This listing does not send e-mail. Ask its operator for a link to set a new password.</p>
+      ${contactLine(site)}`,
   };
 }
 

@@ -10,7 +10,14 @@ import { SIGNED_IN } from '../page-route.ts';
 import { notice } from '../parts.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving, idOf } from './drafts.ts';
-import { addressFields, gameFields, nameField, serverForm, valuesOf } from './server-fields.ts';
+import {
+  addressFields,
+  gameFields,
+  nameField,
+  namingContact,
+  serverForm,
+  valuesOf,
+} from './server-fields.ts';
 
 /** `/dashboard/servers/new`: the form for a new server, or for editing a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
@@ -47,7 +54,7 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
         return refuse(withError(typed, sentence));
       }
       if (error instanceof PageError) throw error;
-      return refuse(errorsOf(error, typed.values));
+      return refuse(namingContact(app.site, errorsOf(error, typed.values)));
     }
   });
 }

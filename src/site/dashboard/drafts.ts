@@ -5,6 +5,7 @@ import { type Proved, proveDraft } from '../../listing/prove-draft.ts';
 import { discardDraft, findDraft } from '../../servers/drafts.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
+import { contactWords } from '../contact.ts';
 import { PageError } from '../error-pages.ts';
 import { sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
@@ -89,6 +90,7 @@ export async function afterProving(
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
     throw new PageError(503, 'Another server is being listed right now. Check again.');
   });
+  const contact = contactWords(reply.server.site);
   switch (proved.kind) {
     case 'listed':
       return reply.redirect(`${base}/dashboard/servers/${proved.serverId.toHexString()}?done=${done}`, 303);
@@ -97,12 +99,12 @@ export async function afterProving(
     case 'taken':
       throw new PageError(
         409,
-        'This address and port are already listed for another owner. If the server is yours, contact the operator of this listing.',
+        `This address and port are already listed for another owner. If the server is yours, contact the operator of this listing.${contact}`,
       );
     case 'too-many-servers':
       throw new PageError(
         409,
-        'Your account has reached its maximum number of servers. Remove one, or ask the operator of this listing for more.',
+        `Your account has reached its maximum number of servers. Remove one, or ask the operator of this listing for more.${contact}`,
       );
     case 'refused':
       throw new PageError(

@@ -1,9 +1,12 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { gameOf, listGames } from '../../games/games.ts';
+import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
+import { contactWords } from '../contact.ts';
 import type { Typed } from '../form.ts';
 import type { Html } from '../html.ts';
 import { PORT_LENGTH, select, textField } from '../parts.ts';
+import type { Site } from '../site-settings.ts';
 
 /** A port as a number, NaN if empty; the feature validates it. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
@@ -78,6 +81,13 @@ export function isGame(game: string): boolean {
 const GAMES = listGames()
   .filter(({ notAsked }) => notAsked === null)
   .filter(({ id, name }) => gameOf(name).id === id);
+
+/** Adds the operator's contact to an error that only the operator can solve. */
+export function namingContact(site: Site, typed: Typed): Typed {
+  const { address } = typed.errors;
+  if (address !== TAKEN && address !== MOVE_TAKEN) return typed;
+  return { ...typed, errors: { ...typed.errors, address: `${address}${contactWords(site)}` } };
+}
 
 export function nameField({ values, errors }: Typed): Html {
   return textField({

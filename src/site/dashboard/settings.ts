@@ -22,7 +22,15 @@ import { writtenText } from '../plain-text.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { afterProving } from './drafts.ts';
 import { proofCards } from './proof.ts';
-import { addressFields, addressForm, detailsForm, gameFields, nameField, valuesOf } from './server-fields.ts';
+import {
+  addressFields,
+  addressForm,
+  detailsForm,
+  gameFields,
+  nameField,
+  namingContact,
+  valuesOf,
+} from './server-fields.ts';
 import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
@@ -122,7 +130,10 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
       }
       await saveMove(platform, server, data, user._id);
     } catch (error) {
-      return show(request, reply, { address: errorsOf(error, typed.values), status: 400 });
+      return show(request, reply, {
+        address: namingContact(app.site, errorsOf(error, typed.values)),
+        status: 400,
+      });
     }
     return proveAddress(request, reply);
   });

@@ -9,6 +9,7 @@ import { ranking } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
+import { sitePages } from './site-page.ts';
 import { votePages } from './vote-page.ts';
 
 /** The public pages: the ranking, its explanation, servers, and site maps for search engines. */
@@ -16,6 +17,7 @@ export async function listing(app: FastifyInstance, sources: ListingSources): Pr
   await keepPublicPages(app);
   ranking(app, sources);
   howRankingWorks(app, sources);
+  sitePages(app);
   forSearchEngines(app, sources);
   serverPages(app, sources);
   votePages(app, sources);

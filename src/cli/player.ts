@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { type Erased, erasePlayer } from '../listing/erase-player.ts';
+import { usernameSchema } from '../votes/username.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError, wrongUse } from './failure.ts';
+import { BY } from './find.ts';
+import { counted } from './format.ts';
+import { withProgress } from './progress.ts';
+import { canAsk, confirms } from './prompt.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
+
+export function addPlayerCommands(program: Command, terminal: Terminal): void {
+  program
+    .command('player')
+    .description('answer a player’s request about personal data')
+    .command('erase')
+    .description('remove a player’s name from votes, reviews, favourites and the audit log')
+    .argument('<username>', 'the player, in any spelling')
+    .option('--dry-run', 'only count what would be changed')
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText('after', examples(terminal, 'player erase Steve --dry-run', 'player erase Steve --yes'))
+    .action(onPlatform(terminal, erase, { longRun: true }));
+}
+
+type Options = { dryRun?: boolean; yes?: boolean };
+
+async function erase(
+  session: Session,
+  text: string,
+  { dryRun = false, yes = false }: Options,
+): Promise<Answer> {
+  const { terminal } = session;
+  const name = usernameSchema.parse(text);
+  if (!dryRun && !yes) await requireYes(terminal, name);
+  const label = dryRun ? 'Counting' : 'Erasing';
+  const erased = await withProgress(terminal, label, 'servers', (progress) =>
+    erasePlayer(session, name, BY, { dryRun, progress }),
+  );
+  const { open, recent } = erased.remaining;
+  const complete = open + recent === 0;
+  return {
+    json: {
+      dry_run: dryRun,
+      votes: erased.votes,
+      reviews: erased.reviews,
+      favourites: erased.favourites,
+      audit_entries: erased.auditEntries,
+      remaining_open_votes: open,
+      remaining_recent_votes: recent,
+      complete,
+    },
+    text: erasedText(name, erased, dryRun),
+    ...(complete || dryRun ? {} : { exitCode: 1 }),
+  };
+}
+
+async function requireYes(terminal: Terminal, name: string): Promise<void> {
+  if (!canAsk(terminal))
+    throw wrongUse('Erasing a name cannot be undone. Add --yes to do it without confirmation.');
+  if (!(await confirms(terminal, `Erase the player name «${name}» on all servers?`)))
+    throw new CommandError('not-confirmed', 'Nothing was changed.');
+}
+
+function erasedText(name: string, { remaining, ...erased }: Erased, dryRun: boolean): string {
+  const records = [
+    counted(erased.votes, 'vote'),
+    counted(erased.reviews, 'review'),
+    counted(erased.favourites, 'saved name'),
+    `${erased.auditEntries} in the audit log`,
+  ].join(', ');
+  const lines = [`${dryRun ? 'Would erase' : 'Erased'} «${name}» in: ${records}. Votes still count.`];
+  if (remaining.recent > 0) {
+    lines.push(
+      `Kept for now: ${counted(remaining.recent, 'vote')} of the last 24 hours, which the cooldown and claims need. Run this command again in 24 hours.`,
+    );
+  }
+  if (remaining.open > 0) {
+    lines.push(
+      `Kept for now: ${counted(remaining.open, 'vote')} with an open delivery or in quarantine. Run this command again when that has ended.`,
+    );
+  }
+  return lines.join('\n');
+}

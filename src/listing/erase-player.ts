@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import type { Collection, Filter, ObjectId } from 'mongodb';
+import type { FavouriteList } from '../favourites/favourite-list.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
+import type { Progress } from '../platform/progress.ts';
+import type { Review } from '../reviews/review.ts';
+import type { Server } from '../servers/server.ts';
+import { usernameKey } from '../votes/username.ts';
+import type { Vote } from '../votes/vote.ts';
+
+type Erasing = {
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  reviews: Collection<Review>;
+  favourites: Collection<FavouriteList>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+};
+
+/** Replaces a player's name. */
+export const ERASED_PLAYER = '(erased)';
+
+/** How many records had the name and lost it, or would lose it; `remaining` votes keep it for now. */
+export type Erased = {
+  votes: number;
+  reviews: number;
+  favourites: number;
+  auditEntries: number;
+  remaining: { open: number; recent: number };
+};
+
+/** Delivery is still to happen, or an operator has yet to decide about it. */
+const OPEN: Filter<Vote> = {
+  $or: [{ 'delivery.state': { $in: ['waiting', 'sending'] } }, { quarantinedAt: { $exists: true } }],
+};
+
+/**
+ * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites and the audit log. Votes
+ * still count; those of the last 24 hours and those with an open delivery keep the name. Running it again completes it.
+ *
+ * @param name - a valid player name
+ * @param by - who asked for it, for the audit log, which does not get the name
+ * @param options - with `dryRun`, it only counts; `progress` counts servers
+ */
+export async function erasePlayer(
+  deps: Erasing,
+  name: string,
+  by: string,
+  { dryRun = false, progress = () => undefined }: { dryRun?: boolean; progress?: Progress } = {},
+): Promise<Erased> {
+  const key = usernameKey(name);
+  const votes = await eraseVotes(deps, key, { dryRun, progress });
+  const erased = {
+    ...votes,
+    reviews: await eraseNames(deps.reviews, {}, 'username', key, dryRun),
+    favourites: await eraseNames(
+      deps.favourites,
+      { username: { $exists: true } },
+      'username',
+      key,
+      dryRun,
+      null,
+    ),
+    auditEntries: await eraseNames(deps.auditLog, { action: 'vote.forget' }, 'details.username', key, dryRun),
+  };
+  if (!dryRun) {
+    await recordAudit(deps, { by, action: 'player.erase', serverId: null, details: { ...erased } });
+  }
+  return erased;
+}
+
+async function eraseVotes(
+  { servers, votes, clock }: Erasing,
+  key: string,
+  { dryRun, progress }: { dryRun: boolean; progress: Progress },
+): Promise<Pick<Erased, 'votes' | 'remaining'>> {
+  const since = after(clock.now(), -DAY);
+  const ids = await servers.find({}, { projection: { _id: 1 } }).toArray();
+  const erased = { votes: 0, remaining: { open: 0, recent: 0 } };
+  progress(0, ids.length);
+  for (const [done, { _id: serverId }] of ids.entries()) {
+    const ofPlayer = { serverId, usernameKey: key };
+    const erasable = { ...ofPlayer, ...olderThan(since), $nor: [OPEN] };
+    // Before the change: afterwards only votes that keep the name are found.
+    erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...OPEN });
+    erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [OPEN, olderThan(since)] });
+    erased.votes += dryRun ? await votes.countDocuments(erasable) : await eraseVotesOf(votes, erasable);
+    progress(done + 1, ids.length);
+  }
+  return erased;
+}
+
+/** Votes that block no vote and that no plugin can claim any more: cast, and released from a quarantine, before. */
+function olderThan(since: Date): Filter<Vote> {
+  return {
+    votedAt: { $lte: since },
+    'delivery.events': { $not: { $elemMatch: { kind: 'released', at: { $gt: since } } } },
+  };
+}
+
+/** Each vote by itself: a sharded cluster moves a vote to another shard only so, because its key changes. */
+async function eraseVotesOf(votes: Collection<Vote>, filter: Filter<Vote>): Promise<number> {
+  // No name has this key, because keys of names have no space at their beginning.
+  const key = ` erased ${randomUUID()}`;
+  const found = await votes.find(filter, { projection: { _id: 1 } }).toArray();
+  let erased = 0;
+  for (const { _id } of found) {
+    const changed = await votes.updateOne({ ...filter, _id }, [
+      { $set: { username: ERASED_PLAYER, usernameKey: key } },
+      // Listeners may repeat the name in their answer.
+      { $unset: ['delivery.attempts.words', 'claim.key'] },
+    ]);
+    erased += changed.modifiedCount;
+  }
+  return erased;
+}
+
+/** Replaces the name in a field of documents that no index finds by player, or with null removes the field. */
+async function eraseNames<T extends { _id: ObjectId }>(
+  collection: Collection<T>,
+  filter: Filter<T>,
+  field: 'username' | 'details.username',
+  key: string,
+  dryRun: boolean,
+  replacement: string | null = ERASED_PLAYER,
+): Promise<number> {
+  type Named = { _id: ObjectId; username?: unknown; details?: { username?: unknown } };
+  let erased = 0;
+  for await (const named of collection.find<Named>(filter, { projection: { [field]: 1 } })) {
+    const name = field === 'username' ? named.username : named.details?.username;
+    if (typeof name !== 'string' || usernameKey(name) !== key) continue;
+    erased += 1;
+    if (dryRun) continue;
+    const same = { _id: named._id, [field]: name } as Filter<T>;
+    await collection.updateOne(same, [
+      replacement === null ? { $unset: field } : { $set: { [field]: replacement } },
+    ]);
+  }
+  return erased;
+}

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import markdownIt from 'markdown-it';
+import { ConfigError } from '../platform/config.ts';
+
+/** The pages that an operator writes, in the order of the footer. Each is `<name>.md` in `SITE_PAGES_DIR`. */
+export const SITE_PAGES = {
+  contact: 'Contact',
+  imprint: 'Imprint',
+  privacy: 'Privacy',
+  terms: 'Terms',
+} as const;
+export type SitePageName = keyof typeof SITE_PAGES;
+
+/** An operator's page: its title and its text as HTML, the heading of level 1 included. */
+export type SitePage = { title: string; html: string };
+export type SitePages = ReadonlyMap<SitePageName, SitePage>;
+
+const MAX_KILOBYTES = 64;
+
+const markdown = markdownIt({ html: false, linkify: true });
+// The content security policy refuses inline styles, so columns are not aligned.
+markdown.core.ruler.push('no-inline-style', ({ tokens }) => {
+  for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null;
+});
+
+/** Renders a text that the operator wrote. HTML in it is shown as text, and links to scripts stay text. */
+export function renderTrustedMarkdown(text: string): string {
+  return markdown.render(text);
+}
+
+/**
+ * Reads the pages of a folder; without a folder there are none.
+ *
+ * @throws {ConfigError} when the folder or a page cannot be read, is empty, is not UTF-8, or has more than 64 KB
+ */
+export function readSitePages(folder: string | undefined): SitePages {
+  if (folder === undefined) return new Map();
+  const files = new Set(listFolder(folder));
+  const names = (Object.keys(SITE_PAGES) as SitePageName[]).filter((name) => files.has(`${name}.md`));
+  if (names.length === 0) {
+    const expected = Object.keys(SITE_PAGES).map((name) => `${name}.md`);
+    throw new ConfigError([`SITE_PAGES_DIR («${folder}») has none of the files ${expected.join(', ')}`]);
+  }
+  return new Map(names.map((name) => [name, pageOf(name, readText(join(folder, `${name}.md`)))]));
+}
+
+function pageOf(name: SitePageName, text: string): SitePage {
+  const tokens = markdown.parse(text, {});
+  const heading = tokens.findIndex(({ tag, level }) => tag === 'h1' && level === 0);
+  const words = tokens[heading + 1]?.children
+    ?.map(({ content }) => content)
+    .join('')
+    .trim();
+  const title = (heading >= 0 && words) || SITE_PAGES[name];
+  const body = renderTrustedMarkdown(text);
+  return { title, html: heading >= 0 ? body : `<h1>${SITE_PAGES[name]}</h1>\n${body}` };
+}
+
+function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw new ConfigError([`SITE_PAGES_DIR («${folder}») cannot be read: ${messageOf(error)}`]);
+  }
+}
+
+function readText(file: string): string {
+  const bytes = readBounded(file);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new ConfigError([`SITE_PAGES_DIR: ${file} is not a text in UTF-8`]);
+  }
+  if (text.trim() === '') throw new ConfigError([`SITE_PAGES_DIR: ${file} is empty`]);
+  return text;
+}
+
+function readBounded(file: string): Buffer {
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile()) throw new ConfigError([`SITE_PAGES_DIR: ${file} is not a file`]);
+    if (stats.size > MAX_KILOBYTES * 1_024) {
+      throw new ConfigError([`SITE_PAGES_DIR: ${file} has more than ${MAX_KILOBYTES} KB`]);
+    }
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError([`SITE_PAGES_DIR: ${file} cannot be read: ${messageOf(error)}`]);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
