@@ -154,6 +154,7 @@ function serverRecord(server: WithId<Server>): object {
     game: server.game ?? null,
     country_code: server.countryCode ?? null,
     how_to_vote: server.howToVote ?? null,
+    profile: profileRecord(server.profile),
     web_votes: server.webVotes ?? true,
     listed_at: server.listedAt,
     hidden_at: server.hiddenAt ?? null,
@@ -161,6 +162,14 @@ function serverRecord(server: WithId<Server>): object {
     members: server.members?.map(({ role, at }) => ({ role, at })) ?? [],
     invitations: server.invitations?.map(({ email, role, at }) => ({ email, role, at })) ?? [],
   };
+}
+
+/** The texts of a profile; its pictures are named, not contained. */
+function profileRecord(profile: Server['profile']): object | null {
+  if (!profile) return null;
+  const { shortText, description, tags, languages, website, discord, store, rules, video, banner } = profile;
+  const links = { website, discord, store, rules, video };
+  return { short_text: shortText, description, tags, languages, ...links, banner: banner?.wide ?? null };
 }
 
 /** The tokens and the listener of a server, without their secrets. */

@@ -49,6 +49,8 @@ test('the file has what belongs to the user, and no secret', async () => {
   await noteUsername(platform, user.userId, 'Steve');
   const from = { address: '203.0.113.7', userId: user.userId };
   await complain(platform, others, { kind: 'other', text: 'It is a copy.' }, from);
+  const profile = { shortText: 'Words of the owner', tags: ['pvp'] };
+  await platform.servers.updateOne({ _id: own }, { $set: { profile } });
   const member = { userId: user.userId, role: 'read' as const, at: new Date() };
   await platform.servers.updateOne({ _id: others }, { $set: { members: [member] } });
   const { headers, secret: appSecret, backupCodes } = await setUpTwoFactor(web, user);
@@ -64,6 +66,7 @@ test('the file has what belongs to the user, and no secret', async () => {
     servers: [
       {
         name: 'Own "Craft"',
+        profile: { short_text: 'Words of the owner', tags: ['pvp'] },
         tokens: [{ name: 'plugin', kind: 'api' }],
         listener: { protocol: 'votifier-v2', address: 'play.example.org:8192' },
       },
