@@ -87,7 +87,7 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     await press('Enter');
     // The link to the formula, then the form's fields in order.
     await press('Tab');
-    for (const field of ['q', 'game', 'country', 'online']) {
+    for (const field of ['q', 'game', 'tag', 'country', 'online']) {
       await press('Tab');
       expect(await page.evaluate('document.activeElement.name')).toBe(field);
     }

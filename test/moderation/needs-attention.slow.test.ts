@@ -48,6 +48,7 @@ test('an empty listing needs nothing', async () => {
     playersDiffer: none,
     unusualVotes: none,
     quarantines: none,
+    complaints: 0,
   });
 });
 
