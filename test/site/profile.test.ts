@@ -77,7 +77,9 @@ describe('the profile form', () => {
     expect(page).toContain('A lighthouse for &lt;b&gt;every&lt;/b&gt; island.');
     expect(page).toContain('<h3>Welcome</h3>');
     expect(page).toContain('<a href="https://map.example.org" rel="nofollow ugc noopener">Map</a>');
-    expect(page).toContain('<a class="tag" href="/tags/economy">Economy</a><a class="tag" href="/tags/survival">Survival</a>');
+    expect(page).toContain(
+      '<a class="tag" href="/tags/economy">Economy</a><a class="tag" href="/tags/survival">Survival</a>',
+    );
     expect(page).toContain('href="https://discord.gg/AbCdEf" rel="nofollow ugc noopener noreferrer"');
     expect(textOf(page)).toContain('English, German, French');
     expect(page).toMatch(/<meta name="description" content="[^"]*A lighthouse for/);
