@@ -210,7 +210,7 @@ describe('every contract', () => {
     // The time to claim begins with the release.
     all.clock.move(2 * DAY);
     await requestInclusion(platform, quarantineId, 'operator');
-    await finishExclusion(platform, quarantineId, { settledMs: 0 });
+    await finishExclusion(platform, quarantineId, { settledMs: -HOUR });
     all.clock.move(DAY - HOUR);
     expect(await said(all, `${A_REWARD}&username=Held`)).toBe('1');
     all.clock.move(HOUR);
