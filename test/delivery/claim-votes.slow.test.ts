@@ -400,7 +400,7 @@ describe('Draining a backlog', () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
     const { clock, listener, platform, serverId } = bench;
-    listener.behaviour = { answerDelayMs: 200 };
+    listener.behaviour = { answerDelayMs: 50 };
     let arrivedBefore = Number.POSITIVE_INFINITY;
     const update = platform.listeners.findOneAndUpdate.bind(platform.listeners);
     vi.spyOn(platform.listeners, 'findOneAndUpdate').mockImplementation(async (...asked) => {
@@ -409,7 +409,10 @@ describe('Draining a backlog', () => {
       return found;
     });
     const draining = bench.drain();
-    await vi.waitUntil(() => listener.votes.length >= 10, EVENTUALLY);
+    const claimed = () => platform.votes.countDocuments({ 'delivery.state': 'sending' });
+    await vi.waitUntil(async () => (await claimed()) >= 40, EVENTUALLY);
+    // Sending what is claimed takes longer than the lease is renewed next.
+    listener.behaviour = { answerDelayMs: 500 };
     await removeListener(platform, serverId, 'test');
     expect(await draining).toEqual({ kind: 'busy' });
     expect(arrivedBefore).toBeLessThan(150);
