@@ -1,5 +1,6 @@
 import { type GameEntry, games } from 'gamedig';
 import { editDistance } from '../platform/edit-distance.ts';
+import { t } from '../platform/language/t.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
 
 /** A game of gamedig's list, with the data needed to query its servers. */
@@ -32,8 +33,9 @@ export class GameError extends Error {
 export class UnknownGameError extends GameError {
   constructor(text: string) {
     const similar = similarGames(text).map(({ id, name }) => `${id} (${name})`);
-    const hint = similar.length > 0 ? `Similar: ${similar.join(', ')}.` : 'No game in the list is similar.';
-    super('game-unknown', `There is no game «${text}» in the list. ${hint}`);
+    const hint =
+      similar.length > 0 ? `Similar: ${similar.join(', ')}.` : t('No game in the list is similar.');
+    super('game-unknown', t('There is no game «{text}» in the list. {hint}', { text, hint }));
     this.name = 'UnknownGameError';
   }
 }
@@ -133,7 +135,10 @@ export function gameOf(text: string): Game {
   if (reason) {
     throw new GameError(
       'game-not-asked',
-      `${game.name} servers cannot be queried: ${reason}. Leave the game out: the server then reports its own status.`,
+      t(
+        '{game} servers cannot be queried: {reason}. Leave the game out: the server then reports its own status.',
+        { game: game.name, reason },
+      ),
     );
   }
   return game;

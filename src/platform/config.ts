@@ -21,6 +21,7 @@ import {
   trustProxy,
   wholeNumber,
 } from './config-values.ts';
+import { LANGUAGES } from './language/language.ts';
 
 /** The environment is invalid: one readable line for each error. */
 export class ConfigError extends Error {
@@ -73,6 +74,8 @@ const environment = z.object({
     .max(64, 'must have at most 64 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default('Tallyport'),
+  /** The language of the pages for visitors whose browser prefers none of them. */
+  DEFAULT_LANGUAGE: oneOf(LANGUAGES).default('en'),
   NOTICE: z
     .string()
     .trim()

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { t } from '../platform/language/t.ts';
 import type { Content, Html } from './html.ts';
 
 /** Refresh intervals in seconds, while work is in progress and otherwise. */
@@ -24,8 +25,8 @@ export function livePart(part: {
     data-hx-swap="outerMorph" data-hx-trigger="every ${String(open ? FAST : SLOW)}s, seen">
     <p class="for-readers" role="status">${announcement}</p>
     ${body}
-    <p class="small soft"><span class="kept-fresh">This section refreshes automatically.</span>
-      <span class="not-fresh">Could not refresh: the connection was lost or the listing is restarting.</span>
-      <a href="${href}">Refresh</a></p>
+    <p class="small soft"><span class="kept-fresh">${t('This section refreshes automatically.')}</span>
+      <span class="not-fresh">${t('Could not refresh: the connection was lost or the listing is restarting.')}</span>
+      <a href="${href}">${t('Refresh')}</a></p>
   </div>`;
 }

@@ -13,6 +13,7 @@ import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
 import { serveFlags } from './flags.ts';
 import { listing } from './listing/listing.ts';
+import { languageLinks } from './page-language.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 /** No third-party content, no inline scripts or styles, no framing by other sites. */
@@ -60,6 +61,7 @@ export async function site(
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
   serveFlags(app);
+  languageLinks(app, config);
 
   await app.register(listing, { platform, metrics });
   await app.register(accountPages, { platform, auth, devices });

@@ -18,6 +18,7 @@ const TABLE: Record<string, Access> = {
   'GET /privacy': 'anyone',
   'GET /terms': 'anyone',
   'GET /robots.txt': 'anyone',
+  'GET /language/:language': 'anyone',
   'GET /sitemap.xml': 'anyone',
   'GET /sitemaps/:file': 'anyone',
   'GET /games': 'anyone',

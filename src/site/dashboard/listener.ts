@@ -14,6 +14,7 @@ import {
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf, userOf } from '../access.ts';
@@ -29,22 +30,26 @@ import { timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
-import { LISTENER_TONES, listenerAnnouncement, listenerState } from './listener-state.ts';
+import { LISTENER_STATES, LISTENER_TONES, listenerAnnouncement, listenerState } from './listener-state.ts';
 import { listenerStatusReader } from './listener-status.ts';
 import { testCard } from './listener-test.ts';
 import { rewardsForm, rewardsRoute } from './rewards.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
-  set: 'Vote listener saved. Waiting votes are being sent. Send a test vote to check that votes arrive.',
-  'set-and-resent':
+  set: defineMessage(
+    'Vote listener saved. Waiting votes are being sent. Send a test vote to check that votes arrive.',
+  ),
+  'set-and-resent': defineMessage(
     'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.',
-  'set-sent':
+  ),
+  'set-sent': defineMessage(
     'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link below.',
-  paused: 'Listener paused. Votes are counted and wait until you resume it.',
-  resumed: 'Listener resumed. Waiting votes are being sent.',
-  rewards: 'Rewards saved.',
-  removed: 'Listener removed. Votes are counted, but no longer forwarded.',
+  ),
+  paused: defineMessage('Listener paused. Votes are counted and wait until you resume it.'),
+  resumed: defineMessage('Listener resumed. Waiting votes are being sent.'),
+  rewards: defineMessage('Rewards saved.'),
+  removed: defineMessage('Listener removed. Votes are counted, but no longer forwarded.'),
 };
 
 /** The protocol whose fields the form shows. */
@@ -84,8 +89,8 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources): 
       announcement: listenerAnnouncement(listener),
       open: listener.waiting > 0,
       body: card({
-        title: 'Status',
-        actions: badge(LISTENER_TONES[listener.state], listener.state),
+        title: t('Status'),
+        actions: badge(LISTENER_TONES[listener.state], t(LISTENER_STATES[listener.state])),
         body: listenerState({ listener, queuePaused }, path, now),
       }),
     };
@@ -97,19 +102,23 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources): 
       warning ? notice('attention', warning) : '',
       state
         ? livePart(state)
-        : html`<p>Votes are already counted. Set up a vote listener to forward them to your game.</p>`,
+        : html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
       listener ? testCard(path, listener) : '',
       listener
         ? card({
             id: 'rewards',
-            title: 'Rewards',
+            title: t('Rewards'),
             body: rewardsForm(path, listener.rewards ?? undefined, hasKeys),
           })
         : '',
-      card({ id: 'settings', title: listener ? 'Settings' : 'Set up the vote listener', body: settings }),
+      card({
+        id: 'settings',
+        title: listener ? t('Settings') : t('Set up the vote listener'),
+        body: settings,
+      }),
     ];
     const page = {
-      title: `Vote listener · ${server.name}`,
+      title: t('Vote listener · {server}', { server: server.name }),
       live: listener !== null,
       messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/listener', body }),
@@ -206,7 +215,9 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources): 
     if (!rotated) {
       const message = notice(
         'attention',
-        'The listener has changed since you opened this page, so no secret was created. If you sent the form twice, the first request created it.',
+        t(
+          'The listener has changed since you opened this page, so no secret was created. If you sent the form twice, the first request created it.',
+        ),
       );
       return show(request, reply, { message, status: 409 });
     }
@@ -216,19 +227,19 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources): 
 }
 
 function noListener(): PageError {
-  return new PageError(404, 'This server has no vote listener.');
+  return new PageError(404, t('This server has no vote listener.'));
 }
 
 /** The form with the errors of the settings beside their fields. */
 function settingErrors(error: unknown, values: Record<string, string>): Typed {
   if (error instanceof CredentialError) return { values, errors: { secret: error.message } };
   if (error instanceof UnsealError) {
-    const unreadable = 'The stored value cannot be read. Enter it again.';
+    const unreadable = t('The stored value cannot be read. Enter it again.');
     return 'secret' in values
       ? { values, errors: { secret: unreadable } }
       : withError(
           { values, errors: {} },
-          'The stored secret cannot be read. Remove the listener and set it up again.',
+          t('The stored secret cannot be read. Remove the listener and set it up again.'),
         );
   }
   return errorsOf(error, values);

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { statusAt } from '../../history/current-status.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, notice, tabs } from '../parts.ts';
@@ -19,16 +20,16 @@ type Frame = {
 
 /** The parts of a server's dashboard, in the order of their tabs. */
 export const PARTS = [
-  ['', 'Overview'],
-  ['/profile', 'Profile'],
-  ['/votes', 'Votes'],
-  ['/connect', 'Connect'],
-  ['/listener', 'Vote listener'],
-  ['/tokens', 'API access'],
-  ['/statistics', 'Statistics'],
-  ['/reviews', 'Reviews'],
-  ['/members', 'Members'],
-  ['/settings', 'Settings'],
+  ['', defineMessage('Overview')],
+  ['/profile', defineMessage('Profile')],
+  ['/votes', defineMessage('Votes')],
+  ['/connect', defineMessage('Connect')],
+  ['/listener', defineMessage('Vote listener')],
+  ['/tokens', defineMessage('API access')],
+  ['/statistics', defineMessage('Statistics')],
+  ['/reviews', defineMessage('Reviews')],
+  ['/members', defineMessage('Members')],
+  ['/settings', defineMessage('Settings')],
 ] as const;
 
 /** The path of a server's dashboard, or of one part of it. */
@@ -40,18 +41,18 @@ export function serverPath(base: string, server: Pick<Server, '_id'>, part = '')
 export function serverFrame({ base, server, now, part, body }: Frame): Html {
   return html`<div class="page-head">
       <div>
-        <p class="small"><a href="${base}/dashboard">Your servers</a> · <a href="${base}${publicPath(server)}">Public page</a></p>
+        <p class="small"><a href="${base}/dashboard">${t('Your servers')}</a> · <a href="${base}${publicPath(server)}">${t('Public page')}</a></p>
         <h1><bdi>${server.name}</bdi></h1>
       </div>
       ${statusBadge(server, now)}
     </div>
     ${tabs(
       server.name,
-      PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text })),
+      PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text: t(text) })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? notice('attention', html`The operator has hidden this server from the ranking and public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and votes keep working.`) : ''}
-    ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', html`The operator removed a part of this server’s profile. <a href="${serverPath(base, server, '/profile')}">See the reason</a>.`) : ''}
+    ${server.hiddenAt ? notice('attention', html`${t('The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.', { reason: server.hiddenReason ?? '' })}`) : ''}
+    ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', t('The operator removed a part of this server’s profile. <a>See the reason</a>.', { a: (text) => html`<a href="${serverPath(base, server, '/profile')}">${text}</a>` })) : ''}
     ${body}`;
 }
 
@@ -59,6 +60,12 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
 export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
+
+const STATUSES: Record<ServerStatus, Text> = {
+  online: defineMessage('online'),
+  offline: defineMessage('offline'),
+  unknown: defineMessage('unknown'),
+};
 
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
@@ -68,5 +75,5 @@ export function statusBadge(server: Pick<Server, 'probe' | 'lastReport'>, now: D
 }
 
 export function badgeOf(status: ServerStatus): Html {
-  return badge(TONES[status], status);
+  return badge(TONES[status], t(STATUSES[status]));
 }

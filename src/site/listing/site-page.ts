@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html, raw } from 'hono/html';
+import { t } from '../../platform/language/t.ts';
 import { PageError } from '../error-pages.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
@@ -13,10 +14,13 @@ export function sitePages(app: FastifyInstance): void {
     app.get(path, PUBLIC, (request, reply) =>
       sendPublicPage(request, reply, path, async () => {
         const page = pages.get(name);
-        if (!page) throw new PageError(404, 'This listing does not have this page.');
+        if (!page) throw new PageError(404, t('This listing does not have this page.'));
         return {
           title: page.title,
-          listed: { canonical: path, description: `${page.title} of ${listing}.` },
+          listed: {
+            canonical: path,
+            description: t('{title}: {listing}.', { title: page.title, listing }),
+          },
           body: html`<article class="card prose">${raw(page.html)}</article>`,
         };
       }),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { noteUsername } from '../../favourites/favourites.ts';
 import { SECOND } from '../../platform/clock.ts';
+import { t } from '../../platform/language/t.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import { requireRightClock } from '../../process/clock-gate.ts';
 import { databaseTimeLeft } from '../../process/database-time.ts';
@@ -62,7 +63,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
     if (retryAt)
       throw new PageError(
         429,
-        'Too many votes were started from your network. Try again in a minute, or sign in to vote.',
+        t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
         retryAt,
       );
     const vote = { server, username: data.username, voter: voterOf(platform, request) };
@@ -145,6 +146,6 @@ async function voteOf(platform: Platform, request: FastifyRequest, server: WithI
   const vote = UUID.isValid(voteId)
     ? await platform.votes.findOne({ _id: new UUID(voteId), serverId: server._id })
     : null;
-  if (!vote) throw new PageError(404, 'This server has no such vote.');
+  if (!vote) throw new PageError(404, t('This server has no such vote.'));
   return vote;
 }
