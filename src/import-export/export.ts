@@ -3,6 +3,7 @@ import { computableDays } from '../history/aggregate-day.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import type { Clock } from '../platform/clock.ts';
 import { startOf } from '../platform/periods/period-marks.ts';
+import { namelessId } from '../votes/nameless.ts';
 import type { Vote } from '../votes/vote.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
 
@@ -66,7 +67,7 @@ export async function exportVotes(
 ): Promise<Export> {
   const counting = { serverId, ...between('votedAt', span), excludedAt: { $exists: false } };
   const found = votes
-    .find(counting, { projection: { serverId: 1, username: 1, votedAt: 1 } })
+    .find(counting, { projection: { serverId: 1, username: 1, usernameKey: 1, votedAt: 1 } })
     .sort({ votedAt: 1 })
     .batchSize(BATCH);
   const total = await countVotesBetween(
@@ -78,8 +79,15 @@ export async function exportVotes(
   return { total, lines: linesOf(found, voteRecord) };
 }
 
-function voteRecord({ serverId, username, votedAt }: Vote): object {
-  return { server_id: serverId.toHexString(), username, voted_at: votedAt.toISOString() };
+function voteRecord({ serverId, username, usernameKey, votedAt }: Vote): object {
+  const nameless = namelessId(usernameKey);
+  return {
+    server_id: serverId.toHexString(),
+    username,
+    voted_at: votedAt.toISOString(),
+    // Two votes without a name at the same time stay two.
+    ...(nameless === null ? {} : { nameless }),
+  };
 }
 
 function between(field: string, { since, until }: Span): Record<string, unknown> {
