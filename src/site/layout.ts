@@ -7,7 +7,7 @@ import type { AssetName } from './assets.ts';
 import { contactHref } from './contact.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
-import { SITE_PAGES } from './site-pages.ts';
+import { SITE_PAGES, type SitePageName } from './site-pages.ts';
 import type { Site } from './site-settings.ts';
 
 /** A page without its frame. */
@@ -84,7 +84,8 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
 function footer(site: Site): Html {
   const { base, pages, footerLinks } = site;
   const contact = contactHref(site);
-  const own = [...pages.keys()].filter((name) => name !== 'contact');
+  const names = Object.keys(SITE_PAGES) as SitePageName[];
+  const own = names.filter((name) => name !== 'contact' && (pages.has(name) || name === 'privacy'));
   return html`<a href="${base}/how-ranking-works">How the ranking works</a><a href="${base}/docs/">API reference</a>${contact ? html`<a href="${contact}">Contact</a>` : ''}${own.map((name) => html`<a href="${base}/${name}">${SITE_PAGES[name]}</a>`)}${footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`)}`;
 }
 
