@@ -48,7 +48,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   answerHalfClosed(app.server);
 
   const assets = await loadAssets();
-  nameSite(app, config, assets);
+  nameSite(app, platform, assets);
   handleErrors(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);

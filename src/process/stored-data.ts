@@ -180,6 +180,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     kept: () => 'a minute',
     ttl: { field: 'expiresAt', seconds: MINUTE_LATER },
   },
+  announcements: null,
   pictures: null,
   tagLists: null,
   usedProofs: null,

@@ -72,6 +72,7 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
     <header class="site-head">
       <a class="brand" href="${base}/"><img src="${site.asset('tallyport.svg')}" alt="" width="28" height="28" />${name}</a>
       <nav aria-label="Site">${links(site, user, path)}</nav>
+      ${site.announcement.shown()}
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
     </header>
     <main id="content" class="${width}" tabindex="-1">${body}</main>

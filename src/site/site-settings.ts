@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { ConnectedConfig } from '../platform/config.ts';
+import type { Platform } from '../process/platform.ts';
+import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
 import type { AssetName, Assets } from './assets.ts';
 import type { Access } from './route-access.ts';
 import { readSitePages, type SitePages } from './site-pages.ts';
@@ -14,6 +15,8 @@ export type Site = {
   name: string;
   /** A notice at the top of every page; empty for none. */
   notice: string;
+  /** The operators' announcement, above the content of every page. */
+  announcement: AnnouncementCache;
   /** The operator's e-mail address or link. */
   contact: string | undefined;
   /** The operator's own pages. */
@@ -37,13 +40,15 @@ declare module 'fastify' {
  *
  * @throws {ConfigError} when the operator's pages cannot be read
  */
-export function nameSite(app: FastifyInstance, config: ConnectedConfig, assets: Assets): void {
+export function nameSite(app: FastifyInstance, platform: Platform, assets: Assets): void {
+  const { config } = platform;
   const base = config.basePath;
   app.decorate('site', {
     base,
     url: config.PUBLIC_URL.replace(/\/+$/, ''),
     name: config.SERVICE_NAME,
     notice: config.NOTICE,
+    announcement: createAnnouncementCache(platform),
     contact: config.CONTACT,
     pages: readSitePages(config.SITE_PAGES_DIR),
     footerLinks: config.FOOTER_LINKS,

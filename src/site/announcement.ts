@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import { html, raw } from 'hono/html';
+import type { Announcement, AnnouncementLevel } from '../moderation/announcement.ts';
+import { currentAnnouncement, isShown } from '../moderation/announcements.ts';
+import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
+import { renderMarkdown } from '../platform/markdown.ts';
+import type { Platform } from '../process/platform.ts';
+import type { Content } from './html.ts';
+
+/** A process shows an announcement that another one set after this time. */
+const STALE_MS = 5 * SECOND;
+/** A request waits this long for a new one, and else shows what is known. */
+const WAIT_MS = SECOND / 4;
+
+/** The announcement as a web process knows it. */
+export type AnnouncementCache = {
+  /** For the layout; nothing without an announcement. */
+  shown(): Content;
+  /** Reads it again if it is stale. Concurrent calls share one read; a failure changes nothing. */
+  refresh(): Promise<void> | undefined;
+  /** Reads it again, after this process changed it. */
+  reload(): Promise<void>;
+};
+
+type Reading = Pick<Platform, 'announcements' | 'clock' | 'log'>;
+type Rendered = Pick<Announcement, 'until'> & { content: Content };
+
+export function createAnnouncementCache(deps: Reading): AnnouncementCache {
+  let current: Rendered | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    const start = performance.now();
+    try {
+      const found = await currentAnnouncement(deps);
+      current = found && { until: found.until ?? null, content: rendered(found) };
+    } catch (error) {
+      deps.log.debug({ event: 'announcement.not_read', reason: String(error) });
+    }
+    readAt = start;
+  }
+
+  return {
+    shown: () => (current && isShown(current, deps.clock.now()) ? current.content : ''),
+    refresh() {
+      if (performance.now() - readAt < STALE_MS) return undefined;
+      reading ??= read().finally(() => {
+        reading = undefined;
+      });
+      return within(WAIT_MS, reading).catch(() => undefined);
+    },
+    reload: read,
+  };
+}
+
+/** Keeps the announcement of the pages in this scope fresh. */
+export function refreshAnnouncement(app: FastifyInstance): void {
+  const { announcement } = app.site;
+  app.addHook('onRequest', async () => {
+    await announcement.refresh();
+  });
+}
+
+const TITLES: Record<AnnouncementLevel, string> = { info: 'Announcement', warning: 'Warning' };
+
+/** Visitors close it without a script. */
+function rendered({ text, level }: Announcement): Content {
+  return html`<details class="announcement ${level}" open>
+    <summary>${TITLES[level]}</summary>
+    <div class="prose" dir="auto">${raw(renderMarkdown(text))}</div>
+  </details>`;
+}
