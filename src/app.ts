@@ -47,7 +47,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   answerExpectations(app.server);
   answerHalfClosed(app.server);
 
-  const assets = await loadAssets();
+  const assets = await loadAssets(config);
   nameSite(app, platform, assets);
   handleErrors(app);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });

@@ -6,6 +6,7 @@ import { HOUR, MINUTE, SECOND } from './clock.ts';
 import {
   canaryList,
   cidrList,
+  colour,
   contact,
   durations,
   footerLinks,
@@ -84,6 +85,9 @@ const environment = z.object({
   /** A folder with the operator's pages (see site/site-pages.ts). */
   SITE_PAGES_DIR: z.string().optional(),
   FOOTER_LINKS: footerLinks.default([]),
+  /** The look of the pages (see site/look). */
+  ACCENT_COLOUR: colour.optional(),
+  LOGO: z.string().optional(),
   /** How many months players' names stay in votes, and addresses in the audit log; 0: for ever. */
   KEEP_PLAYER_NAMES_MONTHS: wholeNumber(0, 1_200).default(0),
   KEEP_ADDRESSES_MONTHS: wholeNumber(0, 1_200).default(24),

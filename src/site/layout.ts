@@ -52,7 +52,7 @@ const HTMX = JSON.stringify({
 /** The whole document. */
 export function layout(site: Site, user: User | null, page: Page & { path: string }): Html {
   const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
-  const { base, name } = site;
+  const { base, name, logo } = site;
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -61,7 +61,7 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
     <meta name="color-scheme" content="light dark" />
     ${listed ? listing(site, title, listed) : html`<meta name="robots" content="noindex" />`}
     <title>${title} · ${name}</title>
-    <link rel="icon" type="image/svg+xml" href="${site.asset('tallyport.svg')}" />
+    <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
@@ -70,7 +70,7 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
   <body>
     <a class="skip" href="#content">Skip to the content</a>
     <header class="site-head">
-      <a class="brand" href="${base}/"><img src="${site.asset('tallyport.svg')}" alt="" width="28" height="28" />${name}</a>
+      <a class="brand" href="${base}/"><img src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a>
       <nav aria-label="Site">${links(site, user, path)}</nav>
       ${site.announcement.shown()}
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}

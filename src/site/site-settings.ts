@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Platform } from '../process/platform.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
 import type { AssetName, Assets } from './assets.ts';
+import type { Logo } from './look/logo.ts';
 import type { Access } from './route-access.ts';
 import { readSitePages, type SitePages } from './site-pages.ts';
 
@@ -23,6 +24,8 @@ export type Site = {
   pages: SitePages;
   /** The operator's links in the footer. */
   footerLinks: { text: string; href: string }[];
+  /** The logo in the head of every page, which is the favicon too. */
+  logo: Logo & { href: string; isOwn: boolean };
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
   /** Every route of the site with its access. */
@@ -52,6 +55,7 @@ export function nameSite(app: FastifyInstance, platform: Platform, assets: Asset
     contact: config.CONTACT,
     pages: readSitePages(config.SITE_PAGES_DIR),
     footerLinks: config.FOOTER_LINKS,
+    logo: { ...assets.logo, href: `${base}${assets.logo.path}` },
     asset: (name) => `${base}${assets.path(name)}`,
     routes: [],
   });

@@ -42,6 +42,8 @@ describe('a wrong value is reported in one line', () => {
       { KEEP_ADDRESSES_MONTHS: 'a year' },
       'KEEP_ADDRESSES_MONTHS («a year») must be a whole number, 0 to 1200',
     ],
+    [{ ACCENT_COLOUR: 'teal' }, 'ACCENT_COLOUR («teal») must be a colour such as #0f6168'],
+    [{ ACCENT_COLOUR: '#fff' }, 'ACCENT_COLOUR («#fff») must be a colour such as #0f6168'],
     [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: «» is not a time like 30s, 2m or 6h'],
     [
       { SECRET_KEY: 'x' },
