@@ -1,4 +1,5 @@
 import type { WithId } from 'mongodb';
+import { isProbed } from '../games/games.ts';
 import { latencyAt, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
@@ -41,7 +42,9 @@ export function serverText(
     ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
-    ...(server.game ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][]) : []),
+    ...(isProbed(server.game)
+      ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][])
+      : []),
     [
       'Votes',
       `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,

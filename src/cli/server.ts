@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { gameOf } from '../games/games.ts';
+import { isProbed, knownGame, whyNotProbed } from '../games/games.ts';
 import { statusAt } from '../history/current-status.ts';
 import { listenerState } from '../listeners/listener.ts';
 import { removeServer } from '../listing/remove-server.ts';
@@ -114,9 +114,11 @@ async function add(session: Session, { country, premium, ...rest }: AddOptions):
     json: { server_id: serverId, slug, ...(warning ? { warning } : {}) },
     text: [
       `Listed as ${slug}, with the id ${serverId}.`,
-      game
-        ? `Its game is ${gameOf(game).name} (${game}). Check that it answers: ${invocation(`server check ${slug}`, env)}`
-        : `It has no game, so it is not probed and depends on its own reports. To set a game: ${invocation(`server edit ${slug} --game minecraft`, env)}`,
+      game && !isProbed(game)
+        ? `Its game is ${knownGame(game).name} (${game}). It is not probed, because ${whyNotProbed(game)}; it depends on its own reports.`
+        : game
+          ? `Its game is ${knownGame(game).name} (${game}). Check that it answers: ${invocation(`server check ${slug}`, env)}`
+          : `It has no game, so it is not probed and depends on its own reports. To set a game: ${invocation(`server edit ${slug} --game minecraft`, env)}`,
       `Next: ${invocation(`token issue ${slug}`, env)}`,
       `Then: ${invocation(`listener set ${slug} --help`, env)}`,
     ].join('\n'),

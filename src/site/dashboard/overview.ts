@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type ListenerView, showListener } from '../../delivery/listeners.ts';
+import { isProbed } from '../../games/games.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import { isValid, listTokens } from '../../servers/api-tokens.ts';
@@ -37,7 +38,7 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
       readAnswered(platform, server._id, { page: 1, limit: 1 }),
     ]);
     const done = { token: tokens.some((token) => isValid(token, now)), listener };
-    const body = html`<section class="card">${serverFigures(info)}</section>
+    const body = html`<section class="card">${serverFigures(info, { game: server.game })}</section>
       ${nextSteps(base, server, done)}
       <div class="columns">
         ${card({ title: 'Vote listener', actions: html`<a href="${serverPath(base, server, '/listener')}">Open</a>`, body: listenerLine(listener, now) })}
@@ -115,7 +116,7 @@ function about(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return html`${facts([
     ['Address', html`<span class="mono">${addressOf(server)}</span>`],
-    ['Game', gameName(game) || 'none (status from reports only)'],
+    ['Game', `${gameName(game) || 'none'}${isProbed(game) ? '' : ' (not probed: status from reports only)'}`],
     ['Version', current.version],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'not yet'],
     ['Listed', timeAgo(listedAt, now)],

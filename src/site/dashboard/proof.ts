@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { html } from 'hono/html';
+import { isProbed } from '../../games/games.ts';
 import { recordName, recordText } from '../../listing/check-draft.ts';
 import { after } from '../../platform/clock.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
@@ -7,6 +8,7 @@ import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/s
 import type { Content, Html } from '../html.ts';
 import { button, card, copyable, notice } from '../parts.ts';
 import { count, counted, day, timeAgo } from '../words.ts';
+import { gameName } from './server-fields.ts';
 
 type Shown = {
   draft: ServerDraft;
@@ -20,12 +22,13 @@ type Shown = {
 /** The result of the latest check, and the ways to verify ownership. */
 export function proofCards({ draft, now, action, correct }: Shown): Html {
   const { check, game } = draft;
+  const canAsk = isProbed(game);
   return html`${check ? card({ id: 'check', title: 'Check result', actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: checkResult(draft, check, correct) }) : ''}
     ${card({
       title: 'Verify ownership',
-      body: html`<p>${game && hasName(draft) ? 'Choose one of these ways' : 'Do this'}, then check. You only need to do this once and can remove the code afterwards.</p>
-        ${game || hasName(draft) ? '' : notice('attention', 'We cannot verify an IP address without a game. Enter a host name, choose a game, or contact the operator of this listing.')}
-        ${game ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
+      body: html`<p>${canAsk && hasName(draft) ? 'Choose one of these ways' : 'Do this'}, then check. You only need to do this once and can remove the code afterwards.</p>
+        ${canAsk || hasName(draft) ? '' : notice('attention', 'We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.')}
+        ${canAsk ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
         <div class="actions">${button({ to: action, text: 'Check now', kind: 'primary' })}</div>
         <p class="soft small">Your entries are kept until ${day(after(draft.createdAt, DRAFT_TTL_MS))}.</p>`,
     })}`;
@@ -52,10 +55,10 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
       html`Server reached: ${players}, ${count(Math.round(latencyMs))} ms${version ? html` <span class="soft">(${version})</span>` : ''}`,
     );
   }
-  if (!game) {
+  if (!isProbed(game)) {
     return notice(
       'quiet',
-      'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
+      `${game ? `We cannot query ${gameName(game)} servers, so` : 'Without a game,'} we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.`,
     );
   }
   return notice(

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { whyNotProbed } from '../../games/games.ts';
 import { statusAt } from '../../history/current-status.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { Content, Html } from '../html.ts';
@@ -63,10 +64,11 @@ export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): 
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 /** A server's status as a badge. */
-export function statusBadge(server: Pick<Server, 'probe' | 'lastReport'>, now: Date): Html {
-  return badgeOf(statusAt(server, now));
+export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
+  return badgeOf(statusAt(server, now), server.game);
 }
 
-export function badgeOf(status: ServerStatus): Html {
-  return badge(TONES[status], status);
+/** @param game - without reports, the status of a game that cannot be queried stays unknown */
+export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
+  return badge(TONES[status], status === 'unknown' && whyNotProbed(game) ? 'not probed' : status);
 }
