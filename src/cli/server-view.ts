@@ -25,6 +25,9 @@ export function serverText(
     ['Game', server.game ?? '-'],
     ['Country', server.countryCode ?? '-'],
     ['Premium', server.isPremium ? 'yes' : 'no'],
+    ['About', server.profile?.shortText ?? '-'],
+    ['Tags', server.profile?.tags?.join(', ') || '-'],
+    ['Languages', server.profile?.languages?.join(', ') || '-'],
     ['Owner', ownerText(server, owner, now)],
     ['Listed', when(server.listedAt, now)],
     ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
@@ -68,8 +71,8 @@ function statusText(server: WithId<Server>, now: Date): string {
   const { probe, game } = server;
   const status = statusAt(server, now);
   if (sourceAt(server, now) === 'reports') return `${status}, by its own reports`;
-  if (!game)
-    return `${status}: it has no game, so it is not probed, and it did not report in the last 7 days`;
+  if (!isProbed(game))
+    return `${status}: ${game ? 'servers of its game cannot be queried' : 'it has no game'}, so it is not probed, and it did not report in the last 7 days`;
   if (status === 'offline') return `offline since ${when(probe.offlineSince, now)}`;
   return probe.failures > 0 ? `${status}; failed checks in a row: ${probe.failures}` : status;
 }

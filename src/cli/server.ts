@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { isProbed, knownGame, whyNotProbed } from '../games/games.ts';
 import { statusAt } from '../history/current-status.ts';
+import { profileRecord } from '../import-export/profile-record.ts';
 import { listenerState } from '../listeners/listener.ts';
 import { removeServer } from '../listing/remove-server.ts';
 import { hostWarning } from '../platform/address-guard.ts';
@@ -169,6 +170,8 @@ async function show(platform: Platform, text: string): Promise<Answer> {
       all_time_votes: allTimeVotes,
       listener_state: state,
       tokens,
+      how_to_vote: server.howToVote ?? null,
+      profile: profileRecord(server.profile),
     },
     text: serverText(server, figures, now, state, tokens, owner),
   };
