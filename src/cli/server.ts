@@ -116,7 +116,7 @@ async function add(session: Session, { country, premium, ...rest }: AddOptions):
     text: [
       `Listed as ${slug}, with the id ${serverId}.`,
       game && !isProbed(game)
-        ? `Its game is ${knownGame(game).name} (${game}). It is not probed, because ${whyNotProbed(game)}; it depends on its own reports.`
+        ? `Its game is ${knownGame(game).name} (${game}). Its servers are not probed: ${whyNotProbed(game)}. It depends on its own reports.`
         : game
           ? `Its game is ${knownGame(game).name} (${game}). Check that it answers: ${invocation(`server check ${slug}`, env)}`
           : `It has no game, so it is not probed and depends on its own reports. To set a game: ${invocation(`server edit ${slug} --game minecraft`, env)}`,

@@ -73,7 +73,7 @@ function formCard(path: string, { values, errors }: Typed, isSet: boolean): Html
   return card({
     title: 'Announcement on all pages',
     body: html`${errors.form ? notice('bad', errors.form) : ''}
-      <form method="post" action="${path}">
+      <form method="post" action="${path}" class="stack">
         ${textArea({ name: 'text', label: 'Text', hint: `Markdown without pictures and tables, up to ${LONGEST_ANNOUNCEMENT} characters.`, required: true, rows: 5, value: values.text ?? '', error: errors.text })}
         ${select({
           name: 'level',

@@ -48,7 +48,10 @@ function storedTable(config: Config): Html {
       { title: 'What', heads: true, cell: ({ title }) => title },
       { title: 'Data', cell: ({ data }) => data },
       { title: 'Why', cell: ({ why }) => why },
-      { title: 'How long', cell: ({ kept }) => kept(config) },
+      {
+        title: 'How long',
+        cell: ({ kept }) => kept(config).replace(/^\w/, (letter) => letter.toUpperCase()),
+      },
     ],
   });
 }
