@@ -155,9 +155,9 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   auditLog: {
     title: 'Audit log',
-    data: 'E-mail addresses of who changed what and whom it concerned, and what changed',
+    data: 'E-mail addresses of who changed what and whom it concerned, the player whose waiting time was ended, and what changed',
     why: 'To find out who changed something, and to investigate misuse',
-    kept: addresses('The entry without a limit'),
+    kept: addresses('The entry without a limit; the name of a player in it as long as in a vote'),
   },
   mails: {
     title: 'Mails to users',

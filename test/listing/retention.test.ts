@@ -70,6 +70,11 @@ describe('names of players', () => {
       ['alex', -20],
     ]);
     const range = [new Date(0), NOW] as const;
+    const entry = { by: 'cli', action: 'vote.forget', serverId, details: { username: 'steve' } };
+    await platform.auditLog.insertMany([
+      { _id: new ObjectId(), at: daysBefore(1), ...entry },
+      { _id: new ObjectId(), at: daysBefore(-1), ...entry },
+    ]);
     expect(await forgetNames(platform, TODAY)).toBe(3);
     const names = await platform.votes.find().sort({ votedAt: 1 }).toArray();
     expect(names.map(({ username }) => username)).toEqual([
@@ -81,6 +86,8 @@ describe('names of players', () => {
     ]);
     expect(new Set(names.map(({ usernameKey }) => usernameKey)).size).toBe(5);
     expect(JSON.stringify(names.slice(0, 3))).not.toMatch(/steve|alex/);
+    const details = platform.auditLog.find().sort({ at: 1 });
+    expect(await details.map((one) => one.details).toArray()).toEqual([{}, { username: 'steve' }]);
     expect(await forgetNames(platform, TODAY)).toBe(0);
     expect(await platform.votes.find().sort({ votedAt: 1 }).toArray()).toEqual(names);
     expect(await countVotesBetween(platform.votes, serverId, ...range)).toBe(5);

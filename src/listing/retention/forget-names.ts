@@ -1,4 +1,5 @@
 import type { Collection, WithId } from 'mongodb';
+import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
@@ -9,6 +10,7 @@ import type { Vote } from '../../votes/vote.ts';
 type Forgetting = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
+  auditLog: Collection<AuditEntry>;
   clock: Clock;
   config: Pick<Config, 'KEEP_PLAYER_NAMES_MONTHS'>;
 };
@@ -16,11 +18,12 @@ type Named = Pick<WithId<Vote>, '_id' | 'serverId' | 'usernameKey' | 'votedAt'>;
 
 /** Votes that are read together, and those that are changed at the same time. */
 const BATCH = 500;
-const AT_ONCE = 10;
+const AT_ONCE = 25;
 
 /**
- * Removes players' names from votes that are `KEEP_PLAYER_NAMES_MONTHS` months old on `day`. The votes still count. Each
- * server's `votesNamedSince` says how far it is done, so a run continues where an interrupted one stopped.
+ * Removes players' names from votes, and from audit entries about a player, that are `KEEP_PLAYER_NAMES_MONTHS` months old
+ * on `day`. The votes still count. Each server's `votesNamedSince` says how far it is done, so a run continues where an
+ * interrupted one stopped.
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes lost the name
@@ -40,6 +43,10 @@ export async function forgetNames(
     const server = { _id, votesNamedSince: votesNamedSince ?? null };
     forgotten += await forgetNamesOf(deps, server, before, signal);
   }
+  await deps.auditLog.updateMany(
+    { action: 'vote.forget', at: { $lt: before }, 'details.username': { $exists: true } },
+    { $unset: { 'details.username': 1 } },
+  );
   return forgotten;
 }
 
