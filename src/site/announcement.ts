@@ -29,7 +29,7 @@ type Rendered = Pick<Announcement, 'until'> & { content: Content };
 export function createAnnouncementCache(deps: Reading): AnnouncementCache {
   let current: Rendered | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
+  let reading: { work: Promise<void>; since: number } | undefined;
 
   async function read(): Promise<void> {
     const start = performance.now();
@@ -45,11 +45,17 @@ export function createAnnouncementCache(deps: Reading): AnnouncementCache {
   return {
     shown: () => (current && isShown(current, deps.clock.now()) ? current.content : ''),
     refresh() {
-      if (performance.now() - readAt < STALE_MS) return undefined;
-      reading ??= read().finally(() => {
-        reading = undefined;
-      });
-      return within(WAIT_MS, reading).catch(() => undefined);
+      const now = performance.now();
+      if (now - readAt < STALE_MS) return undefined;
+      if (!reading) {
+        const work = read().finally(() => {
+          reading = undefined;
+        });
+        reading = { work, since: now };
+      }
+      const left = WAIT_MS - (now - reading.since);
+      // Only the first requests of an outage wait.
+      return left > 0 ? within(left, reading.work).catch(() => undefined) : undefined;
     },
     reload: read,
   };

@@ -96,6 +96,14 @@ test('it is read once in five seconds, ends by itself, and survives an outage of
   findOne.mockRejectedValueOnce(new Error('no mongod'));
   await cache.reload();
   expect(String(cache.shown())).toContain('Soon');
+  // A read that hangs does not delay later requests.
+  const hanging = createAnnouncementCache({
+    announcements: { findOne: () => new Promise(() => undefined) } as never,
+    clock,
+    log: platform.log,
+  });
+  await hanging.refresh();
+  await vi.waitFor(() => expect(hanging.refresh()).toBeUndefined(), EVENTUALLY);
   now = after(now, DAY);
   expect(String(cache.shown())).toBe('');
 });
