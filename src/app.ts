@@ -48,8 +48,8 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   answerExpectations(app.server);
   answerHalfClosed(app.server);
 
-  const assets = await loadAssets();
-  nameSite(app, config, assets);
+  const assets = await loadAssets(config);
+  nameSite(app, platform, assets);
   handleErrors(app);
   chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });

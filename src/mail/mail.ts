@@ -21,11 +21,11 @@ const mailDefinition = {
 } as const;
 
 /** How long the record of a mail is retained; its text is removed once it was sent or given up. */
-const TTL_MS = 7 * DAY;
+export const MAIL_TTL_MS = 7 * DAY;
 
 /** The outbox. Its mails are sent even after a failure of Redis or of workers. */
 export const mailSchema = new Schema(mailDefinition, { collection: 'mails' });
 mailSchema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
-mailSchema.index({ createdAt: 1 }, { expireAfterSeconds: TTL_MS / SECOND });
+mailSchema.index({ createdAt: 1 }, { expireAfterSeconds: MAIL_TTL_MS / SECOND });
 
 export type Mail = InferRawDocType<typeof mailDefinition>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GameError, gameOf } from '../games/games.ts';
+import { GameError, knownGame } from '../games/games.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
 import { defineMessage } from '../platform/language/t.ts';
@@ -14,10 +14,10 @@ const port = z
     error: defineMessage('must not be 22, 25, 465 or 587: these are for mail and remote shells'),
   });
 
-/** A game that supports queries, in any known spelling. Stored as gamedig's id (see `gameOf`). */
+/** A game of the list, in any known spelling. Stored as gamedig's id. Some games are not probed (see `isProbed`). */
 const game = shownText(50).transform((value, context) => {
   try {
-    return gameOf(value).id;
+    return knownGame(value).id;
   } catch (error) {
     if (!(error instanceof GameError)) throw error;
     context.addIssue({ code: 'custom', message: error.message });

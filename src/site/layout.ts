@@ -9,7 +9,7 @@ import type { AssetName } from './assets.ts';
 import { contactHref } from './contact.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
-import { SITE_PAGES } from './site-pages.ts';
+import { SITE_PAGES, type SitePageName } from './site-pages.ts';
 import type { Site } from './site-settings.ts';
 
 /** A page without its frame. */
@@ -64,7 +64,7 @@ type Place = {
 /** The whole document. */
 export function layout(site: Site, user: User | null, page: Page & Place): Html {
   const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
-  const { base, name } = site;
+  const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
@@ -74,7 +74,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <meta name="color-scheme" content="light dark" />
     ${listed ? listing(site, title, listed, page.isLanguageInAddress) : html`<meta name="robots" content="noindex" />`}
     <title>${title} · ${name}</title>
-    <link rel="icon" type="image/svg+xml" href="${site.asset('tallyport.svg')}" />
+    <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
@@ -83,8 +83,9 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   <body>
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/"><img src="${site.asset('tallyport.svg')}" alt="" width="28" height="28" />${name}</a>
+      <a class="brand" href="${base}/"><img src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
+      ${site.announcement.shown()}
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
     </header>
     <main id="content" class="${width}" tabindex="-1">${body}</main>
@@ -97,7 +98,8 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
 function footer(site: Site): Html {
   const { base, pages, footerLinks } = site;
   const contact = contactHref(site);
-  const own = [...pages.keys()].filter((name) => name !== 'contact');
+  const names = Object.keys(SITE_PAGES) as SitePageName[];
+  const own = names.filter((name) => name !== 'contact' && (pages.has(name) || name === 'privacy'));
   return html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a><a href="${base}/docs/">${t('API reference')}</a>${contact ? html`<a href="${contact}">${t('Contact')}</a>` : ''}${own.map((name) => html`<a href="${base}/${name}">${t(SITE_PAGES[name])}</a>`)}${footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`)}`;
 }
 

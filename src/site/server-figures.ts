@@ -1,23 +1,28 @@
 import { html } from 'hono/html';
+import { whyNotProbed } from '../games/games.ts';
 import type { ServerInfo } from '../history/server-info.ts';
 import { t } from '../platform/language/t.ts';
 import type { Content, Html } from './html.ts';
 import { figure } from './parts.ts';
 import { count, counted, decimal } from './words.ts';
 
-/** A server's four key figures; `more` adds those of a page. */
-export function serverFigures(info: ServerInfo, more: Content = ''): Html {
+/** A server's four key figures; `more` adds those of a page. Figures of probes are never known for some games. */
+export function serverFigures(
+  info: ServerInfo,
+  { game, more = '' }: { game: string | null | undefined; more?: Content },
+): Html {
+  const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
   const { status, onlinePlayers, maxPlayers, votesCount, uptimePercentage } = info;
   const isKnown = info.lastCheckedAt !== null;
   const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
   const when = status === 'unknown' ? t('when last known') : most;
   const detail = info.playersSource === 'reports' ? html`${when} ${reportedMark()}` : when;
   return html`<div class="figures">
-    ${isKnown ? figure(t('Players'), count(onlinePlayers), detail) : figure(t('Players'), '–', t('not known yet'))}
+    ${isKnown ? figure(t('Players'), count(onlinePlayers), detail) : figure(t('Players'), '–', unknown)}
     ${more}
     ${figure(t('Rank'), count(info.rankPosition))}
     ${figure(t('Votes in 30 days'), count(votesCount))}
-    ${figure(t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? t('not known yet') : undefined)}
+    ${figure(t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? unknown : undefined)}
   </div>`;
 }
 

@@ -8,6 +8,7 @@ import type { Platform } from '../process/platform.ts';
 import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
 import { adminArea } from './admin/admin-area.ts';
+import { refreshAnnouncement } from './announcement.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
@@ -57,6 +58,7 @@ export async function site(
     request.log.warn({ event: 'site.foreign_origin', origin: request.headers.origin });
     throw new PageError(403, 'This form was not sent from this site.');
   });
+  refreshAnnouncement(app);
   guardRoutes(app, platform, auth);
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);

@@ -17,7 +17,7 @@ import type { AddressChange } from './address-change.ts';
 import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
 
 /** Both addresses must confirm a change within this time. */
-const CONFIRM_MS = 3 * DAY;
+export const CONFIRM_MS = 3 * DAY;
 
 /** Each request mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };

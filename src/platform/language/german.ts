@@ -3,6 +3,7 @@ import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
 import { LISTING } from './german/listing.ts';
 import { OUTCOMES } from './german/outcomes.ts';
+import { PRIVACY } from './german/privacy.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
 import { VOTES } from './german/votes.ts';
@@ -17,4 +18,5 @@ export const GERMAN = {
   ...VOTES,
   ...OUTCOMES,
   ...INPUT,
+  ...PRIVACY,
 } as const;

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type ListenerView, showListener } from '../../delivery/listeners.ts';
+import { isProbed } from '../../games/games.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
@@ -38,7 +39,7 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
       readAnswered(platform, server._id, { page: 1, limit: 1 }),
     ]);
     const done = { token: tokens.some((token) => isValid(token, now)), listener };
-    const body = html`<section class="card">${serverFigures(info)}</section>
+    const body = html`<section class="card">${serverFigures(info, { game: server.game })}</section>
       ${nextSteps(base, server, done)}
       <div class="columns">
         ${card({ title: t('Vote listener'), actions: html`<a href="${serverPath(base, server, '/listener')}">${t('Open')}</a>`, body: listenerLine(listener, now) })}
@@ -112,11 +113,17 @@ const PROOFS = {
   operator: defineMessage('by an operator of this listing'),
 } as const;
 
+/** A game's name, and whether its servers are probed. */
+function gameText(game: string | null | undefined): string {
+  const name = gameName(game) || t('none');
+  return isProbed(game) ? name : t('{game} (not probed: status from reports only)', { game: name });
+}
+
 function about(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return html`${facts([
     [t('Address'), html`<span class="mono">${addressOf(server)}</span>`],
-    [t('Game'), gameName(game) || t('none (status from reports only)')],
+    [t('Game'), gameText(game)],
     [t('Version'), current.version],
     [t('Last checked'), current.checkedAt ? timeAgo(current.checkedAt, now) : t('not yet')],
     [t('Listed'), timeAgo(listedAt, now)],

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { html } from 'hono/html';
+import { isProbed } from '../../games/games.ts';
 import { recordName, recordText } from '../../listing/check-draft.ts';
 import { after } from '../../platform/clock.ts';
 import { t } from '../../platform/language/t.ts';
@@ -8,6 +9,7 @@ import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/s
 import type { Content, Html } from '../html.ts';
 import { button, card, copyable, notice } from '../parts.ts';
 import { count, counted, day, timeAgo } from '../words.ts';
+import { gameName } from './server-fields.ts';
 
 type Shown = {
   draft: ServerDraft;
@@ -21,12 +23,13 @@ type Shown = {
 /** The result of the latest check, and the ways to verify ownership. */
 export function proofCards({ draft, now, action, correct }: Shown): Html {
   const { check, game } = draft;
+  const canAsk = isProbed(game);
   return html`${check ? card({ id: 'check', title: t('Check result'), actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: checkResult(draft, check, correct) }) : ''}
     ${card({
       title: t('Verify ownership'),
-      body: html`<p>${game && hasName(draft) ? t('Choose one of these ways, then check.') : t('Do this, then check.')} ${t('You only need to do this once and can remove the code afterwards.')}</p>
-        ${game || hasName(draft) ? '' : notice('attention', t('We cannot verify an IP address without a game. Enter a host name, choose a game, or contact the operator of this listing.'))}
-        ${game ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
+      body: html`<p>${canAsk && hasName(draft) ? t('Choose one of these ways, then check.') : t('Do this, then check.')} ${t('You only need to do this once and can remove the code afterwards.')}</p>
+        ${canAsk || hasName(draft) ? '' : notice('attention', t('We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.'))}
+        ${canAsk ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
         <div class="actions">${button({ to: action, text: t('Check now'), kind: 'primary' })}</div>
         <p class="soft small">${t('Your entries are kept until {day}.', { day: day(after(draft.createdAt, DRAFT_TTL_MS)) })}</p>`,
     })}`;
@@ -56,12 +59,17 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
       html`${t('Server reached: {players}, {latencyMs} ms', { players, latencyMs: count(Math.round(latencyMs)) })}${version ? html` <span class="soft">(${version})</span>` : ''}`,
     );
   }
-  if (!game) {
+  if (!isProbed(game)) {
     return notice(
       'quiet',
-      t(
-        'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
-      ),
+      game
+        ? t(
+            'We cannot query {game} servers, so we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
+            { game: gameName(game) },
+          )
+        : t(
+            'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
+          ),
     );
   }
   return notice(

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { gameOf, listGames } from '../../games/games.ts';
+import { knownGame, listGames } from '../../games/games.ts';
 import { LANGUAGES, type Language, LOCALES, languageNow } from '../../platform/language/language.ts';
 import { t } from '../../platform/language/t.ts';
 import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
@@ -83,10 +83,8 @@ export function isGame(game: string): boolean {
   return GAME_NAMES.has(game);
 }
 
-/** The games to choose from: those that can be probed and found by their name. */
-const GAMES = listGames()
-  .filter(({ notAsked }) => notAsked === null)
-  .filter(({ id, name }) => gameOf(name).id === id);
+/** The games to choose from: those that can be found by their name. Some are not probed. */
+const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 
 /** Adds the operator's contact to an error that only the operator can solve. */
 export function namingContact(site: Site, typed: Typed): Typed {

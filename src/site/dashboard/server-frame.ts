@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { whyNotProbed } from '../../games/games.ts';
 import { statusAt } from '../../history/current-status.ts';
 import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
@@ -70,10 +71,12 @@ const STATUSES: Record<ServerStatus, Text> = {
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 /** A server's status as a badge. */
-export function statusBadge(server: Pick<Server, 'probe' | 'lastReport'>, now: Date): Html {
-  return badgeOf(statusAt(server, now));
+export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
+  return badgeOf(statusAt(server, now), server.game);
 }
 
-export function badgeOf(status: ServerStatus): Html {
-  return badge(TONES[status], t(STATUSES[status]));
+/** @param game - without reports, the status of a game that cannot be queried stays unknown */
+export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
+  const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
+  return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));
 }

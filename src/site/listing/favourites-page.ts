@@ -16,7 +16,7 @@ import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/web/web-vote.ts';
 import { userOf } from '../access.ts';
 import { gameName } from '../dashboard/server-fields.ts';
-import { badgeOf } from '../dashboard/server-frame.ts';
+import { statusBadge } from '../dashboard/server-frame.ts';
 import { PageError } from '../error-pages.ts';
 import { queryText, readForm } from '../form.ts';
 import type { Content, Html } from '../html.ts';
@@ -98,7 +98,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
           title: t('Status'),
           cell: ({ server }) =>
             server
-              ? badgeOf(statusAt(server, platform.clock.now()))
+              ? statusBadge(server, platform.clock.now())
               : html`<span class="soft">${t('not listed any more')}</span>`,
         },
         { title: t('Players'), kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },

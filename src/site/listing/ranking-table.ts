@@ -57,7 +57,7 @@ export function rankingTable(
           <span class="about">${about(base, row)}</span>
           ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(base, row.tags, tags, SHOWN_TAGS)}`,
       },
-      { title: t('Status'), cell: ({ status }) => badgeOf(status) },
+      { title: t('Status'), cell: ({ status, game }) => badgeOf(status, game) },
       {
         title: t('Players'),
         kind: 'number',

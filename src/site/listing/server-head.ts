@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import { t } from '../../platform/language/t.ts';
+import { whyNotProbed } from '../../games/games.ts';
+import { t, translated } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { addressOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
@@ -28,7 +29,7 @@ export function serverHead(site: Site, view: View): Html {
   const { banner, icon } = server.profile ?? {};
   return html`${banner ? bannerImage(base, banner, server.name) : ''}<div class="page-head">
       <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(base, server, seen)}${lastSeen(server, seen)}</div></div>
-      <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">${t('Dashboard')}</a>` : ''}<span class="soft small">${info.lastCheckedAt ? t('checked {time}', { time: timeAgo(info.lastCheckedAt, now) }) : t('not checked yet')}</span>${statusBadge(server, now)}</div>
+      <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">${t('Dashboard')}</a>` : ''}<span class="soft small">${info.lastCheckedAt ? t('checked {time}', { time: timeAgo(info.lastCheckedAt, now) }) : whyNotProbed(server.game) ? '' : t('not checked yet')}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
       ${card({ id: 'join', title: t('How to join'), body: html`${copyable(addressOf(server), t('the address'))}${motdPanel(info.motd)}` })}
@@ -36,7 +37,7 @@ export function serverHead(site: Site, view: View): Html {
     </div>
     ${aboutCard(server)}
     <section class="card">
-      ${serverFigures(info, ratingFigure(found))}
+      ${serverFigures(info, { game: server.game, more: ratingFigure(found) })}
       ${moreFacts(seen)}
     </section>`;
 }
@@ -74,7 +75,7 @@ function ownershipMark({ ownerId, proof }: Server): Content {
 }
 
 /** Since when a server is offline and when it was last online; nothing while it is online. */
-function lastSeen({ probe, lastReport }: Server, { info: { status }, now }: Seen): Content {
+function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }: Seen): Content {
   if (status === 'online') return '';
   const [last] = [probe.succeededAt, lastReport?.at]
     .filter((at) => at instanceof Date)
@@ -83,9 +84,23 @@ function lastSeen({ probe, lastReport }: Server, { info: { status }, now }: Seen
     status === 'offline' &&
       probe.offlineSince &&
       html`${t('Offline since {time} ({ago}).', { time: localTime(probe.offlineSince), ago: relative(probe.offlineSince, now) })}`,
-    last ? html`${t('Last seen online {time}.', { time: localTime(last) })}` : t('Not seen online yet.'),
+    last
+      ? html`${t('Last seen online {time}.', { time: localTime(last) })}`
+      : whyNotProbed(game) === null && t('Not seen online yet.'),
+    notProbed(game),
   ].filter(Boolean);
   return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
+}
+
+/** Why this listing does not check servers of a game; nothing if it does. */
+function notProbed(game: string | null | undefined): Content {
+  const reason = whyNotProbed(game);
+  return reason === null
+    ? ''
+    : t('We do not check {game} servers: {reason}. The status comes from the server’s own reports.', {
+        game: gameName(game),
+        reason: translated(reason),
+      });
 }
 
 /** The short text and the tags. */

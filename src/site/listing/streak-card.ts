@@ -6,16 +6,18 @@ import { card, facts } from '../parts.ts';
 import { counted, localTime } from '../words.ts';
 
 /** What a player's votes for a server add up to. */
-export function streakCard(username: string, { monthlyVotes, streak, nextVoteAt }: VoteStreak): Html {
+export function streakCard(
+  username: string,
+  { monthlyVotes, streak, isOpenEnded, nextVoteAt }: VoteStreak,
+): Html {
+  const length = `${counted(streak, 'vote')}${isOpenEnded ? ` ${t('or more')}` : ''}`;
   return card({
     title: html`${t('Votes of <bdi>{username}</bdi>', { username })}`,
     body: facts([
       [t('This month'), counted(monthlyVotes, 'vote')],
       [
         t('Streak'),
-        streak === 0
-          ? t('none')
-          : t('{votes} in a row, at most 48 hours apart', { votes: counted(streak, 'vote') }),
+        streak === 0 ? t('none') : t('{votes} in a row, at most 48 hours apart', { votes: length }),
       ],
       [t('Next vote'), nextVoteAt ? localTime(nextVoteAt) : t('now')],
     ]),

@@ -49,7 +49,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
       const { username } = request.query as { username?: unknown };
       const name = usernameSchema.safeParse(username).data;
       const typed = { values: { username: name ?? '' }, errors: {} };
-      const streak = name === undefined ? undefined : await voteStreak(platform, server._id, name);
+      const streak = name === undefined ? undefined : await voteStreak(platform, server, name);
       return sendPage(request, reply, votePage(site, { ...viewOf(request, server, typed), streak }));
     }),
   );
@@ -86,7 +86,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
           { ...typed, values: { username: typed.values.username ?? '' } },
           refusal.sentence,
         );
-        const streak = data ? await voteStreak(platform, server._id, data.username) : undefined;
+        const streak = data ? await voteStreak(platform, server, data.username) : undefined;
         const page = votePage(site, { ...viewOf(request, server, shown), nextVoteAt, streak });
         return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
       };
@@ -129,7 +129,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
       const [{ status }, monthlyVotes, streak] = await Promise.all([
         voteTimeline(platform, vote, listener, now),
         platform.voteCounts.ofMonth(server._id, now),
-        voteStreak(platform, server._id, vote.username),
+        voteStreak(platform, server, vote.username),
       ]);
       const view = { server, vote, status, streak, monthlyVotes: monthlyVotes(), now };
       return sendPage(request, reply, resultPage(site, view));

@@ -119,8 +119,7 @@ export const INPUT = {
   'This is your e-mail address already.': 'Das ist schon deine E-Mail-Adresse.',
   'No game in the list is similar.': 'Kein Spiel in der Liste ist ähnlich.',
   'There is no game «{text}» in the list. {hint}': 'Das Spiel „{text}“ steht nicht in der Liste. {hint}',
-  '{game} servers cannot be queried: {reason}. Leave the game out: the server then reports its own status.':
-    'Server von {game} lassen sich nicht abfragen: {reason}. Lass das Spiel weg: Der Server meldet dann seinen Status selbst.',
+  '{game} servers cannot be queried: {reason}.': 'Server von {game} lassen sich nicht abfragen: {reason}.',
   'The proof of work is missing. Allow JavaScript for this page, or sign in.':
     'Der Arbeitsnachweis fehlt. Erlaube JavaScript für diese Seite, oder melde dich an.',
   'The proof of work cannot be read. Vote again.':

@@ -68,8 +68,8 @@ export const SERVERS = {
   'Do this, then check.': 'Tu dies, dann prüfe.',
   'You only need to do this once and can remove the code afterwards.':
     'Das ist nur einmal nötig; danach kannst du den Code entfernen.',
-  'We cannot verify an IP address without a game. Enter a host name, choose a game, or contact the operator of this listing.':
-    'Den Besitz einer IP-Adresse ohne Spiel können wir nicht prüfen. Gib einen Hostnamen ein, wähle ein Spiel, oder wende dich an den Betreiber dieses Verzeichnisses.',
+  'We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.':
+    'Den Besitz einer IP-Adresse ohne ein Spiel, das wir abfragen können, können wir nicht prüfen. Gib einen Hostnamen ein, wähle ein Spiel, oder wende dich an den Betreiber dieses Verzeichnisses.',
   'Check now': 'Jetzt prüfen',
   'Your entries are kept until {day}.': 'Deine Eingaben bleiben bis {day} gespeichert.',
   'Message (MOTD) or name': 'Nachricht (MOTD) oder Name',
@@ -77,6 +77,8 @@ export const SERVERS = {
   'Server reached: {players}, {latencyMs} ms': 'Server erreicht: {players}, {latencyMs} ms',
   'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.':
     'Ohne Spiel können wir diesen Server nicht prüfen. Sein Status kommt aus seinen eigenen Meldungen. Weise den Besitz mit einem DNS-Eintrag nach.',
+  'We cannot query {game} servers, so we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.':
+    'Server von {game} können wir nicht abfragen und daher diesen Server nicht prüfen. Sein Status kommt aus seinen eigenen Meldungen. Weise den Besitz mit einem DNS-Eintrag nach.',
   'We could not reach {address}.': 'Wir konnten {address} nicht erreichen.',
   'The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.':
     'Der Server muss einmal antworten, bevor er gelistet wird. <a>Ändere deine Eingaben</a>, oder starte den Server und prüfe noch einmal. Beantwortet der Server absichtlich keine Abfragen, lass das Spiel leer.',
@@ -208,7 +210,7 @@ export const SERVERS = {
   'by its message': 'durch seine Nachricht',
   'by its DNS record': 'durch seinen DNS-Eintrag',
   'by an operator of this listing': 'durch einen Betreiber dieses Verzeichnisses',
-  'none (status from reports only)': 'keines (Status nur aus Meldungen)',
+  '{game} (not probed: status from reports only)': '{game} (nicht geprüft: Status nur aus Meldungen)',
   'Last checked': 'Zuletzt geprüft',
   'not yet': 'noch nicht',
   'Ownership verified': 'Besitz nachgewiesen',

@@ -94,6 +94,7 @@ export const SITE = {
   'Reported by the server. Our last successful check is older.':
     'Vom Server gemeldet. Unsere letzte erfolgreiche Prüfung ist älter.',
   reported: 'gemeldet',
+  'not probed': 'nicht geprüft',
   'status unknown': 'Status unbekannt',
   '{online} of {players}': '{online} von {players}',
   '{players} reported': '{players} gemeldet',
