@@ -25,7 +25,8 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
       moment,
     )
     .requiredOption('--until <time>', 'votes cast before this time; not in the future', moment)
-    .requiredOption('--reason <text>', 'why, for the audit log')
+    .requiredOption('--reason <text>', 'why, for operators and the audit log')
+    .option('--reason-for-owner <text>', 'why, for the owner of the server')
     .option('--token <token_id>', 'only votes cast with this token, revoked or not')
     .addHelpText(
       'after',
@@ -77,13 +78,13 @@ async function excludeQuarantine(
   };
 }
 
-type ExcludeOptions = { since: Date; until: Date; reason: string; token?: string };
+type ExcludeOptions = { since: Date; until: Date; reason: string; reasonForOwner?: string; token?: string };
 
 async function exclude(session: Session, text: string, options: ExcludeOptions): Promise<Answer> {
-  const { since, until, reason, token } = options;
+  const { since, until, reason, reasonForOwner, token } = options;
   const { _id: serverId, slug } = await serverOf(session, text, { removed: true });
   const tokenId = token === undefined ? null : await tokenOf(session, serverId, token);
-  const request = { serverId, since, until, reason, tokenId };
+  const request = { serverId, since, until, reason, reasonForOwner, tokenId };
   const exclusion = await withProgress(session.terminal, 'Excluding', 'votes', (progress) =>
     excludeVotes(session, request, BY, { progress }),
   );
@@ -153,6 +154,7 @@ function exclusionJson(exclusion: VoteExclusion): Record<string, unknown> {
     until: iso(exclusion.until),
     token_id: exclusion.tokenId?.toHexString() ?? null,
     reason: exclusion.reason,
+    reason_for_owner: exclusion.reasonForOwner ?? null,
     by: exclusion.by,
     at: iso(exclusion.at),
     undone: undone ? { by: undone.by, at: iso(undone.at) } : null,

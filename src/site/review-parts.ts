@@ -86,9 +86,10 @@ const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: str
 };
 
 /** The state of a review, for its author. */
-export function reviewState(state: ReviewState): Html {
+export function reviewState({ state, rejectionReason }: Pick<Review, 'state' | 'rejectionReason'>): Html {
   const [tone, word, sentence] = STATES[state];
-  return html`<p>${badge(tone, word)} <span class="soft">${sentence}</span></p>`;
+  const reason = state === 'rejected' && rejectionReason ? html` “<bdi>${rejectionReason}</bdi>”` : '';
+  return html`<p>${badge(tone, word)} <span class="soft">${sentence}${reason}</span></p>`;
 }
 
 /** The text of a review, and the owner's answer. */

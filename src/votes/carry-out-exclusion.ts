@@ -87,13 +87,14 @@ export async function auditExclusion(
 
 async function audit(
   deps: Pick<CarryingOut, 'auditLog' | 'clock'>,
-  { _id, serverId, since, until, tokenId, reason }: VoteExclusion,
+  { _id, serverId, since, until, tokenId, reason, reasonForOwner }: VoteExclusion,
   action: string,
   by: string,
 ): Promise<void> {
   const exclusionId = _id.toHexString();
   const range = { since: since.toISOString(), until: until.toISOString() };
-  const details = { exclusionId, ...range, tokenId: tokenId?.toHexString() ?? null, reason };
+  const reasons = { reason, ...(reasonForOwner ? { reasonForOwner } : {}) };
+  const details = { exclusionId, ...range, tokenId: tokenId?.toHexString() ?? null, ...reasons };
   const hash = createHash('sha256').update(`${action} ${exclusionId}`).digest('hex');
   await recordAuditOnce(deps, new ObjectId(hash.slice(0, 24)), { by, action, serverId, details });
 }

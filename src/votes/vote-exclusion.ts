@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { LONGEST_REASON } from '../platform/text.ts';
 
 /**
  * The states of an exclusion that are in progress; when the worker died, another process finishes the exclusion. The
@@ -25,7 +26,10 @@ const voteExclusionDefinition = {
   until: { type: Date, required: true },
   /** Only votes cast with this token; null for all. */
   tokenId: { type: Schema.Types.ObjectId, default: null },
+  /** For operators only. */
   reason: { type: String, required: true },
+  /** The reason that the server's owner sees. Absent without one. */
+  reasonForOwner: { type: String, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
   at: { type: Date, required: true },
   undone: { type: new Schema(undoneDefinition, { _id: false }), default: null },

@@ -221,5 +221,5 @@ test('an unconfirmed account with the same address does not become the operator'
   // The real owner of the address gets a link.
   const token = tokenOf(await makePasswordLink(web.platform, user));
   await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
-  expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/operator');
 });

@@ -49,13 +49,13 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
     case 'resent':
       return `resent${event.by ? ` by ${event.by}` : ''}${event.mayArriveTwice ? '; it may arrive twice' : ''}`;
     case 'quarantined':
-      return `quarantined: «${event.reason}»`;
+      return event.reason === null ? 'quarantined: it looks unusual' : `quarantined: «${event.reason}»`;
     case 'claimed':
       return `claimed by a plugin (token ${event.tokenId})`;
     case 'released':
       return 'released from quarantine by an operator';
     case 'excluded':
-      return `excluded by ${event.by}: «${event.reason}»`;
+      return `excluded by ${event.by}${event.reason === null ? '' : `: «${event.reason}»`}`;
   }
 }
 

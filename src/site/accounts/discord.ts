@@ -14,7 +14,6 @@ export const DISCORD_ERRORS = new Map([
   ['email_not_found', 'Your Discord account has no e-mail address.'],
   ['email_not_verified', 'Verify your e-mail address with Discord first.'],
   ['PASSWORD_NEEDED', 'This account requires its password. Sign in with your password.'],
-  ['SUSPENDED', 'This account is suspended. Contact the operator of this listing.'],
 ]);
 
 /** The message for all other codes. */

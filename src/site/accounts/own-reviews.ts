@@ -80,7 +80,7 @@ function ownReview(base: string, review: WithId<Review>, server: Reviewed | unde
   return html`<li>
     <p><strong>${isListed ? html`<a href="${base}${publicPath(server)}#your-review"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}</strong> ${isListed ? '' : html`<span class="soft small">not listed any more</span>`}</p>
     <p>${starsText(rating)} <bdi>${username}</bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}</span></p>
-    ${reviewState(review.state)}
+    ${reviewState(review)}
     ${reviewText(review, { name }, now)}
     <div class="actions">
       ${isListed ? html`<a class="button quiet" href="${base}${publicPath(server)}#your-review">Edit<span class="for-readers"> the review of ${name}</span></a>` : ''}

@@ -41,7 +41,7 @@ export async function exclusionList(
     columns: [
       ...(of ? [] : [{ title: 'Server', cell: ({ server }: Row) => serverName(base, server) }]),
       { title: 'Votes cast', heads: true, cell: ({ exclusion, token }) => range(exclusion, token) },
-      { title: 'Reason', cell: ({ exclusion }) => html`<bdi>${exclusion.reason}</bdi>` },
+      { title: 'Reason', cell: ({ exclusion }) => reasons(exclusion) },
       {
         title: 'By',
         kind: 'address',
@@ -78,6 +78,10 @@ async function rowsOf(platform: Platform, exclusions: VoteExclusion[]): Promise<
       marked: inProgress(exclusion) ? await countMarked(platform, exclusion) : undefined,
     })),
   );
+}
+
+function reasons({ reason, reasonForOwner }: VoteExclusion): Html {
+  return html`<bdi>${reason}</bdi>${reasonForOwner ? html` <span class="soft">For the owner: “<bdi>${reasonForOwner}</bdi>”</span>` : ''}`;
 }
 
 function serverName(base: string, server: Row['server']): Content {

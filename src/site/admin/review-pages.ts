@@ -10,14 +10,15 @@ import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { queryOf, queryText, readForm } from '../form.ts';
+import { queryOf, queryText, readForm, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { badge, button, notice, pager, tabs, textArea } from '../parts.ts';
+import { badge, button, notice, pager, tabs } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { reasonFields } from './reason-fields.ts';
 
 /** Reviews per page. */
 const ROWS = 20;
@@ -29,6 +30,7 @@ const decisionForm = z.object({
   seenAs: z.enum(REVIEW_STATES),
   revision: z.coerce.number().int().min(0),
   reason: z.string().optional(),
+  reasonForOwner: z.string().optional(),
 });
 
 /** `/operator/reviews`: waiting reviews, oldest first, and decided ones with a way to undo the decision. */
@@ -73,10 +75,10 @@ async function decide(
   if (!isId(reviewId)) throw missing;
   const { data } = readForm(decisionForm, request);
   if (!data) throw new PageError(400, 'The form is incomplete.');
-  const { state, seenAs, revision, reason } = data;
+  const { state, seenAs, revision, reason, reasonForOwner } = data;
   if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Enter a reason for the rejection.');
   const by = userOf(request).email;
-  const given = state === 'rejected' && reason ? { reason } : {};
+  const given = state === 'rejected' && reason ? { reason, reasonForOwner } : {};
   const review = await moderateReview(platform, new ObjectId(reviewId), state, by, {
     seenAs,
     revision,
@@ -197,9 +199,10 @@ function changedBy(base: string, { personId: userId, editedAt }: Review, now: Da
   return html`${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}${writer}`;
 }
 
-function decidedBy({ moderatedAt, moderatedBy, rejectedFor }: Review, now: Date): Content {
+function decidedBy(review: Review, now: Date): Content {
+  const { moderatedAt, moderatedBy, rejectedFor, rejectionReason } = review;
   if (!moderatedAt) return '';
-  return html`; decided ${timeAgo(moderatedAt, now)}${moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : ''}${rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : ''}`;
+  return html`; decided ${timeAgo(moderatedAt, now)}${moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : ''}${rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : ''}${rejectionReason ? html`; for the author: “<bdi>${rejectionReason}</bdi>”` : ''}`;
 }
 
 function rejection(base: string, { _id, state, username, revision = 0 }: WithId<Review>): Html {
@@ -210,7 +213,12 @@ function rejection(base: string, { _id, state, username, revision = 0 }: WithId<
       <input type="hidden" name="state" value="rejected" />
       <input type="hidden" name="seenAs" value="${state}" />
       <input type="hidden" name="revision" value="${String(revision)}" />
-      ${textArea({ id: `reason-${id}`, name: 'reason', label: 'Reason', hint: 'For the audit log. The author does not see it.', rows: 2, maxlength: 500, required: true })}
+      ${reasonFields({
+        typed: UNTOUCHED,
+        forOwner: { name: 'reasonForOwner', reader: 'the author' },
+        internal: { name: 'reason', required: true },
+        of: id,
+      })}
       <button class="danger" type="submit">Reject</button>
     </form>
   </details>`;

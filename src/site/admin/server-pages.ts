@@ -72,7 +72,12 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   app.post('/servers/:serverId/hide', OPERATOR, async (request, reply) => {
     const values = typedValues(request);
     return act(request, reply, 'hidden', (serverId, by) =>
-      hideServer(platform, serverId, { reason: values.reason ?? '' }, by),
+      hideServer(
+        platform,
+        serverId,
+        { reason: values.reason ?? '', internalReason: values.internalReason },
+        by,
+      ),
     );
   });
 
@@ -81,18 +86,23 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   );
 
   app.post('/servers/:serverId/profile/remove', OPERATOR, async (request, reply) => {
-    const { part = '', profileReason = '' } = typedValues(request);
+    const { part = '', profileReason = '', profileInternalReason } = typedValues(request);
     return act(request, reply, 'profile-part', async (serverId, by) => {
-      const removed = await removeProfilePart(platform, serverId, { part, reason: profileReason }, by).catch(
-        (error: unknown) => {
-          // The page has another form with a reason.
-          if (!(error instanceof InvalidDocumentError)) throw error;
-          const { part: partError, reason: reasonError } = error.errors;
-          throw new InvalidDocumentError(
-            partError ? { part: partError } : { profileReason: reasonError ?? '' },
-          );
-        },
-      );
+      const removed = await removeProfilePart(
+        platform,
+        serverId,
+        { part, reason: profileReason, internalReason: profileInternalReason },
+        by,
+      ).catch((error: unknown) => {
+        // The page has another form with a reason.
+        if (!(error instanceof InvalidDocumentError)) throw error;
+        const { part: partError, reason, internalReason } = error.errors;
+        throw new InvalidDocumentError({
+          ...(partError ? { part: partError } : {}),
+          ...(reason ? { profileReason: reason } : {}),
+          ...(internalReason ? { profileInternalReason: internalReason } : {}),
+        });
+      });
       if (!removed) throw new PageError(409, 'The profile no longer has this part.');
       return removed;
     });

@@ -22,10 +22,11 @@ import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../form
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { button, card, confirmed, copyable, facts, notice, textArea } from '../parts.ts';
+import { button, card, confirmed, copyable, facts, notice } from '../parts.ts';
 import { count, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { reasonFields } from './reason-fields.ts';
 import { accountStatus } from './users.ts';
 
 const MESSAGES = {
@@ -71,13 +72,15 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
         const typed =
           error instanceof UserError
             ? withError(UNTOUCHED, error.message)
-            : errorsOf(error, { reason: '', ...values });
+            : errorsOf(error, { reason: '', reasonForOwner: '', ...values });
         return sendPage(request, reply, show(request, view, typed), 400);
       }
       return reply.redirect(`${users}/${view.user._id.toHexString()}?done=${done}`, 303);
     });
 
-  decision('suspend', 'suspended', (id, who, { reason = '' }) => suspendUser(platform, id, { reason }, who));
+  decision('suspend', 'suspended', (id, who, { reason = '', reasonForOwner }) =>
+    suspendUser(platform, id, { reason, reasonForOwner }, who),
+  );
   decision('lift', 'lifted', (id, who) => liftSuspension(platform, id, who));
   decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
   decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
@@ -159,7 +162,8 @@ function userFacts({ view: { user, sessions, hasPassword, hasDiscord } }: UserPa
     ['Active sessions', count(sessions)],
     ['Created', time(user.createdAt)],
     ['Suspended', user.suspendedAt ? time(user.suspendedAt) : undefined],
-    ['Reason', user.suspendedAt ? user.suspendedFor : undefined],
+    ['Reason for the user', user.suspendedAt ? user.suspensionReason : undefined],
+    ['Internal reason', user.suspendedAt ? user.suspendedFor : undefined],
   ]);
 }
 
@@ -191,7 +195,11 @@ function decisions({ users, view: { user }, typed }: UserPage): Html {
       ? button({ to: to('lift'), text: 'Lift suspension' })
       : html`<p>Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.</p>
         <form method="post" action="${to('suspend')}" class="stack">
-          ${textArea({ name: 'reason', label: 'Reason', hint: 'For operators. Shown in the audit log.', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', error: typed.errors.reason })}
+          ${reasonFields({
+            typed,
+            forOwner: { name: 'reasonForOwner', reader: 'the user' },
+            internal: { name: 'reason', required: true },
+          })}
           <button type="submit" class="danger">Suspend</button>
         </form>`,
   })}

@@ -91,7 +91,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
         <a class="button quiet" href="${path}#settings">Open settings</a>
         <a class="button quiet" href="${path}">Back to vote listener</a>
       </div>`;
-    return serverFrame({ base, server, now: platform.clock.now(), part: '/listener', body });
+    return serverFrame({ site: app.site, server, now: platform.clock.now(), part: '/listener', body });
   };
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, { status, sentence, retryAt }: Refusal) => {

@@ -58,7 +58,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
       {
         title: `Members · ${server.name}`,
         messages: MESSAGES,
-        body: serverFrame({ base, server, now, part: '/members', body }),
+        body: serverFrame({ site: app.site, server, now, part: '/members', body }),
       },
       status,
     );

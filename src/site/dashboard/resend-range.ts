@@ -68,7 +68,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
       <div class="actions"><a class="button quiet" href="${path}">Back to votes</a></div>`;
     const page = {
       title: `Send votes again · ${server.name}`,
-      body: serverFrame({ base, server, now, part: '/votes', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
     };
     return sendPage(request, reply, page, 429);
   };
@@ -89,7 +89,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     const now = platform.clock.now();
     return sendPage(request, reply, {
       title: `Send votes again · ${server.name}`,
-      body: serverFrame({ base, server, now, part: '/votes', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
     });
   };
 }

@@ -1,12 +1,14 @@
 import { html } from 'hono/html';
 import { statusAt } from '../../history/current-status.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
+import { contactLine } from '../contact.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, notice, tabs } from '../parts.ts';
 import { publicPath } from '../server-paths.ts';
+import type { Site } from '../site-settings.ts';
 
 type Frame = {
-  base: string;
+  site: Pick<Site, 'base' | 'pages' | 'contact'>;
   server: Pick<
     Server,
     '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason' | 'profile'
@@ -37,7 +39,8 @@ export function serverPath(base: string, server: Pick<Server, '_id'>, part = '')
 }
 
 /** The frame of each page of a server: name, status and tabs. */
-export function serverFrame({ base, server, now, part, body }: Frame): Html {
+export function serverFrame({ site, server, now, part, body }: Frame): Html {
+  const { base } = site;
   return html`<div class="page-head">
       <div>
         <p class="small"><a href="${base}/dashboard">Your servers</a> · <a href="${base}${publicPath(server)}">Public page</a></p>
@@ -50,7 +53,7 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
       PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? notice('attention', html`The operator has hidden this server from the ranking and public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and votes keep working.`) : ''}
+    ${server.hiddenAt ? notice('attention', html`The operator has hidden this server from the ranking and public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and votes keep working.${contactLine(site)}`) : ''}
     ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', html`The operator removed a part of this server’s profile. <a href="${serverPath(base, server, '/profile')}">See the reason</a>.`) : ''}
     ${body}`;
 }

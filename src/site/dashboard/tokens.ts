@@ -121,7 +121,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       {
         title: `API access · ${server.name}`,
         messages: MESSAGES,
-        body: serverFrame({ base, server, now, part: '/tokens', body }),
+        body: serverFrame({ site: app.site, server, now, part: '/tokens', body }),
       },
       status,
     );

@@ -9,8 +9,10 @@ import {
   resendVote,
   whyNotResend,
 } from '../../delivery/resend-vote.ts';
+import { actorsOf, ownerEvents } from '../../delivery/timeline/owner-events.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
+import { actorNames } from '../../servers/actor-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -53,6 +55,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
     const now = platform.clock.now();
     const status = await statusOf(server._id);
     const timeline = await voteTimeline(platform, vote, status.listener, now);
+    const nameOf = await actorNames(platform, server, actorsOf(timeline.events));
     const { state } = vote.delivery;
     const votesPath = serverPath(base, server, '/votes');
     const path = `${votesPath}/${vote._id.toString()}`;
@@ -68,14 +71,14 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
             actions: stateBadge(vote),
             body: [statusNotice(timeline, status, now), about(vote), resendAction(path, vote, status, now)],
           }),
-          card({ title: 'Timeline', body: timelineList(timeline.events) }),
+          card({ title: 'Timeline', body: timelineList(ownerEvents(timeline.events, nameOf)) }),
         ],
       })}`;
     return sendPage(request, reply, {
       title: `Vote of ${vote.username} · ${server.name}`,
       live: true,
       messages: MESSAGES,
-      body: serverFrame({ base, server, now, part: '/votes', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
     });
   });
 

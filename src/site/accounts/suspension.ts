@@ -1,0 +1,25 @@
+import type { Platform } from '../../process/platform.ts';
+import { contactWords } from '../contact.ts';
+import type { Site } from '../site-settings.ts';
+
+/** What a suspended user reads after entering the right password: the reason for them, and how to reach the operator. */
+export async function suspensionNotice(
+  { users }: Pick<Platform, 'users'>,
+  site: Pick<Site, 'url' | 'pages' | 'contact'>,
+  email: string,
+): Promise<string> {
+  const user = await users.findOne(
+    { email: email.toLowerCase() },
+    { projection: { suspendedAt: 1, suspensionReason: 1 } },
+  );
+  return suspendedText(site, user?.suspendedAt ? user.suspensionReason : undefined);
+}
+
+/** That an account is suspended, why, and how to reach the operator. */
+export function suspendedText(
+  site: Pick<Site, 'url' | 'pages' | 'contact'>,
+  reason?: string | null | undefined,
+): string {
+  const why = reason ? `: “${reason}”` : '.';
+  return `This account is suspended${why}${contactWords(site) || ' Contact the operator of this listing.'}`;
+}
