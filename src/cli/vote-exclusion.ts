@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
 import type { Platform } from '../process/platform.ts';
+import { exclusionsOfGroup } from '../votes/exclude-player.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
 import { excludeQuarantined } from '../votes/quarantine.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
@@ -9,12 +10,14 @@ import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { counted, iso, utc, when } from './format.ts';
 import { moment } from './option-values.ts';
+import { addPlayerExclusionCommand } from './player-exclusion.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addVoteExclusionCommands(vote: Command, terminal: Terminal): void {
+  addPlayerExclusionCommand(vote, terminal);
   vote
     .command('exclude')
     .description('take votes out of every count and the ranking; their players still wait 24 hours')
@@ -47,7 +50,7 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
   vote
     .command('include')
     .description('undo an exclusion or release a quarantine: its votes count')
-    .argument('<exclusion_id>', 'the id that `vote exclusions` shows')
+    .argument('<exclusion_id>', 'the id that `vote exclusions`, or `vote exclude-player` shows')
     .addHelpText('after', examples(terminal, 'vote include 6b019ace24981ba2c7ac8bec'))
     .action(onPlatform(terminal, include, { wakes: true, longRun: true }));
 
@@ -106,6 +109,8 @@ async function tokenOf(platform: Platform, serverId: ObjectId, text: string): Pr
 
 async function include(session: Session, text: string): Promise<Answer> {
   const id = objectIdOf(text);
+  const group = id ? await exclusionsOfGroup(session, id) : [];
+  if (group.length > 0) return includePlayer(session, text, group);
   const exclusion =
     id &&
     (await withProgress(session.terminal, 'Including', 'votes', (progress) =>
@@ -121,6 +126,23 @@ async function include(session: Session, text: string): Promise<Answer> {
   };
 }
 
+/** Undoes the exclusion of one player on all servers. */
+async function includePlayer(session: Session, text: string, group: VoteExclusion[]): Promise<Answer> {
+  const done: VoteExclusion[] = [];
+  await withProgress(session.terminal, 'Including', 'servers', async (progress) => {
+    for (const { _id } of group) {
+      const included = await includeVotes(session, _id, BY);
+      if (included) done.push(included);
+      progress(done.length, group.length);
+    }
+  });
+  const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
+  return {
+    json: { exclusion_id: text, exclusions: done.map(exclusionJson) },
+    text: `Exclusion ${text} is undone on ${counted(done.length, 'server')}: its ${counted(votes, 'vote')} count again, except those that another exclusion covers.`,
+  };
+}
+
 async function list(platform: Platform, text: string): Promise<Answer> {
   const { _id } = await serverOf(platform, text, { removed: true });
   const exclusions = await listExclusions(platform, _id);
@@ -130,6 +152,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
     utc(exclusion.since),
     utc(exclusion.until),
     exclusion.tokenId?.toHexString() ?? 'all',
+    exclusion.username ?? 'all',
     exclusion.votes ?? '-',
     exclusion.state === 'included' ? 'undone' : exclusion.state,
     `${exclusion.by}, ${when(exclusion.at, now)}`,
@@ -138,7 +161,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
   return {
     json: { exclusions: exclusions.map(exclusionJson) },
     text: table(
-      ['EXCLUSION', 'SINCE', 'UNTIL', 'TOKEN', 'VOTES', 'STATE', 'BY', 'REASON'],
+      ['EXCLUSION', 'SINCE', 'UNTIL', 'TOKEN', 'PLAYER', 'VOTES', 'STATE', 'BY', 'REASON'],
       rows,
       'No votes of this server have been excluded.',
     ),
@@ -153,6 +176,8 @@ function exclusionJson(exclusion: VoteExclusion): Record<string, unknown> {
     since: iso(exclusion.since),
     until: iso(exclusion.until),
     token_id: exclusion.tokenId?.toHexString() ?? null,
+    username: exclusion.username ?? null,
+    group_id: exclusion.groupId?.toHexString() ?? null,
     reason: exclusion.reason,
     reason_for_owner: exclusion.reasonForOwner ?? null,
     by: exclusion.by,

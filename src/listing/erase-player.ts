@@ -8,12 +8,14 @@ import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 
 type Erasing = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
   reviews: Collection<Review>;
   favourites: Collection<FavouriteList>;
+  voteExclusions: Collection<VoteExclusion>;
   auditLog: Collection<AuditEntry>;
   clock: Clock;
 };
@@ -26,9 +28,13 @@ export type Erased = {
   votes: number;
   reviews: number;
   favourites: number;
+  exclusions: number;
   auditEntries: number;
   remaining: { open: number; recent: number };
 };
+
+/** The actions whose audit entries name a player. */
+const ACTIONS_WITH_NAMES = ['vote.forget', 'vote.exclude', 'vote.include'] as const;
 
 /** Delivery is still to happen, or an operator has yet to decide about it. */
 const OPEN: Filter<Vote> = {
@@ -36,8 +42,8 @@ const OPEN: Filter<Vote> = {
 };
 
 /**
- * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites and the audit log. Votes
- * still count; those of the last 24 hours and those with an open delivery keep the name. Running it again completes it.
+ * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and the
+ * audit log. Votes still count; those of the last 24 hours and those with an open delivery keep the name. Running it again completes it.
  *
  * @param name - a valid player name
  * @param by - who asked for it, for the audit log, which does not get the name
@@ -62,7 +68,14 @@ export async function erasePlayer(
       dryRun,
       null,
     ),
-    auditEntries: await eraseNames(deps.auditLog, { action: 'vote.forget' }, 'details.username', key, dryRun),
+    exclusions: await eraseExclusions(deps, key, dryRun),
+    auditEntries: await eraseNames(
+      deps.auditLog,
+      { action: { $in: [...ACTIONS_WITH_NAMES] } },
+      'details.username',
+      key,
+      dryRun,
+    ),
   };
   if (!dryRun) {
     await recordAudit(deps, { by, action: 'player.erase', serverId: null, details: { ...erased } });
@@ -138,4 +151,19 @@ async function eraseNames<T extends { _id: ObjectId }>(
     ]);
   }
   return erased;
+}
+
+/** An exclusion that is carried out needs its player no more: its votes name it. */
+async function eraseExclusions(
+  { voteExclusions }: Pick<Erasing, 'voteExclusions'>,
+  key: string,
+  dryRun: boolean,
+): Promise<number> {
+  const finished = { usernameKey: key, state: { $in: ['excluded', 'included'] as const } };
+  if (dryRun) return voteExclusions.countDocuments(finished as Filter<VoteExclusion>);
+  const { modifiedCount } = await voteExclusions.updateMany(finished as Filter<VoteExclusion>, {
+    $set: { username: ERASED_PLAYER },
+    $unset: { usernameKey: '' },
+  });
+  return modifiedCount;
 }

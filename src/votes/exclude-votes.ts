@@ -35,7 +35,7 @@ export type ExclusionRequest = {
 
 /** Why votes cannot be excluded; the message is a sentence. */
 export class ExclusionError extends Error {
-  readonly code: 'range-empty' | 'range-not-over';
+  readonly code: 'range-empty' | 'range-not-over' | 'too-many-servers';
 
   constructor(code: ExclusionError['code'], message: string) {
     super(message);
@@ -47,7 +47,7 @@ export class ExclusionError extends Error {
 const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalReason });
 
 /** Runs `work` under the lease of the server: two exclusions may change the same votes and days. */
-function underLease<T>(
+export function underLease<T>(
   deps: Excluding,
   serverId: ObjectId,
   { signal }: CarryOutOptions,
@@ -77,7 +77,7 @@ export async function excludeVotes(
   const { serverId, since, until, tokenId } = request;
   return underLease(deps, serverId, options, async (lease) => {
     const same = { serverId, since, until, tokenId, reason: reasons.reason, undone: null };
-    const existing = await deps.voteExclusions.findOne(same);
+    const existing = await deps.voteExclusions.findOne({ ...same, usernameKey: { $exists: false } });
     if (existing) return carryOut(deps, existing, lease, options);
     const exclusion = newExclusion({ ...same, ...reasons }, new ObjectId(), by, deps.clock.now());
     await deps.voteExclusions.insertOne(exclusion);
@@ -85,8 +85,12 @@ export async function excludeVotes(
   });
 }
 
-/** @throws {ExclusionError} */
-function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
+/**
+ * Refuses an empty range, and one that is not over.
+ *
+ * @throws {ExclusionError}
+ */
+export function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
   if (since >= until)
     throw new ExclusionError('range-empty', 'The range is empty: its beginning must be before its end.');
   if (until > now) {

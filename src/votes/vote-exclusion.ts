@@ -3,9 +3,10 @@ import { LONGEST_REASON } from '../platform/text.ts';
 
 /**
  * The states of an exclusion that are in progress; when the worker died, another process finishes the exclusion. The
- * decisions about a quarantine, `confirming` and `releasing`, have names that version 0.1.0 does not carry out.
+ * decisions about a quarantine, `confirming` and `releasing`, have names that version 0.1.0 does not carry out, and that
+ * about a player one that 0.2.0 does not: it would exclude the votes of all players.
  */
-export const OPEN_STATES = ['excluding', 'including', 'confirming', 'releasing'] as const;
+export const OPEN_STATES = ['excluding', 'including', 'confirming', 'releasing', 'excluding-player'] as const;
 
 /** `quarantined`: votes are held back as they are cast, and an operator has not decided yet. */
 const EXCLUSION_STATES = ['quarantined', ...OPEN_STATES, 'excluded', 'included'] as const;
@@ -26,6 +27,11 @@ const voteExclusionDefinition = {
   until: { type: Date, required: true },
   /** Only votes cast with this token; null for all. */
   tokenId: { type: Schema.Types.ObjectId, default: null },
+  /** Only votes of this player; absent for those of all players. */
+  username: { type: String },
+  usernameKey: { type: String },
+  /** The decision about a player that this exclusion is one server's part of. */
+  groupId: { type: Schema.Types.ObjectId },
   /** For operators only. */
   reason: { type: String, required: true },
   /** The reason that the server's owner sees. Absent without one. */
@@ -47,6 +53,7 @@ export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collect
 voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
+voteExclusionSchema.index({ groupId: 1 }, { partialFilterExpression: { groupId: { $exists: true } } });
 // A server has at most one open quarantine.
 voteExclusionSchema.index(
   { serverId: 1 },
@@ -59,6 +66,7 @@ export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
   switch (state) {
     case 'excluding':
+    case 'excluding-player':
     case 'confirming':
       return 'excluding';
     case 'including':

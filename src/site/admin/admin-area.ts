@@ -5,12 +5,14 @@ import { auditPage } from './audit-page.ts';
 import { complaintPages } from './complaint-pages.ts';
 import { exclusionPages } from './exclusion-pages.ts';
 import { listenerPages } from './listener-page.ts';
+import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverPages } from './server-pages.ts';
 import { tagPages } from './tag-pages.ts';
 import { userPages } from './user.ts';
 import { usersPages } from './users.ts';
+import { votePage } from './vote-page.ts';
 import { votePages } from './vote-pages.ts';
 
 /** The admin area, under its own prefix. */
@@ -20,6 +22,8 @@ export async function adminArea(app: FastifyInstance, sources: AdminSources): Pr
   complaintPages(app, sources);
   serverPages(app, sources);
   votePages(app, sources);
+  votePage(app, sources);
+  playerExclusionPages(app, sources);
   exclusionPages(app, sources);
   listenerPages(app, sources);
   usersPages(app, sources);

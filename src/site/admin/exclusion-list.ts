@@ -89,10 +89,12 @@ function serverName(base: string, server: Row['server']): Content {
   return html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`;
 }
 
-function range({ since, until, tokenId, state }: VoteExclusion, token: string | undefined): Html {
+function range({ since, until, tokenId, username, state }: VoteExclusion, token: string | undefined): Html {
   if (state === 'quarantined') return html`since ${time(since)}, with the vote form`;
   const by = tokenId ? html`, with the token <bdi>${token ?? tokenId.toHexString()}</bdi>` : '';
-  return html`${time(since)} to ${time(until)}${by}`;
+  const player = username ? html`, of the player <bdi>${username}</bdi>` : '';
+  const from = since.getTime() === 0 ? 'all' : time(since);
+  return html`${from} to ${time(until)}${by}${player}`;
 }
 
 function state({ exclusion, marked = 0 }: Row, now: Date): Content {
@@ -101,6 +103,7 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
     case 'quarantined':
       return badge('attention', 'quarantined');
     case 'excluding':
+    case 'excluding-player':
     case 'confirming':
       return html`${badge('attention', 'in progress')} ${counted(marked, 'vote')} so far`;
     case 'including':
@@ -115,7 +118,8 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
   }
 }
 
-function undo(base: string, { _id, undone, votes, state }: VoteExclusion, ofOneServer: boolean): Content {
+function undo(base: string, exclusion: VoteExclusion, ofOneServer: boolean): Content {
+  const { _id, undone, votes, state, groupId } = exclusion;
   if (undone) return '';
   const id = _id.toHexString();
   if (state === 'quarantined') {
@@ -129,10 +133,13 @@ function undo(base: string, { _id, undone, votes, state }: VoteExclusion, ofOneS
     text: 'Undo…',
     of: `the exclusion ${id}`,
     consequence: `${votes === null || votes === undefined ? 'Its votes' : `Its ${counted(votes, 'vote')}`} will count again, except those covered by another exclusion.`,
-    form: button({
-      to: adminPath(base, `/votes/exclusions/${id}/undo`),
-      text: 'Undo the exclusion',
-      hidden: ofOneServer ? { list: 'server' } : {},
-    }),
+    form: html`<div class="actions">
+      ${button({
+        to: adminPath(base, `/votes/exclusions/${id}/undo`),
+        text: groupId ? 'Undo on this server' : 'Undo the exclusion',
+        hidden: ofOneServer ? { list: 'server' } : {},
+      })}
+      ${groupId ? button({ to: adminPath(base, `/votes/exclusions/players/${groupId.toHexString()}/undo`), text: 'Undo on all servers' }) : ''}
+    </div>`,
   });
 }
