@@ -3,6 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { Variables } from '../platform/config.ts';
 import { addAggregateCommand } from './aggregate.ts';
 import { examples } from './answer.ts';
+import { addBlockCommands } from './block.ts';
 import { addExportCommands } from './export.ts';
 import { failureOf } from './failure.ts';
 import { addImportCommands } from './import.ts';
@@ -126,6 +127,7 @@ function tallyport(terminal: Terminal): Command {
   addListenerCommands(program, terminal);
   addVoteCommands(program, terminal);
   addPlayerCommands(program, terminal);
+  addBlockCommands(program, terminal);
   addReviewCommands(program, terminal);
   addTagCommands(program, terminal);
   addImportCommands(program, terminal);

@@ -6,6 +6,7 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
+import type { Block } from '../votes/blocks/block.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
@@ -16,6 +17,7 @@ type Erasing = {
   reviews: Collection<Review>;
   favourites: Collection<FavouriteList>;
   voteExclusions: Collection<VoteExclusion>;
+  blocks: Collection<Block>;
   auditLog: Collection<AuditEntry>;
   clock: Clock;
 };
@@ -34,7 +36,13 @@ export type Erased = {
 };
 
 /** The actions whose audit entries name a player. */
-const ACTIONS_WITH_NAMES = ['vote.forget', 'vote.exclude', 'vote.include'] as const;
+const ACTIONS_WITH_NAMES = [
+  'vote.forget',
+  'vote.exclude',
+  'vote.include',
+  'block.add',
+  'block.lift',
+] as const;
 
 /** Delivery is still to happen, or an operator has yet to decide about it. */
 const OPEN: Filter<Vote> = {
@@ -78,6 +86,8 @@ export async function erasePlayer(
     ),
   };
   if (!dryRun) {
+    // A block in effect needs its name; one that has ended does not.
+    await deps.blocks.deleteMany({ kind: 'name', value: key, isActive: { $exists: false } });
     await recordAudit(deps, { by, action: 'player.erase', serverId: null, details: { ...erased } });
   }
   return erased;

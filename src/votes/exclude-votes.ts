@@ -166,8 +166,10 @@ async function markUndone(
   by: string,
 ): Promise<void> {
   const now = clock.now();
-  // A quarantine ends here: a vote under way was cast before this time.
-  const until = { $cond: [{ $eq: ['$state', 'quarantined'] }, after(now, QUARANTINE_READ_MS), '$until'] };
+  // A quarantine, or what a block held back, ends here: a vote under way was cast before this time.
+  const isOfBlock = { $and: [{ $eq: ['$state', 'excluded'] }, { $gt: ['$blockId', null] }] };
+  const isOpen = { $or: [{ $eq: ['$state', 'quarantined'] }, isOfBlock] };
+  const until = { $cond: [isOpen, after(now, QUARANTINE_READ_MS), '$until'] };
   await voteExclusions.updateOne({ _id: exclusionId, undone: null }, [
     { $set: { until, undone: { by, at: now } } },
     { $set: { state: { $cond: ['$isQuarantine', 'releasing', 'including'] } } },

@@ -32,6 +32,8 @@ const voteExclusionDefinition = {
   usernameKey: { type: String },
   /** The decision about a player that this exclusion is one server's part of. */
   groupId: { type: Schema.Types.ObjectId },
+  /** It holds back the votes of a blocked name (see blocks/hold-vote.ts). */
+  blockId: { type: Schema.Types.ObjectId },
   /** For operators only. */
   reason: { type: String, required: true },
   /** The reason that the server's owner sees. Absent without one. */
@@ -54,6 +56,11 @@ voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
 voteExclusionSchema.index({ groupId: 1 }, { partialFilterExpression: { groupId: { $exists: true } } });
+// A server has at most one exclusion of a block that is in effect.
+voteExclusionSchema.index(
+  { serverId: 1, blockId: 1 },
+  { unique: true, partialFilterExpression: { blockId: { $exists: true }, state: 'excluded' } },
+);
 // A server has at most one open quarantine.
 voteExclusionSchema.index(
   { serverId: 1 },

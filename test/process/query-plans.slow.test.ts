@@ -737,6 +737,7 @@ test('the pages of the admin area', async () => {
     `/votes/exclude?${of}&since=2020-01-01T00:00`,
     `/votes/exclude-player?${of}&player=nobody`,
     `/votes?server=busy&player=steve`,
+    '/blocks',
     '/tags',
     '/audit',
     '/audit?by=cli',

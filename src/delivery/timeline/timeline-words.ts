@@ -95,7 +95,7 @@ export function statusWords(
 const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
   imported: 'it was imported, and imported votes are never forwarded',
   quarantined: 'it is quarantined: an operator decides whether it counts and is delivered',
-  excluded: 'it was quarantined, and an operator excluded it',
+  excluded: 'an operator excluded it before it was delivered',
   'no-listener': 'there was no vote listener; resend it when there is one',
   'listener-removed': 'the vote listener was removed; resend it when there is one again',
 };

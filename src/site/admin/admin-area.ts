@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AdminSources } from './admin-sources.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
+import { blockPages } from './block-pages.ts';
 import { complaintPages } from './complaint-pages.ts';
 import { exclusionPages } from './exclusion-pages.ts';
 import { listenerPages } from './listener-page.ts';
@@ -26,6 +27,7 @@ export async function adminArea(app: FastifyInstance, sources: AdminSources): Pr
   playerExclusionPages(app, sources);
   exclusionPages(app, sources);
   listenerPages(app, sources);
+  blockPages(app, sources);
   usersPages(app, sources);
   userPages(app, sources);
   tagPages(app, sources);

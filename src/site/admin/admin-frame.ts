@@ -9,6 +9,7 @@ const PARTS = [
   ['/reviews', 'Reviews'],
   ['/servers', 'Servers'],
   ['/votes', 'Votes'],
+  ['/blocks', 'Blocks'],
   ['/users', 'Users'],
   ['/tags', 'Tags'],
   ['/audit', 'Audit log'],

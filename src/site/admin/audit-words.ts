@@ -45,6 +45,11 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'listener.resume': { title: 'Resumed a listener' },
   'listener.remove': { title: 'Removed a listener' },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
+  'block.add': {
+    title: 'Blocked a name or network',
+    more: ({ username, network }) => text(username ?? network),
+  },
+  'block.lift': { title: 'Lifted a block', more: ({ username, network }) => text(username ?? network) },
   'vote.release': { title: 'Released quarantined votes' },
   'vote.include': { title: 'Undid a vote exclusion', more: ({ reason }) => text(reason) },
   'vote.forget': { title: 'Reset a player’s cooldown', more: ({ username }) => text(username) },

@@ -14,7 +14,7 @@ type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** Votes processed so far, while it is in progress. */
+  /** Votes processed so far while it is in progress, or held back so far by a block. */
   marked: number | undefined;
 };
 
@@ -75,7 +75,7 @@ async function rowsOf(platform: Platform, exclusions: VoteExclusion[]): Promise<
       exclusion,
       server: servers.find(({ _id }) => _id.equals(exclusion.serverId)),
       token: tokens.find(({ _id }) => exclusion.tokenId?.equals(_id))?.name,
-      marked: inProgress(exclusion) ? await countMarked(platform, exclusion) : undefined,
+      marked: inProgress(exclusion) || exclusion.blockId ? await countMarked(platform, exclusion) : undefined,
     })),
   );
 }
@@ -110,7 +110,7 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
     case 'releasing':
       return html`${badge('attention', 'undoing')} ${counted(marked, 'vote')} left`;
     case 'excluded':
-      return html`${badge('good', 'excluded')} ${votes}`;
+      return html`${badge('good', 'excluded')} ${exclusion.blockId ? counted(marked, 'vote') : votes}`;
     case 'included': {
       const { undone } = exclusion;
       return html`${badge('quiet', 'undone')} ${undone ? html`by ${undone.by}, ${timeAgo(undone.at, now)}` : ''}`;

@@ -19,6 +19,7 @@ import { card, facts } from '../parts.ts';
 import { time, timeText } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { blockPath } from './block-pages.ts';
 
 /** `/operator/votes/<vote>`: one vote with its timeline, also with what its server's owner does not see. */
 export function votePage(app: FastifyInstance, { platform }: AdminSources): void {
@@ -60,9 +61,8 @@ function votesPath(base: string, { serverId, username }: Vote): string {
 
 function actions(base: string, { serverId, username }: Vote): Html {
   const exclude = queryText({ player: username, server: serverId.toHexString() });
-  const block = queryText({ kind: 'name', value: username });
   return html`<a class="button quiet" href="${adminPath(base, `/votes/exclude-player${exclude}`)}">Exclude this player’s votes…</a>
-    <a class="button quiet" href="${adminPath(base, `/blocks${block}`)}">Block the name…</a>`;
+    <a class="button quiet" href="${blockPath(base, 'name', username)}">Block the name…</a>`;
 }
 
 type Shown = {

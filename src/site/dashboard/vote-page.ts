@@ -69,7 +69,11 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
           card({
             title: html`Vote of <bdi>${vote.username}</bdi>`,
             actions: stateBadge(vote),
-            body: [statusNotice(timeline, status, now), about(vote), resendAction(path, vote, status, now)],
+            body: [
+              statusNotice(timeline, status, now),
+              about(vote, timeline.status),
+              resendAction(path, vote, status, now),
+            ],
           }),
           card({ title: 'Timeline', body: timelineList(ownerEvents(timeline.events, nameOf)) }),
         ],
@@ -115,19 +119,20 @@ function doneBy(resent: Resent): keyof typeof MESSAGES {
   }
 }
 
-function countedText({ excludedAt, quarantinedAt }: Vote): string | null {
-  if (quarantinedAt) return 'no: it is quarantined';
+function countedText({ excludedAt, quarantinedAt }: Vote, status: DeliveryStatus): string | null {
+  const isDecided = status.state === 'none' && status.why === 'excluded';
+  if (quarantinedAt && !isDecided) return 'no: it is quarantined';
   return excludedAt ? 'no: an operator excluded it' : null;
 }
 
-function about(vote: Vote): Html {
+function about(vote: Vote, status: DeliveryStatus): Html {
   const { _id, votedAt, delivery, source } = vote;
   return facts([
     ['Cast', time(votedAt)],
     ['Attempts', delivery.attemptCount === 0 ? 'none yet' : String(delivery.attemptCount)],
     ['Cast with', source === 'web' ? 'the vote form' : null],
     ['Claimed', vote.claim ? html`by a plugin, ${time(vote.claim.at)}` : null],
-    ['Counted', countedText(vote)],
+    ['Counted', countedText(vote, status)],
     ['Vote id', html`<code>${_id.toString()}</code>`],
   ]);
 }
@@ -173,7 +178,7 @@ const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = 
   imported: 'This vote was imported. Imported votes are never forwarded.',
   quarantined:
     'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.',
-  excluded: 'This vote was quarantined, and the operator of this listing excluded it.',
+  excluded: 'The operator of this listing excluded this vote before it was delivered.',
   'no-listener': 'There was no vote listener when this vote was cast. You can send it after you set one up.',
   'listener-removed':
     'The vote listener was removed before this vote was delivered. You can send it after you set one up again.',
