@@ -168,6 +168,9 @@ async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
   // Counts of earlier calls, and the last uses of their tokens, do not belong to this one.
   await tallyport.platform.batcher.settle(SECOND);
   await tallyport.platform.voteCounts.flush();
+  // It is read every five seconds, however many requests there are.
+  tallyport.platform.blockList.forget();
+  await tallyport.platform.blockList.findName('', new Date());
   await db.command({ profile: 2 });
   await work();
   await db.command({ profile: 0 });
@@ -175,6 +178,12 @@ async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
   const operations = await profile.find(own).sort({ ts: 1 }).toArray();
   await profile.drop();
   return operations;
+}
+
+/** The list of blocks, as a vote reads it. */
+function readBlocks() {
+  tallyport.platform.blockList.forget();
+  return tallyport.platform.blockList.findName('', new Date());
 }
 
 const put = (operation: Document) => `${operation.op} ${String(operation.ns).split('.').slice(1).join('.')}`;
@@ -530,6 +539,7 @@ test.each([
     },
   ],
   ['the operators', () => listUsers(tallyport.platform, { role: 'operator', limit: 50 })],
+  ['the blocks', () => readBlocks()],
   ['a search for users', () => searchUsers(tallyport.platform, 'USER-7', 50)],
   ['a search for users by name', () => searchUsers(tallyport.platform, 'user 71', 50)],
   [

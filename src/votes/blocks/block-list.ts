@@ -3,7 +3,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { SECOND } from '../../platform/clock.ts';
 import { within } from '../../platform/deadline.ts';
 import type { Logger } from '../../platform/log.ts';
-import { type Block, isEffective } from './block.ts';
+import { ACTIVE, type Block, isEffective } from './block.ts';
 import { isInRange, type NetworkRange, parseNetwork } from './network-range.ts';
 
 /** A change of the list applies in every process after this time. */
@@ -130,7 +130,7 @@ export class BlockList {
   async #query(): Promise<Loaded> {
     const at = performance.now();
     const projection = { kind: 1, value: 1, isActive: 1, endsAt: 1 };
-    const found = await this.#blocks.find({ isActive: true }, { projection, limit: MOST_BLOCKS }).toArray();
+    const found = await this.#blocks.find(ACTIVE, { projection, limit: MOST_BLOCKS }).toArray();
     const names = found.filter(({ kind }) => kind === 'name');
     return {
       at,

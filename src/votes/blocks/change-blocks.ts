@@ -8,7 +8,7 @@ import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { readPage, type Slice } from '../../platform/slices.ts';
 import { reasonText } from '../../platform/text.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
-import { BLOCK_KINDS, type Block } from './block.ts';
+import { ACTIVE, BLOCK_KINDS, type Block } from './block.ts';
 import { type BlockList, MOST_BLOCKS } from './block-list.ts';
 import { isWide, networkText, parseNetwork } from './network-range.ts';
 
@@ -47,7 +47,7 @@ export async function addBlock(deps: Changing, input: NewBlock, by: string): Pro
   if (endsAt && endsAt <= now) throw new InvalidDocumentError({ endsAt: 'The end must be in the future.' });
   const named = kind === 'name' ? nameOf(typed) : { value: networkOf(typed, input.isWideMeant === true) };
   await endExpired(deps, { kind, value: named.value }, now);
-  if ((await deps.blocks.countDocuments({ isActive: true }, { limit: MOST_BLOCKS })) >= MOST_BLOCKS) {
+  if ((await deps.blocks.countDocuments(ACTIVE, { limit: MOST_BLOCKS })) >= MOST_BLOCKS) {
     throw new InvalidDocumentError({ value: `The list is full: ${MOST_BLOCKS} entries. Lift some first.` });
   }
   const block = await checked<Block>(deps.blocks, {
