@@ -227,19 +227,19 @@ async function change({ users, clock }: UserSources, _id: ObjectId, update: Chan
  * Runs a decision about a user and records it in the audit log. A lease allows one decision at a time across all
  * processes. Without it, two operators could demote each other and leave no operator.
  */
-async function decide(
-  deps: UserSources,
+export async function decide(
+  deps: Leasing & Pick<UserSources, 'users' | 'auditLog' | 'clock'>,
   userId: ObjectId,
   { userId: decider, by }: Decider,
   { mayNotBeLast = false }: { mayNotBeLast?: boolean },
-  work: () => Promise<{ action: string; details: Record<string, unknown> }>,
+  work: (user: WithId<User>) => Promise<{ action: string; details: Record<string, unknown> }>,
 ): Promise<void> {
   if (decider?.equals(userId)) throw new UserError('yourself');
   await decidingAlone(deps, async () => {
     const user = await deps.users.findOne({ _id: userId });
     if (!user) throw new UserError('user-not-found');
     if (mayNotBeLast) await refuseLastOperator(deps, user);
-    const { action, details } = await work();
+    const { action, details } = await work(user);
     await recordAudit(deps, {
       by,
       action,

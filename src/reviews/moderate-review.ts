@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Collection, type Document, type Filter, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
 import { type Review, type ReviewList, type ReviewState, UNDECIDED } from './review.ts';
@@ -65,8 +65,11 @@ const given = (reasons: object) => Object.fromEntries(Object.entries(reasons).fi
 /** The same decision again, which keeps its time, writes no second entry. */
 function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
   if (!moderatedAt) return new ObjectId();
-  const decision = JSON.stringify([state, moderatedAt, details]);
-  return new ObjectId(createHash('sha256').update(decision).digest('hex').slice(0, 24));
+  const hash = createHash('sha256')
+    .update(JSON.stringify([state, moderatedAt, details]))
+    .digest('hex');
+  const seconds = Math.floor(moderatedAt.getTime() / SECOND);
+  return new ObjectId(seconds.toString(16).padStart(8, '0') + hash.slice(0, 16));
 }
 
 function asSeen(
@@ -101,4 +104,22 @@ function decision(
     rejectionReason:
       state === 'rejected' && reason ? forAuthor : unlessDecided('$rejectionReason', forAuthor),
   };
+}
+
+/** A review and its revision, as an operator saw it. */
+export type SeenReview = { reviewId: ObjectId; revision: number };
+
+/**
+ * Approves several waiting reviews. One that another operator decided about, or its author edited, keeps its state.
+ * Running it again changes nothing and completes what a crash interrupted.
+ *
+ * @returns how many of them are approved now
+ */
+export async function approveReviews(deps: Moderation, seen: SeenReview[], by: string): Promise<number> {
+  let approved = 0;
+  for (const { reviewId, revision } of seen) {
+    const review = await moderateReview(deps, reviewId, 'approved', by, { seenAs: 'pending', revision });
+    if (review?.state === 'approved') approved += 1;
+  }
+  return approved;
 }

@@ -60,7 +60,7 @@ export function reviewItem({
   review: WithId<Review>;
   server: Pick<Server, 'name'>;
   now: Date;
-  reviewer?: Reviewer | undefined;
+  reviewer?: ShownReviewer | undefined;
   more?: Content;
 }): Html {
   const { _id, username, createdAt, editedAt } = review;
@@ -71,9 +71,12 @@ export function reviewItem({
   </li>`;
 }
 
-function reviewerBadges({ isNewAccount, hasVoted }: Reviewer): Content {
+function reviewerBadges({ isNewAccount, hasVoted }: ShownReviewer): Content {
   return html`${hasVoted ? html` ${badge('good', 'has voted')}` : ''}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`;
 }
+
+/** What readers see of a review's author. */
+type ShownReviewer = Pick<Reviewer, 'isNewAccount' | 'hasVoted'>;
 
 const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: string, sentence: string]> = {
   pending: ['attention', 'waiting for approval', 'Only you can see it until an operator approves it.'],

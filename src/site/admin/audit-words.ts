@@ -66,6 +66,10 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'person.unmake-operator': { title: 'Removed the operator role', more: ({ email }) => text(email) },
   'person.suspend': { title: 'Suspended a user', more: ({ email, reason }) => text(email ?? reason) },
   'person.lift': { title: 'Lifted a suspension', more: ({ email }) => text(email) },
+  'person.email': {
+    title: 'Changed a user’s e-mail address',
+    more: ({ email, to }) => `${text(email)} to ${text(to)}`,
+  },
   'person.reset-two-factor': { title: 'Reset two-factor authentication', more: ({ email }) => text(email) },
   'account.two-factor-on': { title: 'Turned on two-factor authentication' },
   'account.two-factor-off': { title: 'Turned off two-factor authentication' },

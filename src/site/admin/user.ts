@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
+import type { AddressChange } from '../../accounts/address/address-change.ts';
+import { findAddressChange } from '../../accounts/address/change-address.ts';
+import { changeAddressFor } from '../../accounts/address/operator-change.ts';
 import { createAuth } from '../../accounts/auth.ts';
 import { makePasswordLink } from '../../accounts/make-link.ts';
 import { sendLink } from '../../accounts/send-link.ts';
@@ -27,6 +30,7 @@ import { count, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
 import { reasonFields } from './reason-fields.ts';
+import { addressPart } from './user-address.ts';
 import { accountStatus } from './users.ts';
 
 const MESSAGES = {
@@ -35,6 +39,9 @@ const MESSAGES = {
   'two-factor': 'Two-factor authentication reset. The user is signed out of all sessions.',
   operator: 'The user is an operator now.',
   owner: 'The user is no longer an operator.',
+  'email-requested':
+    'We have mailed a link to the new address. The change happens when it is confirmed there, within three days.',
+  'email-changed': 'Address changed. The user is signed out of all sessions.',
   'link-sent': 'We have e-mailed a link to set a password.',
 };
 
@@ -50,11 +57,13 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
     if (!view) throw new PageError(404, 'This user does not exist.');
     return view;
   };
-  const show = (request: FastifyRequest, view: UserView, typed = UNTOUCHED) =>
-    userPage({ users, base, view, sendsMail, isSelf: isSelf(request, view), typed });
+  const show = async (request: FastifyRequest, view: UserView, typed = UNTOUCHED) => {
+    const change = await findAddressChange(platform, view.user._id);
+    return userPage({ users, base, view, change, sendsMail, isSelf: isSelf(request, view), typed });
+  };
 
   app.get('/users/:userId', OPERATOR, async (request, reply) =>
-    sendPage(request, reply, show(request, await find(request))),
+    sendPage(request, reply, await show(request, await find(request))),
   );
 
   /** Registers the route of a button. `done` is the code of its message. */
@@ -73,7 +82,7 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
           error instanceof UserError
             ? withError(UNTOUCHED, error.message)
             : errorsOf(error, { reason: '', reasonForOwner: '', ...values });
-        return sendPage(request, reply, show(request, view, typed), 400);
+        return sendPage(request, reply, await show(request, view, typed), 400);
       }
       return reply.redirect(`${users}/${view.user._id.toHexString()}?done=${done}`, 303);
     });
@@ -85,6 +94,22 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
   decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
   decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
   decision('unmake-operator', 'owner', (id, who) => setRole(platform, id, 'owner', who));
+
+  app.post('/users/:userId/email', OPERATOR, async (request, reply) => {
+    const view = await find(request);
+    const values = { email: '', emailReason: '', ...typedValues(request) };
+    const input = { email: values.email, reason: values.emailReason };
+    try {
+      const result = await changeAddressFor(platform, view.user._id, input, deciderOf(request));
+      return reply.redirect(`${users}/${view.user._id.toHexString()}?done=email-${result}`, 303);
+    } catch (error) {
+      const typed =
+        error instanceof UserError
+          ? withError(UNTOUCHED, error.message)
+          : errorsOf(error, values, { reason: 'emailReason' });
+      return sendPage(request, reply, await show(request, view, typed), 400);
+    }
+  });
 
   app.post('/users/:userId/link', OPERATOR, async (request, reply) => {
     const { user } = await find(request);
@@ -123,6 +148,8 @@ type UserPage = {
   users: string;
   base: string;
   view: UserView;
+  /** A change of the address that waits for confirmations. */
+  change: AddressChange | null;
   sendsMail: boolean;
   isSelf: boolean;
   typed: Typed;
@@ -187,9 +214,12 @@ function linkPart({ users, view: { user }, sendsMail }: UserPage): Html {
   ${button({ to, text: sendsMail ? 'Send password link' : 'Create password link' })}`;
 }
 
-function decisions({ users, view: { user }, typed }: UserPage): Html {
+function decisions(page: UserPage): Html {
+  const { users, view, typed } = page;
+  const { user } = view;
   const to = (name: string) => `${users}/${user._id.toHexString()}/${name}`;
-  return html`${card({
+  return html`${card({ title: 'E-mail address', body: addressPart({ ...page, user }) })}
+  ${card({
     title: 'Suspension',
     body: user.suspendedAt
       ? button({ to: to('lift'), text: 'Lift suspension' })
