@@ -3,8 +3,8 @@ import { LONGEST_REASON } from '../platform/text.ts';
 
 /**
  * The states of an exclusion that are in progress; when the worker died, another process finishes the exclusion. The
- * decisions about a quarantine, `confirming` and `releasing`, have names that version 0.1.0 does not carry out, and that
- * about a player one that 0.2.0 does not: it would exclude the votes of all players.
+ * decisions about a quarantine, `confirming` and `releasing`, and that about a player have names that version 0.1.0 does
+ * not carry out: it would exclude the votes of all players.
  */
 export const OPEN_STATES = ['excluding', 'including', 'confirming', 'releasing', 'excluding-player'] as const;
 

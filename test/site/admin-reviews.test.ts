@@ -131,7 +131,7 @@ test('several reviews are approved at once, and sending the form twice changes n
   const values = boxes.map(([, value = '']) => value);
   expect(values).toEqual(ids.map((id) => `${id}-0`));
   const [first, again] = [await approve(...values.slice(0, 2)), await approve(...values.slice(0, 2))];
-  expect(first.headers.location).toBe('/operator/reviews?done=many&approved=2&of=2#next');
+  expect(first.headers.location).toBe('/operator/reviews?done=many&approved=2&of=2');
   expect(again.headers.location).toBe(first.headers.location);
   expect(ordered(await page())).toEqual(['Three']);
   const audited = { action: 'review.approved', serverId };
@@ -149,9 +149,7 @@ test('a review that was decided or edited meanwhile is not approved with others'
   const answer = await approve(`${rejected}-0`, `${edited}-0`, `${fine}-0`, `${'f'.repeat(24)}-0`);
   const location = String(answer.headers.location);
   expect(location).toContain('approved=1&of=4');
-  expect(await page(location.slice(location.indexOf('?')).replace('#next', ''))).toContain(
-    '3 reviews changed meanwhile',
-  );
+  expect(await page(location.slice(location.indexOf('?')))).toContain('3 reviews changed meanwhile');
   expect(await reviewOf(rejected)).toMatchObject({ state: 'rejected' });
   expect(await reviewOf(edited)).toMatchObject({ state: 'pending' });
   expect((await approve()).statusCode).toBe(400);

@@ -73,7 +73,7 @@ export function reviewPages(app: FastifyInstance, { platform }: AdminSources): v
     if (seen.length === 0) throw new PageError(400, 'Select reviews to approve.');
     const approved = await approveReviews(platform, seen, userOf(request).email);
     const values = { done: 'many', approved: String(approved), of: String(seen.length) };
-    return reply.redirect(`${adminPath(base, '/reviews')}${queryText(values)}#next`, 303);
+    return reply.redirect(`${adminPath(base, '/reviews')}${queryText(values)}`, 303);
   });
 
   app.post('/reviews/:reviewId', OPERATOR, (request, reply) => decide(platform, base, request, reply));
