@@ -73,7 +73,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
       {
         title: `${t('Settings')} · ${server.name}`,
         messages: MESSAGES,
-        body: serverFrame({ base, server, now, part: '/settings', body }),
+        body: serverFrame({ site: app.site, server, now, part: '/settings', body }),
       },
       showing.status,
     );
