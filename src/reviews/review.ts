@@ -33,6 +33,8 @@ const reviewDefinition = {
   moderatedBy: { type: String, default: null },
   /** The reason of the rejection, if there is one. */
   rejectedFor: { type: String, default: null },
+  /** When the server's owner was notified of its approval, or found unwilling; absent before. */
+  toldAt: { type: Date },
   /** The owner's answer, public while the review is; absent without one. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },
 } as const;

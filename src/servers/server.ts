@@ -226,6 +226,11 @@ serverSchema.index(
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
+// Only servers that are offline.
+serverSchema.index(
+  { 'probe.offlineSince': 1 },
+  { partialFilterExpression: { 'probe.offlineSince': { $type: 'date' } } },
+);
 // For lists of one tag in the order of the ranking.
 serverSchema.index(
   { 'profile.tags': 1, rankPosition: 1 },

@@ -36,6 +36,8 @@ const voteExclusionDefinition = {
   days: { type: [String], required: true },
   /** How many votes it excluded; null until it is finished. */
   votes: { type: Number, default: null },
+  /** What the server's owner was last notified of; absent before. */
+  told: { type: String, enum: ['excluded', 'included'] as const },
 } as const;
 
 /** A range of votes that do not count: an operator excluded them, or they are quarantined. */
@@ -43,6 +45,7 @@ export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collect
 voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
+voteExclusionSchema.index({ told: 1, state: 1 }, { partialFilterExpression: { told: { $exists: true } } });
 // A server has at most one open quarantine.
 voteExclusionSchema.index(
   { serverId: 1 },
