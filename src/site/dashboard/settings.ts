@@ -20,6 +20,7 @@ import { OWNER, SOLE_OWNER } from '../page-route.ts';
 import { button, card, confirmed, notice, textArea } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
+import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving } from './drafts.ts';
 import { proofCards } from './proof.ts';
 import {
@@ -37,19 +38,22 @@ const MESSAGES = {
   saved: 'Settings saved.',
   'saved-text': 'Text saved.',
   'kept-place': 'Move cancelled. The server keeps its address.',
+  ...DISCORD_MESSAGES,
 };
 
 type Showing = {
   details?: Typed;
   address?: Typed;
   howToVote?: Typed;
+  discord?: DiscordShowing;
   /** The text as players will see it; not saved yet. */
   preview?: string;
   status?: number;
 };
 
 /** `/dashboard/servers/<id>/settings`: details, text on voting, address and removal of a server. */
-export function settingsPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
+export function settingsPages(app: FastifyInstance, sources: DashboardSources): void {
+  const { platform, ask } = sources;
   const { base } = app.site;
   const useCheck = checkTaker(platform);
   const pathOf = (server: WithId<Server>, rest = '') => serverPath(base, server, `/settings${rest}`);
@@ -57,11 +61,15 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
   const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
     const server = serverOf(request);
     const now = platform.clock.now();
-    const move = await findMove(platform, server._id);
+    const [move, webhook] = await Promise.all([
+      findMove(platform, server._id),
+      platform.discordWebhooks.findOne({ _id: server._id }),
+    ]);
     const paths = { form: pathOf(server), address: pathOf(server, '/place') };
     const body = html`${detailsCard(paths.form, server, showing.details)}
       ${voteFormCard(pathOf(server, '/web-votes'), server)}
       ${howToVoteCard(pathOf(server, '/how-to-vote'), server, showing)}
+      ${discordCard(pathOf(server, '/discord'), webhook, showing.discord ?? {}, now)}
       ${addressCard(paths.address, server, move, showing.address)}
       ${move ? proofCards({ draft: move, now, action: `${paths.address}/check`, correct: `${paths.form}#place` }) : ''}
       ${removeCard(pathOf(server, '/remove'), server)}`;
@@ -78,6 +86,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
   };
 
   app.get('/servers/:serverId/settings', OWNER, (request, reply) => show(request, reply));
+  discordRoutes(app, sources, show);
 
   app.post('/servers/:serverId/settings', OWNER, async (request, reply) => {
     const server = serverOf(request);
