@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explain, listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
-import { type ListenerState, lastDelivery } from '../../listeners/listener.ts';
+import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, button, facts, notice, type Tone } from '../parts.ts';
@@ -16,6 +16,20 @@ export const LISTENER_TONES: Record<ListenerState, Tone> = {
   unreachable: 'bad',
 };
 
+type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>;
+
+/** A listener's state. It is called active only after a vote or a test vote arrived with its present settings. */
+export function listenerBadge(listener: Stated): Html {
+  return badge(...toneAndWords(listener));
+}
+
+function toneAndWords(listener: Stated): [Tone, string] {
+  const { state } = listener;
+  const proof = settingsProof(listener);
+  if (state !== 'active' || proof === 'works') return [LISTENER_TONES[state], state];
+  return proof === 'failed' ? ['bad', 'test failed'] : ['attention', 'not tested'];
+}
+
 /** The number of waiting votes, counted up to `COUNTED_AT_MOST`. */
 export function waitingWords(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ' or more' : ''}`;
@@ -25,8 +39,7 @@ export function waitingWords(waiting: number): string {
 export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
   if (!listener)
     return html`<p class="soft">No vote listener. Votes are counted, and you can send them later.</p>`;
-  const { state } = listener;
-  return html`<p>${badge(LISTENER_TONES[state], state)} ${shortReason(listener, now)}
+  return html`<p>${listenerBadge(listener)} ${shortReason(listener, now)}
     ${lastVoteWords(listener, now)}
     ${queuePaused ? QUEUE_PAUSED : ''}</p>`;
 }
@@ -52,8 +65,9 @@ function shortReason(listener: ListenerView, now: Date): Content {
 const QUEUE_PAUSED = 'The operator of this listing has paused vote delivery for all servers.';
 
 /** The state for screen readers, without values that change all the time. */
-export function listenerAnnouncement({ state, waiting }: Pick<ListenerView, 'state' | 'waiting'>): string {
-  return `The listener is ${state}. ${waiting === 0 ? 'No votes are waiting.' : 'Votes are waiting.'}`;
+export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
+  const [, state] = toneAndWords(listener);
+  return `Vote listener: ${state}. ${listener.waiting === 0 ? 'No votes are waiting.' : 'Votes are waiting.'}`;
 }
 
 /** A listener's state, its reason, how to fix it, and the buttons. */
@@ -129,13 +143,24 @@ function why(listener: ListenerView, now: Date): Content {
   if (limited && limited.until > now) {
     return html`<p>The next votes are sent ${relative(limited.until, now)}. ${LIMITED}</p>`;
   }
-  if (breaker.failures === 0 || !breaker.code) {
-    return html`<p>Votes are sent as soon as they are cast.</p>`;
-  }
+  if (breaker.failures === 0 || !breaker.code) return html`<p>${untroubled(listener)}</p>`;
   const times =
     breaker.failures === 1 ? 'The last attempt failed' : `The last ${breaker.failures} attempts failed`;
   return html`<p>${times}: ${explain(breaker.code, listener.protocol).cause} We retry automatically. After three failures in a row,
     the listener is marked unreachable.</p>`;
+}
+
+/** Without failed attempts: what the last test vote found. */
+function untroubled(listener: ListenerView): string {
+  const { tested, protocol } = listener;
+  switch (settingsProof(listener)) {
+    case 'works':
+      return 'Votes are sent as soon as they are cast.';
+    case 'untested':
+      return 'No vote has arrived with these settings yet. Send a test vote to check them.';
+    case 'failed':
+      return `The last test vote did not arrive: ${tested ? explain(tested.code, protocol).cause : ''} Votes are sent anyway. Send another test vote to see each step.`;
+  }
 }
 
 function actions(state: ListenerState, path: string): Content {
