@@ -3,7 +3,7 @@ import { after, DAY } from '../platform/clock.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type Notice, time, votes } from './notice.ts';
-import { type Telling, tell } from './tell.ts';
+import { forServer, type Telling, tell } from './tell.ts';
 
 type ExclusionTelling = Telling & Audiences & { voteExclusions: Collection<VoteExclusion> };
 
@@ -23,15 +23,19 @@ export async function tellOfExclusions(deps: ExclusionTelling, stop: AbortSignal
   for (const due of [excluded, { told: 'excluded', state: 'included' } as const]) {
     for await (const exclusion of deps.voteExclusions.find(due)) {
       if (stop.aborted) return written;
-      const { _id, serverId, state } = exclusion;
-      const event = state === 'excluded' ? 'excluded' : 'included';
-      const audience = await audienceOf(deps, serverId);
-      const told = audience && (await tell(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
-      await deps.voteExclusions.updateOne({ _id }, { $set: { told: event } });
-      if (told === 'written') written += 1;
+      written += await forServer(deps, exclusion.serverId, () => tellOfExclusion(deps, exclusion));
     }
   }
   return written;
+}
+
+async function tellOfExclusion(deps: ExclusionTelling, exclusion: VoteExclusion): Promise<number> {
+  const { _id, serverId, state } = exclusion;
+  const event = state === 'excluded' ? 'excluded' : 'included';
+  const audience = await audienceOf(deps, serverId);
+  const told = audience && (await tell(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
+  await deps.voteExclusions.updateOne({ _id }, { $set: { told: event } });
+  return told === 'written' ? 1 : 0;
 }
 
 function exclusionNotice(

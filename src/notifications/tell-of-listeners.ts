@@ -7,7 +7,7 @@ import { type DueNotification, dueNotifications, outageSince } from './due-notif
 import { EVENTS } from './kinds.ts';
 import { listenerNotice } from './listener-text.ts';
 import type { SentNotifications } from './sent-notifications.ts';
-import { type Telling, tell } from './tell.ts';
+import { forServer, type Telling, tell } from './tell.ts';
 
 /** Dependencies of notifications about listeners. */
 export type ListenerTelling = Telling &
@@ -34,58 +34,51 @@ export async function tellOfListeners(deps: ListenerTelling, stop: AbortSignal):
   };
   for await (const listener of deps.listeners.find(down)) {
     if (stop.aborted) return written;
-    written += await notifyOf(deps, listener, await deps.sentNotifications.findOne({ _id: listener._id }));
+    const sent = await deps.sentNotifications.findOne({ _id: listener._id });
+    written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
   }
   for await (const sent of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
     if (stop.aborted) return written;
     const listener = await deps.listeners.findOne({ serverId: sent.serverId, _id: sent._id });
     // A deleted listener gives no more notifications.
     if (!listener) await deps.sentNotifications.deleteOne({ _id: sent._id });
-    else if (!outageSince(listener)) written += await notifyOf(deps, listener, sent);
+    else if (!outageSince(listener))
+      written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
   }
   return written;
 }
 
-/** Writes the due notifications of one listener. An error is logged and does not stop the others. */
+/** Writes the due notifications of one listener. */
 async function notifyOf(
   deps: ListenerTelling,
   listener: Listener,
   sent: SentNotifications | null,
 ): Promise<number> {
-  try {
-    const { serverId } = listener;
-    const audience = await audienceOf(deps, serverId);
-    if (!audience) return 0;
-    const oldest = await deps.votes.findOne(
-      { serverId, 'delivery.state': 'waiting' },
-      { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1 } },
-    );
-    const backAt = sent?.since ? await recordReturn(deps, listener, sent) : null;
-    const state = {
-      listener,
-      sent: sent && { ...sent, backAt },
-      expiresAt: oldest?.delivery.expiresAt ?? null,
-      isDraining: oldest !== null && (!backAt || oldest.votedAt < backAt),
-    };
-    let written = 0;
-    for (const due of dueNotifications(state, deps.clock.now())) {
-      const deliveries = await countDeliveries(deps, serverId, due.since);
-      const details = { listener, server: audience.server, deliveries, expiresAt: state.expiresAt };
-      const told = await tell(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
-      if (told === 'written') written += 1;
-      // An outage that nobody was told of gives no notification about its end.
-      if (told === 'unwanted' && due.kind !== 'returned') continue;
-      await recordSent(deps, listener, due, sent?.since ?? due.since);
-    }
-    return written;
-  } catch (error) {
-    deps.log.warn({
-      event: 'notifications.failed',
-      serverId: listener.serverId.toHexString(),
-      reason: String(error),
-    });
-    return 0;
+  const { serverId } = listener;
+  const audience = await audienceOf(deps, serverId);
+  if (!audience) return 0;
+  const oldest = await deps.votes.findOne(
+    { serverId, 'delivery.state': 'waiting' },
+    { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1 } },
+  );
+  const backAt = sent?.since ? await recordReturn(deps, listener, sent) : null;
+  const state = {
+    listener,
+    sent: sent && { ...sent, backAt },
+    expiresAt: oldest?.delivery.expiresAt ?? null,
+    isDraining: oldest !== null && (!backAt || oldest.votedAt < backAt),
+  };
+  let written = 0;
+  for (const due of dueNotifications(state, deps.clock.now())) {
+    const deliveries = await countDeliveries(deps, serverId, due.since);
+    const details = { listener, server: audience.server, deliveries, expiresAt: state.expiresAt };
+    const told = await tell(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
+    if (told === 'written') written += 1;
+    // An outage that nobody was told of gives no notification about its end.
+    if (told === 'unwanted' && due.kind !== 'returned') continue;
+    await recordSent(deps, listener, due, sent?.since ?? due.since);
   }
+  return written;
 }
 
 /** Records when the listener started to work again; null while it does not work. */

@@ -3,7 +3,7 @@ import { after, DAY } from '../platform/clock.ts';
 import type { Review } from '../reviews/review.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type Notice } from './notice.ts';
-import { type Telling, tell } from './tell.ts';
+import { forServer, type Telling, tell } from './tell.ts';
 
 type ReviewTelling = Telling & Audiences & { reviews: Collection<Review> };
 
@@ -28,13 +28,16 @@ export async function tellOfReviews(deps: ReviewTelling, stop: AbortSignal): Pro
   let written = 0;
   for await (const review of approved.sort({ moderatedAt: 1 })) {
     if (stop.aborted) return written;
-    const audience = await audienceOf(deps, review.serverId);
-    const notice = reviewNotice(review);
-    const told = audience && (await tell(deps, audience, 'review', notice));
-    await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
-    if (told === 'written') written += 1;
+    written += await forServer(deps, review.serverId, () => tellOfReview(deps, review));
   }
   return written;
+}
+
+async function tellOfReview(deps: ReviewTelling, review: WithId<Review>): Promise<number> {
+  const audience = await audienceOf(deps, review.serverId);
+  const told = audience && (await tell(deps, audience, 'review', reviewNotice(review)));
+  await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
+  return told === 'written' ? 1 : 0;
 }
 
 function reviewNotice({ _id, username, rating, content }: WithId<Review>): Notice {

@@ -5,7 +5,7 @@ import type { Server } from '../servers/server.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type Notice, time } from './notice.ts';
 import type { ServerNotices } from './server-notices.ts';
-import { type Telling, tell } from './tell.ts';
+import { forServer, type Telling, tell } from './tell.ts';
 
 type ServerTelling = Telling & Audiences & { serverNotices: Collection<ServerNotices> };
 
@@ -27,11 +27,11 @@ export async function tellOfServers(deps: ServerTelling, stop: AbortSignal): Pro
   const offlineSince = { $gt: after(now, -NEWLY_MS), $lte: after(now, -OFFLINE_FOR_MS) };
   for await (const server of deps.servers.find({ 'probe.offlineSince': offlineSince, removedAt: null })) {
     if (stop.aborted) return written;
-    written += await tellOffline(deps, server, now);
+    written += await forServer(deps, server._id, () => tellOffline(deps, server, now));
   }
   for await (const { _id, since } of deps.serverNotices.find({ since: { $gt: new Date(0) } })) {
     if (stop.aborted) return written;
-    if (since) written += await tellOnline(deps, _id, since, now);
+    if (since) written += await forServer(deps, _id, () => tellOnline(deps, _id, since, now));
   }
   return written;
 }

@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
 import type { Mail } from '../mail/mail.ts';
 import {
   type DiscordOutbox,
@@ -10,6 +10,7 @@ import {
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
+import { isTransientError } from '../platform/transient-errors.ts';
 import { type Audience, channelsFor } from './audience.ts';
 import { discordBody } from './discord/discord-embed.ts';
 import type { Kind } from './kinds.ts';
@@ -43,6 +44,25 @@ export async function tell(deps: Telling, audience: Audience, kind: Kind, notice
   return written.includes(true) ? 'written' : 'known';
 }
 
+/**
+ * Runs `work` for one server. An error is logged and does not stop the others, unless a service is unavailable.
+ *
+ * @returns how many notifications were written
+ */
+export async function forServer(
+  { log }: Pick<Telling, 'log'>,
+  serverId: ObjectId,
+  work: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isTransientError(error)) throw error;
+    log.warn({ event: 'notifications.failed', serverId: serverId.toHexString(), reason: String(error) });
+    return 0;
+  }
+}
+
 type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
 
 /** Writes a notice to one channel. */
@@ -66,11 +86,7 @@ export async function write(
 }
 
 /** How many notifications about a server were written in the last hour, without those held. */
-export function countSent(
-  messages: Collection<Mail>,
-  serverId: NonNullable<Mail['serverId']>,
-  clock: Clock,
-): Promise<number> {
+export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
   // A held message has no time to be sent, no result and no text.
   return messages.countDocuments(

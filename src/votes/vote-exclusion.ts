@@ -45,7 +45,6 @@ export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collect
 voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
-voteExclusionSchema.index({ told: 1, state: 1 }, { partialFilterExpression: { told: { $exists: true } } });
 // A server has at most one open quarantine.
 voteExclusionSchema.index(
   { serverId: 1 },
