@@ -8,7 +8,7 @@ import type { Content, Html } from './html.ts';
 const FAST_MS = 3 * SECOND;
 const SLOW_MS = 15 * SECOND;
 /** How often a page with a mark is polled: a change shows within two seconds. */
-const MARKED_MS = 1.5 * SECOND;
+const MARKED_MS = 1.2 * SECOND;
 
 /**
  * A part of a page that refreshes itself every few seconds while the tab is visible, without moving focus or scroll
@@ -30,7 +30,7 @@ export function livePart(part: {
   const polled = mark ? `${href}${href.includes('?') ? '&' : '?'}seen=${mark}` : href;
   const interval = mark ? MARKED_MS : open ? FAST_MS : SLOW_MS;
   return html`<div class="live" id="${id}" data-live data-hx-get="${polled}" data-hx-select="#${id}"
-    data-hx-swap="outerMorph" data-hx-trigger="every ${String(interval)}ms, seen">
+    data-hx-swap="outerMorph" data-hx-sync="drop" data-hx-trigger="every ${String(interval)}ms, seen">
     <p class="for-readers" role="status">${announcement}</p>
     ${body}
     <p class="small soft"><span class="kept-fresh">This section refreshes automatically.</span>

@@ -108,7 +108,7 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
       : html`<p>A webhook is set, ${timeAgo(setAt, now)}. Its id ends with <span class="mono">${ending}</span>; its address is secret and not shown.</p>`
   }
     <div class="actions">
-      ${button({ to: `${path}/test`, text: 'Send test message', kind: 'primary' })}
+      ${button({ to: `${path}/test#discord`, text: 'Send test message', kind: 'primary' })}
       ${confirmed({ text: 'Remove', of: 'the webhook', consequence: 'No more messages go to Discord. The webhook itself stays in Discord until you delete it there.', form: button({ to: `${path}/remove`, text: 'Remove webhook', kind: 'danger' }) })}
     </div>
     <form method="post" action="${path}/kinds" class="stack">
@@ -120,7 +120,7 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
 }
 
 function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: Typed): Html {
-  return html`<form method="post" action="${path}" class="stack">
+  return html`<form method="post" action="${path}#discord" class="stack">
       ${errors.form ? notice('bad', errors.form) : ''}
       ${textField({
         name: 'webhook',

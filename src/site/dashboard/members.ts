@@ -38,7 +38,8 @@ const MESSAGES = {
   invited: 'Invitation saved.',
   withdrawn: 'Invitation withdrawn.',
   changed: 'Role changed.',
-  removed: 'Member removed. Revoke the tokens that they know under “API access”.',
+  removed:
+    'Member removed. Revoke the tokens that they know under “API access”, and check the Discord webhook under “Settings”.',
 };
 
 /** `/dashboard/servers/<id>/members`: who manages a server with its owner, and invitations. */
