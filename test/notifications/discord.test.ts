@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { putDiscordMessage } from '../../src/mail/outbox.ts';
 import { sendMessage } from '../../src/mail/send-mail.ts';
 import { discordBody, literal } from '../../src/notifications/discord/discord-embed.ts';
@@ -70,7 +70,7 @@ test.each([
   expect(message).not.toContain(WEBHOOK_TOKEN);
 });
 
-test('the stored address is encrypted, and neither the audit log nor the log has it', async () => {
+test('the stored address is encrypted, and the audit log does not have it', async () => {
   const { platform, serverId, webhook } = await notificationBench();
   expect(await webhook()).toMatchObject({ ending: '1234', off: null });
   const audit = await platform.auditLog.find({ serverId, action: 'discord.set' }).toArray();
@@ -78,6 +78,32 @@ test('the stored address is encrypted, and neither the audit log nor the log has
   for (const stored of [await webhook(), audit, await platform.servers.findOne({ _id: serverId })]) {
     expect(JSON.stringify(stored)).not.toContain(WEBHOOK_TOKEN);
   }
+});
+
+test('no log line has the address, whatever Discord answers', async () => {
+  const bench = await notificationBench({ env: { LISTENER_TIMEOUT_MS: '300' } });
+  const { platform, discord, serverId } = bench;
+  const levels = ['debug', 'info', 'warn', 'error'] as const;
+  const spies = levels.map((level) => vi.spyOn(platform.log, level));
+  const behaviours = [
+    { kind: 'accept' },
+    { kind: 'fail', status: 503 },
+    { kind: 'limit', retryAfter: 1 },
+    { kind: 'hang' },
+    { kind: 'cut' },
+  ] as const;
+  for (const [n, behaviour] of behaviours.entries()) {
+    discord.behaviour = behaviour;
+    await bench.send(await put(bench, `paused:${n}`));
+  }
+  await setWebhook(platform, serverId, discord.address.replace(/z$/, 'y'), 'test');
+  await bench.send(await put(bench, 'paused:401'));
+  const lines = JSON.stringify(spies.flatMap((spy) => spy.mock.calls));
+  for (const event of ['discord.sent', 'discord.failed', 'discord.off', 'discord.given_up'])
+    expect(lines).toContain(event);
+  expect(lines).not.toContain(WEBHOOK_TOKEN.slice(0, -1));
+  const stored = await platform.discordMessages.find().toArray();
+  expect(JSON.stringify(stored)).not.toContain(WEBHOOK_TOKEN.slice(0, -1));
 });
 
 test('a message is sent once and mentions nobody; then its text is removed', async () => {
