@@ -19,7 +19,7 @@ import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
 import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
-import { sendMailWorker } from './send-mail.ts';
+import { sendDiscordWorker, sendMailWorker } from './send-mail.ts';
 import { settleAccountsWorker } from './settle-accounts.ts';
 import { notifyOwnersWorker } from './tell-owners.ts';
 
@@ -30,7 +30,7 @@ export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: 30 * SECOND };
 const LAST_ANSWERS_MS = 10 * SECOND;
 /** The longest wait for workers to close: while Redis is unavailable they never do. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
-/** Concurrent mails: one slow delivery must not delay all mails, and the mail server must not be overloaded. */
+/** Concurrent mails, and messages to Discord: a slow delivery must not delay all, nor a server be overloaded. */
 const MAILS_AT_ONCE = 4;
 /**
  * Rate limits for all workers together. Hundreds of listeners may become due at the same time, and votes for working
@@ -59,6 +59,7 @@ function processors(
     'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
     'exclude-votes': excludeVotesWorker(platform, signals.stop),
     'send-mail': sendMailWorker(platform, signals.waitNoLonger),
+    'send-discord': sendDiscordWorker(platform, signals.waitNoLonger),
     'settle-accounts': settleAccountsWorker(platform, signals.stop),
     'tell-owners': notifyOwnersWorker(platform, signals.stop),
   };
@@ -89,6 +90,7 @@ function concurrencyOf(config: Platform['config'], name: QueueName): number {
     case 'probe-servers':
       return config.PROBE_CONCURRENCY;
     case 'send-mail':
+    case 'send-discord':
       return MAILS_AT_ONCE;
     default:
       return 1;

@@ -1,5 +1,5 @@
 import { dueAggregates } from '../src/history/due-aggregates.ts';
-import { dueMails } from '../src/mail/send-mail.ts';
+import { dueMails, dueMessages } from '../src/mail/send-mail.ts';
 import { dueDays } from '../src/platform/periods/period-marks.ts';
 import type { Platform } from '../src/process/platform.ts';
 import { requestRanks } from '../src/servers/request-ranks.ts';
@@ -52,6 +52,7 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   },
   { name: 'exclude-votes', cron: EVERY_TEN_MINUTES, enqueue: enqueueExclusions },
   { name: 'send-mail', cron: EVERY_MINUTE, enqueue: enqueueMails },
+  { name: 'send-discord', cron: EVERY_MINUTE, enqueue: enqueueDiscordMessages },
   { name: 'tell-owners', cron: EVERY_MINUTE, enqueue: enqueueNotifications },
 ];
 
@@ -87,7 +88,14 @@ async function enqueueMails(platform: Platform): Promise<boolean> {
   return (await platform.producer.addAll('send-mail', jobs)) === jobs.length;
 }
 
-/** Enqueues the notifications, which depend on the listeners' current state and the notifications already sent. */
-async function enqueueNotifications({ config, producer }: Platform): Promise<boolean> {
-  return config.SMTP_URL === undefined || (await producer.add('tell-owners', {}));
+/** The same for messages to Discord. */
+async function enqueueDiscordMessages({ discordMessages, clock, producer }: Platform): Promise<boolean> {
+  const due = await dueMessages(discordMessages, clock);
+  const jobs = due.map((messageId) => ({ payload: { messageId } }));
+  return (await producer.addAll('send-discord', jobs)) === jobs.length;
+}
+
+/** Enqueues the notifications, which depend on the current state and the notifications already written. */
+function enqueueNotifications({ producer }: Platform): Promise<boolean> {
+  return producer.add('tell-owners', {});
 }

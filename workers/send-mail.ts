@@ -1,6 +1,7 @@
 import type { Processor } from 'bullmq';
 import { sendMail } from '../src/mail/send-mail.ts';
 import { createSend } from '../src/mail/smtp.ts';
+import { sendDiscordMessage } from '../src/notifications/discord/send-discord.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Platform } from '../src/process/platform.ts';
 
@@ -20,5 +21,16 @@ export function sendMailWorker(
     // Mails written while a mail server was configured wait up to a day for a new one.
     if (!send) return { end: 'no-mail-server' };
     return { end: await sendMail({ ...platform, send }, mailId, waitNoLonger) };
+  };
+}
+
+/** Sends the Discord message of a job; as {@link sendMailWorker}. */
+export function sendDiscordWorker(
+  platform: Platform,
+  waitNoLonger: AbortSignal,
+): Processor<Payload<'send-discord'>> {
+  return async (job) => {
+    const { messageId } = QUEUES['send-discord'].payload.parse(job.data);
+    return { end: await sendDiscordMessage(platform, messageId, waitNoLonger) };
   };
 }

@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import { notifyOwners } from '../src/notifications/notify-owners.ts';
 import type { Platform } from '../src/process/platform.ts';
 
-/** Writes notifications to owners about their listeners. After an interruption the next round does it. */
+/** Writes notifications to owners about their servers. After an interruption the next round does it. */
 export function notifyOwnersWorker(platform: Platform, stop: AbortSignal): Processor {
   return async () => {
     const written = await notifyOwners(platform, stop);

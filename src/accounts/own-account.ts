@@ -8,11 +8,11 @@ import type { SignInSession, User, Verification } from './user.ts';
 type Own = { users: Collection<User>; clock: Clock };
 type OwnSessions = { sessions: Collection<SignInSession> };
 
-/** Changes a user's own name or mail setting. */
+/** Changes a user's own name or mail settings. */
 export async function changeOwnAccount(
   { users, clock }: Own,
   userId: ObjectId,
-  changes: Partial<Pick<User, 'name' | 'wantsMail'>>,
+  changes: Partial<Pick<User, 'name' | 'wantsMail' | 'mailOff'>>,
 ): Promise<void> {
   await users.updateOne({ _id: userId }, { $set: { ...changes, updatedAt: clock.now() } });
 }

@@ -27,8 +27,10 @@ const userDefinition = {
   /** The reason for the user, who sees it when they sign in. */
   suspensionReason: { type: String, maxlength: LONGEST_REASON },
   twoFactorEnabled: { type: Boolean, default: false },
-  /** Whether this user gets mail about the votes of their servers. */
+  /** Whether this user gets mail about their servers. */
   wantsMail: { type: Boolean, default: true },
+  /** The kinds of these mails that are off (notifications/kinds.ts). Absent until the user chooses. */
+  mailOff: { type: [String], default: undefined },
 } as const;
 
 /** Users who sign in: owners of servers and operators of the listing. */

@@ -181,6 +181,7 @@ type Changed = Omit<
   | 'lastDeliveryConfirmed'
   | 'acknowledgedAt'
   | 'answerStep'
+  | 'tested'
   | 'released'
   | 'resendOwed'
   | 'lease'

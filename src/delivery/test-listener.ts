@@ -28,7 +28,7 @@ export type ListenerTest = Outcome & {
 
 /**
  * Sends one marked test vote to a listener, whatever its state, and returns the outcome. It is not counted and changes
- * neither pause nor breaker. A proof is stored and removes a limit: an HTTP listener that repeats the challenge is
+ * neither pause nor breaker. Its outcome is stored. A proof is stored and removes a limit: an HTTP listener that repeats the challenge is
  * verified.
  *
  * @param accountId - the owner of the listener's server; null when it has none
@@ -59,8 +59,13 @@ export async function sendTestVote(
   );
   const durationMs = Math.round(performance.now() - began);
   const { proof } = destination;
-  if (!proof) return { ...outcome, durationMs, destination, proven: listener.proven };
+  const tested = { at: now, code: outcome.code };
+  const ofSettings = { serverId, _id, revision };
+  if (!proof) {
+    await deps.listeners.updateOne(ofSettings, { $set: { tested } });
+    return { ...outcome, durationMs, destination, proven: listener.proven };
+  }
   const proven = withProof(listener.proven, proof);
-  await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { proven, limited: null } });
+  await deps.listeners.updateOne(ofSettings, { $set: { tested, proven, limited: null } });
   return { ...outcome, durationMs, destination, proven };
 }

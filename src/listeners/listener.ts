@@ -89,6 +89,12 @@ const resendOwedDefinition = {
   by: { type: String, required: true },
 } as const;
 
+/** The newest test vote; it is not counted and changes neither pause nor breaker. */
+const testDefinition = {
+  at: { type: Date, required: true },
+  code: { type: String, enum: OUTCOME_CODES, required: true },
+} as const;
+
 /** No connection to it is opened before `until`: an allowance of connections is used up. */
 const limitDefinition = {
   until: { type: Date, required: true },
@@ -127,6 +133,8 @@ const listenerDefinition = {
   lastDeliveryConfirmed: { type: Boolean },
   /** When it first took a vote with its current settings, acknowledged or not; null before that. */
   acknowledgedAt: { type: Date },
+  /** Absent before the first test vote. */
+  tested: { type: new Schema(testDefinition, nested) },
   /** How long the answer is waited for: a step of `answerTimeoutMs`. It increases when no answer came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
   /** How often a vote without an answer is sent at most, set by the owner; `MAX_SENDINGS` when absent. */
@@ -169,8 +177,9 @@ export type ResendOwed = Nested<typeof resendOwedDefinition>;
 export type Proof = Nested<typeof proofDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
-  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited'
+  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited' | 'tested'
 > & {
+  tested?: Nested<typeof testDefinition>;
   breaker: Breaker;
   pause?: Pause | null;
   released?: Release | null;
@@ -233,6 +242,26 @@ export function lastDelivery(
   if (!lastDeliveredAt || !hasTakenVotes(listener)) return null;
   return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
 }
+
+/**
+ * What is known of a listener's present settings: the newer of the last vote that it took and the last test vote.
+ * `untested`: nothing yet.
+ */
+export function settingsProof(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
+): 'works' | 'failed' | 'untested' {
+  const { tested, updatedAt, lastDeliveredAt } = listener;
+  const taken = hasTakenVotes(listener);
+  const test = tested && tested.at >= updatedAt ? tested : null;
+  const testClass = test ? OUTCOMES[test.code] : 'none';
+  // A failure of Tallyport itself says nothing.
+  if (!test || testClass === 'none') return taken ? 'works' : 'untested';
+  if (testClass === 'delivered') return 'works';
+  return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';
+}
+
+/** The fields that `settingsProof` reads. */
+export const PROOF_FIELDS = { acknowledgedAt: 1, lastDeliveredAt: 1, updatedAt: 1, tested: 1 } as const;
 
 /** The breaker of a listener without failures. */
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };

@@ -5,6 +5,7 @@ import type { Credential, SignInSession, User } from '../accounts/user.ts';
 import type { FavouriteList } from '../favourites/favourite-list.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Complaint } from '../moderation/complaint.ts';
+import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { type Clock, HOUR } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
@@ -24,6 +25,7 @@ type Exporting = {
   serverDrafts: Collection<ServerDraft>;
   apiTokens: Collection<ApiToken>;
   listeners: Collection<Listener>;
+  discordWebhooks: Collection<DiscordWebhook>;
   reviews: Collection<Review>;
   complaints: Collection<Complaint>;
   favourites: Collection<FavouriteList>;
@@ -124,6 +126,7 @@ async function accountOf(deps: Exporting, user: WithId<User>): Promise<object> {
     role: user.role,
     created_at: user.createdAt,
     wants_mail: user.wantsMail ?? true,
+    mail_off: user.mailOff ?? [],
     two_factor: user.twoFactorEnabled ?? false,
     signs_in_with: credentials.map(({ providerId }) =>
       providerId === 'credential' ? 'password' : providerId,
@@ -172,11 +175,12 @@ function profileRecord(profile: Server['profile']): object | null {
   return { short_text: shortText, description, tags, languages, ...links, banner: banner?.wide ?? null };
 }
 
-/** The tokens and the listener of a server, without their secrets. */
+/** The tokens, the listener and the webhook of a server, without their secrets. */
 async function connectionsOf(deps: Exporting, serverId: ObjectId, truncated: string[]): Promise<object> {
-  const [tokens, listener] = await Promise.all([
+  const [tokens, listener, webhook] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
     deps.listeners.findOne({ serverId }),
+    deps.discordWebhooks.findOne({ _id: serverId }),
   ]);
   if (tokens.length > MOST_EXPORTED.tokens && !truncated.includes('tokens')) truncated.push('tokens');
   return {
@@ -190,6 +194,7 @@ async function connectionsOf(deps: Exporting, serverId: ObjectId, truncated: str
       last_used_at: token.lastUsedAt ?? null,
     })),
     listener: listener && { protocol: listener.protocol, address: addressOf(listener) },
+    discord_webhook: webhook && { set_at: webhook.setAt, kinds_off: webhook.kindsOff },
   };
 }
 

@@ -12,9 +12,10 @@ import { addressHolder, withAddressLock } from '../servers/listed-addresses.ts';
 import { editServer, lastRank, newListing } from '../servers/listing.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { ProofMethod, Server } from '../servers/server.ts';
-import type { ServerDraft } from '../servers/server-draft.ts';
+import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
 import { checkDraft, type DraftChecking, takeCheck } from './check-draft.ts';
+import { seenFigures } from './seen-figures.ts';
 
 export type Proving = DraftChecking &
   Leasing & {
@@ -70,8 +71,10 @@ export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectI
   if (await hasTooMany(deps, prover._id)) return { kind: 'too-many-servers' };
   const nextAllowedAt = await takeCheck(deps, prover._id);
   if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
-  const { proof } = await checkDraft(deps, draft);
-  return proof ? listDraft(deps, draft, proof, prover.email) : { kind: 'not-proven' };
+  const check = await checkDraft(deps, draft);
+  return check.proof
+    ? listDraft(deps, { draft, check, method: check.proof, by: prover.email })
+    : { kind: 'not-proven' };
 }
 
 /** Whether an account has reached its limit of listed servers. */
@@ -80,12 +83,9 @@ async function hasTooMany({ servers, config }: Proving, ownerId: ObjectId): Prom
   return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
 }
 
-async function listDraft(
-  deps: Proving,
-  draft: WithId<ServerDraft>,
-  method: ProofMethod,
-  by: string,
-): Promise<Proved> {
+type ProvenDraft = { draft: WithId<ServerDraft>; check: DraftCheck; method: ProofMethod; by: string };
+
+async function listDraft(deps: Proving, { draft, check, method, by }: ProvenDraft): Promise<Proved> {
   const proof = { method, at: deps.clock.now() };
   const server = await withAddressLock(
     deps,
@@ -98,7 +98,7 @@ async function listDraft(
       if (await hasTooMany(deps, draft.ownerId)) return 'too-many-servers';
       return holder.kind === 'ownerless'
         ? claimServer(deps, holder.server._id, draft.ownerId, proof)
-        : insertServer(deps, draft, proof);
+        : insertServer(deps, draft, check, proof);
     },
     AbortSignal.timeout(DECIDE_MS),
   );
@@ -125,12 +125,15 @@ function claimServer(
 async function insertServer(
   { servers, clock }: Proving,
   { _id, ownerId, name, address, port, queryPort = null, game = null, countryCode = null }: ServerDraft,
+  check: DraftCheck,
   proof: NonNullable<Server['proof']>,
 ): Promise<WithId<Server> | null> {
   const now = clock.now();
   const settings = { name, address, port, queryPort, game, countryCode, isPremium: false };
   const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastRank(servers) });
-  const server = { ...listing, ownerId, proof };
+  const seen = seenFigures(check);
+  const current = { ...listing.current, ...seen?.current };
+  const server = { ...listing, current, probe: { ...listing.probe, ...seen?.probe }, ownerId, proof };
   const slug = await insertUnderFreeSlug(servers, server);
   return slug === null ? null : { ...server, slug, slugs: [slug] };
 }
@@ -173,7 +176,8 @@ export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectI
   if (!move) return { kind: 'not-found' };
   const nextAllowedAt = await takeCheck(deps, prover._id);
   if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
-  const { proof: method } = await checkDraft(deps, move);
+  const check = await checkDraft(deps, move);
+  const { proof: method } = check;
   if (!method) return { kind: 'not-proven' };
   const { address, port } = move;
   const moved = await withAddressLock(
@@ -193,6 +197,28 @@ export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectI
   if (!moved) return { kind: 'not-found' };
   const proof = { method, at: deps.clock.now() };
   await deps.servers.updateOne({ _id: serverId }, { $set: { proof } });
+  await showSeen(deps, moved, check);
   await deps.serverDrafts.deleteOne({ _id: move._id, address, port });
   return { kind: 'listed', serverId };
+}
+
+/** Gives a moved server the figures that the check has seen, unless a probe or a report was faster. */
+async function showSeen(
+  { servers }: Proving,
+  { _id, probe }: WithId<Server>,
+  check: DraftCheck,
+): Promise<void> {
+  const seen = seenFigures(check);
+  if (!seen) return;
+  const fields = Object.entries(seen).flatMap(([part, values]) =>
+    Object.entries(values).map(([name, value]) => [`${part}.${name}`, value]),
+  );
+  await servers.updateOne(
+    {
+      _id,
+      'probe.revision': probe.revision,
+      $or: [{ lastReport: null }, { 'lastReport.at': { $lt: check.at } }],
+    },
+    { $set: Object.fromEntries(fields), $inc: { 'probe.revision': 1 } },
+  );
 }

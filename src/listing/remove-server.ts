@@ -1,5 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { failWaitingVotes } from '../delivery/listeners.ts';
+import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import type { AuthenticatedToken } from '../servers/api-token.ts';
@@ -25,6 +26,7 @@ export async function removeServer(
     voteExclusions: Collection<VoteExclusion>;
     serverDrafts: Collection<ServerDraft>;
     pictures: Collection<Picture>;
+    discordWebhooks: Collection<DiscordWebhook>;
     authentications: TtlCache<AuthenticatedToken>;
   },
   serverId: ObjectId,
@@ -38,6 +40,7 @@ export async function removeServer(
   if (!server) return null;
   deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
+  await deps.discordWebhooks.deleteOne({ _id: serverId });
   await deleteUnusedPictures(deps, picturesOf(server));
   await closeQuarantine(deps, serverId, by);
   const failedVotes = await failWaitingVotes(deps, serverId);

@@ -1,5 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
+import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
+import { removeWebhook } from '../notifications/discord/webhooks.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
@@ -38,7 +40,7 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
 
 /**
  * Transfers a listed server to another user. Its tokens and claim keys are revoked and its members leave, because the
- * previous owner knows them. Its listener does not change. A repeated call completes an interrupted one.
+ * previous owner knows them; its Discord webhook is removed, because it is the previous owner's. Its listener does not change. A repeated call completes an interrupted one.
  *
  * @param by - who decided, for the audit log
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
@@ -51,6 +53,7 @@ export async function transferServer(
       reviewLists: Collection<ReviewList>;
       apiTokens: Collection<ApiToken>;
       authentications: TtlCache<AuthenticatedToken>;
+      discordWebhooks: Collection<DiscordWebhook>;
     },
   serverId: ObjectId,
   to: Pick<User, '_id' | 'email'>,
@@ -66,6 +69,7 @@ export async function transferServer(
   const revokedTokens = before.ownerId ? await revokeAllTokens(deps, serverId) : 0;
   // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });
+  await removeWebhook(deps, serverId, by);
   await rejectOwnersReview(deps, { serverId, userId: to._id });
   const previous = before.ownerId ? await deps.users.findOne({ _id: before.ownerId }) : null;
   const from = previous?.email ?? before.ownerEmail ?? null;

@@ -4,6 +4,7 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const mailDefinition = {
   /** Derived from the notification if it must be sent only once; else random. */
   _id: { type: String, required: true, maxlength: 120 },
+  /** The address; of a message for Discord the id of the server whose webhook gets it. */
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
   /** Encrypted, because a link in it opens an account. Absent once the mail was sent or given up. */
@@ -18,14 +19,28 @@ const mailDefinition = {
   givenUpAt: { type: Date },
   /** The reason of the last failed attempt. */
   lastFault: { type: String },
+  /** The server of a notification to its owner; absent in other mails. */
+  serverId: { type: Schema.Types.ObjectId },
+  /** When it was held back by the server's limit: it is counted and not sent. Absent once it was counted. */
+  heldAt: { type: Date },
 } as const;
 
 /** How long the record of a mail is retained; its text is removed once it was sent or given up. */
 export const MAIL_TTL_MS = 7 * DAY;
 
-/** The outbox. Its mails are sent even after a failure of Redis or of workers. */
-export const mailSchema = new Schema(mailDefinition, { collection: 'mails' });
-mailSchema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
-mailSchema.index({ createdAt: 1 }, { expireAfterSeconds: MAIL_TTL_MS / SECOND });
+/** An outbox. Its messages are sent even after a failure of Redis or of workers. */
+function outboxSchema(collection: string): Schema {
+  const schema = new Schema(mailDefinition, { collection });
+  schema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
+  schema.index({ createdAt: 1 }, { expireAfterSeconds: MAIL_TTL_MS / SECOND });
+  schema.index({ serverId: 1, createdAt: 1 }, { partialFilterExpression: { serverId: { $exists: true } } });
+  schema.index({ heldAt: 1 }, { partialFilterExpression: { heldAt: { $exists: true } } });
+  return schema;
+}
+
+/** Mails. */
+export const mailSchema = outboxSchema('mails');
+/** Messages for the Discord webhooks of servers; a collection of its own, so that a slow Discord delays no mail. */
+export const discordMessageSchema = outboxSchema('discord_messages');
 
 export type Mail = InferRawDocType<typeof mailDefinition>;

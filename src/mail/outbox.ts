@@ -14,18 +14,28 @@ export type Outbox = {
   clock: Clock;
 };
 
-/** A mail to send, as plain text. */
-type NewMail = {
-  /** Identifies a notification that must be sent only once: a second mail with the same id is not written. */
+/** Dependencies for writing a message for Discord. */
+export type DiscordOutbox = Omit<Outbox, 'mails'> & { discordMessages: Collection<Mail> };
+
+/** A message to send, as plain text; for Discord its text is the JSON of the request. */
+export type NewMessage = {
+  /** Identifies a notification that must be sent only once: a second message with the same id is not written. */
   id?: string;
   to: string;
   subject: string;
   text: string;
+  /** The server of a notification. */
+  serverId?: ObjectId;
+  /** It is above its server's limit: only its existence is stored. */
+  isHeld?: boolean;
 };
 
-/** The context with which a mail's text is sealed, so that it cannot be moved to another mail. */
-export function mailContext(id: string): string {
-  return `mail ${id}`;
+/** The channels of messages. The name is the context with which a text is sealed, so that it cannot be moved. */
+export type Channel = 'mail' | 'discord';
+
+/** The context with which a message's text is sealed. */
+export function mailContext(id: string, channel: Channel = 'mail'): string {
+  return `${channel} ${id}`;
 }
 
 /**
@@ -33,26 +43,41 @@ export function mailContext(id: string): string {
  *
  * @returns whether it was written; false when there is already one with its `id`
  */
-export async function putMail(
-  { mails, secrets, producer, clock }: Outbox,
-  { id = new ObjectId().toHexString(), to, subject, text }: NewMail,
-): Promise<boolean> {
+export async function putMail(deps: Outbox, mail: NewMessage): Promise<boolean> {
+  const mailId = await put(deps, deps.mails, 'mail', mail);
+  if (mailId !== null && !mail.isHeld) await deps.producer.add('send-mail', { mailId });
+  return mailId !== null;
+}
+
+/** The same for a message to the Discord webhook of the server with the id `to`. */
+export async function putDiscordMessage(deps: DiscordOutbox, message: NewMessage): Promise<boolean> {
+  const messageId = await put(deps, deps.discordMessages, 'discord', message);
+  if (messageId !== null && !message.isHeld) await deps.producer.add('send-discord', { messageId });
+  return messageId !== null;
+}
+
+/** Returns the id; null when there is already a message with it. */
+async function put(
+  { secrets, clock }: Pick<Outbox, 'secrets' | 'clock'>,
+  messages: Collection<Mail>,
+  channel: Channel,
+  { id = new ObjectId().toHexString(), to, subject, text, serverId, isHeld = false }: NewMessage,
+): Promise<string | null> {
   const now = clock.now();
-  const mail = await checked<Mail>(mails, {
+  const message = await checked<Mail>(messages, {
     _id: id,
     to,
     subject,
-    sealedText: secrets.seal(text, mailContext(id)),
+    ...(isHeld ? { heldAt: now } : { sealedText: secrets.seal(text, mailContext(id, channel)), nextAt: now }),
     createdAt: now,
-    nextAt: now,
     attempts: 0,
+    ...(serverId ? { serverId } : {}),
   });
   try {
-    await mails.insertOne(mail, { writeConcern: DURABLE });
+    await messages.insertOne(message, { writeConcern: DURABLE });
+    return id;
   } catch (error) {
-    if (isDuplicateKey(error)) return false;
+    if (isDuplicateKey(error)) return null;
     throw error;
   }
-  await producer.add('send-mail', { mailId: id });
-  return true;
 }

@@ -4,7 +4,7 @@ import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Mail } from './mail.ts';
-import { mailContext } from './outbox.ts';
+import { type Channel, mailContext } from './outbox.ts';
 import type { Send, SendResult } from './smtp.ts';
 
 /** Dependencies for sending mail. */
@@ -16,58 +16,86 @@ export type Sending = {
   send: Send;
 };
 
+/** An outbox and how its messages are sent. */
+export type Sender = Omit<Sending, 'mails'> & {
+  messages: Collection<Mail>;
+  channel: Channel;
+  /** A message is given up after this time. */
+  givenUpMs: number;
+};
+
 /** The delay after each failed attempt; the last one repeats. */
 const SCHEDULE = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 
 /** A mail is given up after this time: its links have expired. */
-const GIVEN_UP_MS = DAY;
+const MAIL_GIVEN_UP_MS = DAY;
 
 /** Longer than an attempt may take (see smtp.ts). */
 const LEASE_MS = 2 * MINUTE;
 
-/** The most due mails that one round finds. */
+/** The most due messages that one round finds. */
 const MOST_A_ROUND = 1_000;
 
-/** The result of a job for a mail; `not-due`: there is nothing to do now. */
-type MailResult = SendResult['kind'] | 'given-up' | 'not-due';
+/** The result of a job for a message; `not-due`: there is nothing to do now. */
+export type MessageResult = SendResult['kind'] | 'given-up' | 'not-due';
+
+/** Sends a mail of the outbox, as `sendMessage` does. */
+export function sendMail(
+  { mails, ...deps }: Sending,
+  mailId: string,
+  signal: AbortSignal,
+): Promise<MessageResult> {
+  const sender = { ...deps, messages: mails, channel: 'mail' as const, givenUpMs: MAIL_GIVEN_UP_MS };
+  return sendMessage(sender, mailId, signal);
+}
 
 /**
- * Sends a mail of the outbox if it is due and no other worker is sending it. The attempt is recorded before the first
- * byte is sent. A mail is sent twice only if the result of an attempt is unknown, because the worker died or the
+ * Sends a message of an outbox if it is due and no other worker is sending it. The attempt is recorded before the first
+ * byte is sent. A message is sent twice only if the result of an attempt is unknown, because the worker died or the
  * connection broke.
  *
- * @param signal - aborts the attempt; the mail is then due again at once
+ * @param signal - aborts the attempt; the message is then due again at once
  */
-export async function sendMail(deps: Sending, mailId: string, signal: AbortSignal): Promise<MailResult> {
-  const mail = await claim(deps, mailId);
-  if (!mail) return 'not-due';
-  const { _id, to, subject, attempts } = mail;
+export async function sendMessage(
+  deps: Sender,
+  messageId: string,
+  signal: AbortSignal,
+): Promise<MessageResult> {
+  const message = await claim(deps, messageId);
+  if (!message) return 'not-due';
+  const { _id, to, subject, attempts } = message;
   let text: string;
   try {
-    text = deps.secrets.open(mail.sealedText ?? '', mailContext(_id));
+    text = deps.secrets.open(message.sealedText ?? '', mailContext(_id, deps.channel));
   } catch (error) {
-    // The mail was sealed under a lost key and can never be read.
-    return giveUp(deps, mail, String(error));
+    // The message was sealed under a lost key and can never be read.
+    return giveUp(deps, message, String(error));
   }
   const result = await deps.send({ id: _id, to, subject, text }, signal);
   if (result.kind === 'sent') {
-    await record(deps, mail, { sentAt: deps.clock.now() }, DONE);
-    deps.log.info({ event: 'mail.sent', mailId, attempts });
+    await record(deps, message, { sentAt: deps.clock.now() }, DONE);
+    deps.log.info({ event: `${deps.channel}.sent`, messageId, attempts });
     return 'sent';
   }
-  if (result.kind === 'refused') return giveUp(deps, mail, result.reason);
+  if (result.kind === 'refused') return giveUp(deps, message, result.reason);
   const now = deps.clock.now();
-  const wait = SCHEDULE[Math.min(attempts, SCHEDULE.length) - 1] ?? HOUR;
+  const wait = result.retryAfterMs ?? SCHEDULE[Math.min(attempts, SCHEDULE.length) - 1] ?? HOUR;
   const nextAt = signal.aborted ? now : after(now, wait);
-  if (nextAt.getTime() - mail.createdAt.getTime() > GIVEN_UP_MS) return giveUp(deps, mail, result.reason);
-  await record(deps, mail, { nextAt, lastFault: result.reason }, { leaseUntil: '' });
-  deps.log.warn({ event: 'mail.failed', mailId, attempts, reason: result.reason });
+  if (nextAt.getTime() - message.createdAt.getTime() > deps.givenUpMs)
+    return giveUp(deps, message, result.reason);
+  await record(deps, message, { nextAt, lastFault: result.reason }, { leaseUntil: '' });
+  deps.log.warn({ event: `${deps.channel}.failed`, messageId, attempts, reason: result.reason });
   return 'failed';
 }
 
-/** The ids of due mails, including those whose jobs were lost. */
+/** The ids of due mails. */
 export function dueMails({ mails, clock }: Pick<Sending, 'mails' | 'clock'>): Promise<string[]> {
-  return mails
+  return dueMessages(mails, clock);
+}
+
+/** The ids of an outbox's due messages, including those whose jobs were lost. */
+export function dueMessages(messages: Collection<Mail>, clock: Clock): Promise<string[]> {
+  return messages
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
     .sort({ nextAt: 1 })
     .limit(MOST_A_ROUND)
@@ -75,10 +103,10 @@ export function dueMails({ mails, clock }: Pick<Sending, 'mails' | 'clock'>): Pr
     .toArray();
 }
 
-function claim({ mails, clock }: Sending, mailId: string): Promise<Mail | null> {
-  return mails.findOneAndUpdate(
+function claim({ messages, clock }: Sender, messageId: string): Promise<Mail | null> {
+  return messages.findOneAndUpdate(
     {
-      _id: mailId,
+      _id: messageId,
       nextAt: { $lte: clock.now() },
       $expr: { $lte: [{ $ifNull: ['$leaseUntil', new Date(0)] }, '$$NOW'] },
     },
@@ -87,21 +115,22 @@ function claim({ mails, clock }: Sending, mailId: string): Promise<Mail | null> 
   );
 }
 
-/** Fields to remove from a finished mail: its text is a secret. */
+/** Fields to remove from a finished message: its text is a secret. */
 const DONE = { nextAt: '', leaseUntil: '', sealedText: '' } as const;
 
-async function giveUp(deps: Sending, mail: Mail, reason: string): Promise<'given-up'> {
-  await record(deps, mail, { givenUpAt: deps.clock.now(), lastFault: reason }, DONE);
-  deps.log.error({ event: 'mail.given_up', mailId: mail._id, attempts: mail.attempts, reason });
+async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'given-up'> {
+  const { _id: messageId, attempts } = message;
+  await record(deps, message, { givenUpAt: deps.clock.now(), lastFault: reason }, DONE);
+  deps.log.error({ event: `${deps.channel}.given_up`, messageId, attempts, reason });
   return 'given-up';
 }
 
-/** Records the result of an attempt, unless another worker has claimed the mail meanwhile. */
+/** Records the result of an attempt, unless another worker has claimed the message meanwhile. */
 async function record(
-  { mails }: Sending,
+  { messages }: Sender,
   { _id, attempts }: Mail,
   set: Partial<Mail>,
   unset: Partial<Record<keyof typeof DONE, ''>>,
 ): Promise<void> {
-  await mails.updateOne({ _id, attempts }, { $set: set, $unset: unset }, { writeConcern: DURABLE });
+  await messages.updateOne({ _id, attempts }, { $set: set, $unset: unset }, { writeConcern: DURABLE });
 }

@@ -4,19 +4,23 @@ import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { printable } from '../platform/printable.ts';
 
-/** A mail as it is sent. */
+/** A message as it is sent. */
 export type Letter = { id: string; to: string; subject: string; text: string };
 
 /**
- * The result of an attempt to send a mail.
+ * The result of an attempt to send a message.
  *
- * - `sent`: the mail server accepted it.
- * - `refused`: the mail server will never accept this mail for this address.
+ * - `sent`: the server accepted it.
+ * - `refused`: the server will never accept this message for this address.
  * - `failed`: try again later. The server may have accepted it if the connection broke after the text was sent.
+ *   `retryAfterMs`: when the server wants it again; else the outbox has its own schedule.
  */
-export type SendResult = { kind: 'sent' } | { kind: 'refused' | 'failed'; reason: string };
+export type SendResult =
+  | { kind: 'sent' }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'failed'; reason: string; retryAfterMs?: number };
 
-/** Sends one mail. Never throws for errors of the mail server. `signal` aborts it. */
+/** Sends one message. Never throws for errors of the server. `signal` aborts it. */
 export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendResult>;
 
 /** Timeouts of each step and of the whole: a slow server must not occupy a worker's slot. */

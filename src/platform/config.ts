@@ -101,6 +101,8 @@ const environment = z.object({
   MAIL_FROM: mailAddress.optional(),
   DISCORD_CLIENT_ID: z.string().optional(),
   DISCORD_CLIENT_SECRET: z.string().optional(),
+  /** Where webhooks of Discord are; only tests change it. */
+  DISCORD_API_URL: publicUrl.default('https://discord.com/api'),
   QUEUE_PREFIX: z
     .string()
     .regex(/^[\w-]{1,40}$/, 'must be 1 to 40 letters, digits, _ or -')
@@ -158,6 +160,9 @@ function crossVariableErrors(env: Environment): string[] {
   const errors: string[] = [];
   if (env.CLOCK_OFFSET_MS !== 0 && env.NODE_ENV !== 'test') {
     errors.push('CLOCK_OFFSET_MS moves the clock and is only for tests: remove it, or set NODE_ENV=test');
+  }
+  if (env.DISCORD_API_URL !== 'https://discord.com/api' && env.NODE_ENV !== 'test') {
+    errors.push('DISCORD_API_URL is only for tests: remove it, or set NODE_ENV=test');
   }
   if (env.NODE_ENV === 'production') {
     if (!env.MONGODB_URI)

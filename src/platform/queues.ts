@@ -88,7 +88,13 @@ export const QUEUES = {
     payload: z.object({ mailId: z.string().min(1).max(120) }),
     key: (payload: { mailId: string }) => payload.mailId,
   },
-  /** Finds the owners to notify about their listeners. */
+  /** Sends one message to the Discord webhook of a server. Its text is encrypted in MongoDB. */
+  'send-discord': {
+    title: 'Send to Discord',
+    payload: z.object({ messageId: z.string().min(1).max(120) }),
+    key: (payload: { messageId: string }) => payload.messageId,
+  },
+  /** Finds what owners are to be notified about. */
   'tell-owners': {
     title: 'Tell owners',
     payload: z.object({}),

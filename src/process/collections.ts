@@ -18,10 +18,12 @@ import { type FavouriteList, favouriteListSchema } from '../favourites/favourite
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
-import { type Mail, mailSchema } from '../mail/mail.ts';
+import { discordMessageSchema, type Mail, mailSchema } from '../mail/mail.ts';
 import { type Announcement, announcementSchema } from '../moderation/announcement.ts';
 import { type Complaint, complaintSchema } from '../moderation/complaint.ts';
+import { type DiscordWebhook, discordWebhookSchema } from '../notifications/discord/discord-webhook.ts';
 import { type SentNotifications, sentNotificationsSchema } from '../notifications/sent-notifications.ts';
+import { type ServerNotices, serverNoticesSchema } from '../notifications/server-notices.ts';
 import { type AuditEntry, auditEntrySchema } from '../platform/audit/audit-log.ts';
 import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/check-allowance.ts';
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';
@@ -95,7 +97,10 @@ const MODELS = {
   addressChanges: define<AddressChange>('AddressChange', addressChangeSchema),
   accountDeletions: define<AccountDeletion>('AccountDeletion', accountDeletionSchema),
   mails: define<Mail>('Mail', mailSchema),
+  discordMessages: define<Mail>('DiscordMessage', discordMessageSchema),
+  discordWebhooks: define<DiscordWebhook>('DiscordWebhook', discordWebhookSchema),
   sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
+  serverNotices: define<ServerNotices>('ServerNotices', serverNoticesSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),
 };
 

@@ -231,6 +231,11 @@ serverSchema.index(
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
+// Only servers that are offline. A query for a range of times cannot use a filter by type.
+serverSchema.index(
+  { 'probe.offlineSince': 1 },
+  { partialFilterExpression: { 'probe.offlineSince': { $gt: new Date(0) } } },
+);
 // For lists of one tag in the order of the ranking.
 serverSchema.index(
   { 'profile.tags': 1, rankPosition: 1 },

@@ -48,6 +48,8 @@ const voteExclusionDefinition = {
   days: { type: [String], required: true },
   /** How many votes it excluded; null until it is finished. */
   votes: { type: Number, default: null },
+  /** What the server's owner was last notified of; absent before. */
+  told: { type: String, enum: ['excluded', 'included'] as const },
 } as const;
 
 /** A range of votes that do not count: an operator excluded them, or they are quarantined. */

@@ -22,7 +22,7 @@ export async function signIn({ page, open }: Tab, email: string, password = PASS
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** Sets up or changes the listener on its page. */
+/** Sets up or changes the listener on its page, which then shows a test vote. */
 export async function setListener({ page }: Tab, port: number, secret: string): Promise<void> {
   await page.getByLabel('Host').fill('127.0.0.1');
   await page.getByLabel('Port').fill(String(port));

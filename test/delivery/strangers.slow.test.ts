@@ -38,10 +38,11 @@ async function strangersSite() {
 
 /** A service of somebody else that is not a vote listener, on any number of ports. */
 async function strangersPorts(count: number, banner = '') {
-  const stranger = { connections: 0, ports: [] as number[] };
+  const stranger = { connections: 0, ports: [] as number[], dialled: new Set<number>() };
   for (let n = 0; n < count; n += 1) {
     const server = net.createServer((socket: Socket) => {
       stranger.connections += 1;
+      stranger.dialled.add(n);
       socket.on('error', () => undefined).end(banner);
     });
     stranger.ports.push(await listen(server));
@@ -109,8 +110,9 @@ test('resumes, tests and changes of one account together: six a minute', async (
     await bench.drain();
     await bench.post('/listener/test');
   }
-  // A test asks a service that does not greet what it is, with four connections more.
-  expect(stranger.connections).toBeLessThanOrEqual(4 + 2 * 5);
+  // A test, also that of saved settings, asks a service that does not greet what it is, with four connections more. An
+  // account may open 15 to one address.
+  expect(stranger.connections).toBeLessThanOrEqual(15);
 });
 
 test('changes of the port: with a vote that waits, six ports are dialled a minute and not thirty', async () => {
@@ -126,7 +128,9 @@ test('changes of the port: with a vote that waits, six ports are dialled a minut
     await bench.drain();
   }
   expect(refused).toBe(24);
-  expect(stranger.connections).toBe(6);
+  expect(stranger.dialled.size).toBeLessThanOrEqual(6);
+  // Each change is tested, and the test asks what the service is.
+  expect(stranger.connections).toBeLessThanOrEqual(15);
   const vote = await bench.platform.votes.findOne({ serverId: bench.serverId });
   expect(textOf((await bench.get(`/votes/${vote?._id}`)).body)).not.toContain('somebody');
   expect(textOf((await bench.get('/listener')).body)).not.toContain('somebody');

@@ -5,13 +5,14 @@ import { ACCOUNTS } from '../../src/platform/language/german/accounts.ts';
 import { INPUT } from '../../src/platform/language/german/input.ts';
 import { LISTENERS } from '../../src/platform/language/german/listeners.ts';
 import { LISTING } from '../../src/platform/language/german/listing.ts';
+import { NOTIFICATIONS } from '../../src/platform/language/german/notifications.ts';
 import { OUTCOMES } from '../../src/platform/language/german/outcomes.ts';
 import { PRIVACY } from '../../src/platform/language/german/privacy.ts';
 import { SERVERS } from '../../src/platform/language/german/servers.ts';
 import { SITE } from '../../src/platform/language/german/site.ts';
 import { VOTES } from '../../src/platform/language/german/votes.ts';
 
-const PARTS = [SITE, LISTING, ACCOUNTS, SERVERS, LISTENERS, VOTES, OUTCOMES, INPUT, PRIVACY];
+const PARTS = [SITE, LISTING, ACCOUNTS, SERVERS, LISTENERS, VOTES, OUTCOMES, INPUT, PRIVACY, NOTIFICATIONS];
 const entries = PARTS.flatMap((part) => Object.entries(part));
 
 type Node = ReturnType<IntlMessageFormat['getAst']>[number];

@@ -447,7 +447,12 @@ test('a diagnosis for an owner', async () => {
   });
   await platform.diagnosisAllowances.insertMany(servers);
   const taken = await profiled(ask);
-  expect(taken.map(put)).toEqual(['query servers', 'query listeners', 'update diagnosis_allowances']);
+  expect(taken.map(put)).toEqual([
+    'query servers',
+    'query listeners',
+    'update diagnosis_allowances',
+    'update listeners',
+  ]);
   for (let n = 1; n < 6; n += 1) await ask();
   const refused = await profiled(ask);
   expect(refused.map(put)).toContain('query diagnosis_allowances');

@@ -116,7 +116,11 @@ describe('a server is listed as its owner’s', () => {
       game: 'minecraft',
       port: game.port,
       slug: 'alpha-craft',
+      // What the proof has just seen, until the first probe.
+      current: { onlinePlayers: 3, maxPlayers: 20, playersSource: 'probes', checkedAt: expect.any(Date) },
+      probe: { status: 'online', succeededAt: expect.any(Date), urgent: true, revision: 0 },
     });
+    expect(await deps.statusSamples.countDocuments()).toBe(0);
     expect(await listDrafts(deps, olivia._id)).toEqual([]);
     const entries = await deps.auditLog.find({ serverId: draft._id }).toArray();
     expect(entries).toMatchObject([{ by: olivia.email, action: 'server.add' }]);

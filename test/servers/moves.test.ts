@@ -35,7 +35,10 @@ it('a server keeps its address until the new one is proved, and then moves', asy
   expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'listed', serverId: server._id });
   expect(await addressOf(deps, server)).toEqual(['127.0.0.1', game.port, 'message']);
   expect(await findMove(deps, server._id)).toBeNull();
-  expect((await deps.servers.findOne({ _id: server._id }))?.probe).toMatchObject({ urgent: true });
+  expect(await deps.servers.findOne({ _id: server._id })).toMatchObject({
+    current: { onlinePlayers: 3, maxPlayers: 20, checkedAt: expect.any(Date) },
+    probe: { urgent: true, status: 'online' },
+  });
   expect(await deps.auditLog.findOne({ action: 'server.edit' })).toMatchObject({ by: olivia.email });
   expect(await proveMove(deps, olivia, server._id)).toEqual({ kind: 'not-found' });
 });

@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
+import { KIND_NAMES, wantsMailOf } from '../../src/notifications/kinds.ts';
 import { agentName } from '../../src/site/accounts/agent-name.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
@@ -88,16 +89,26 @@ test('extra form fields cannot change role, suspension or a confirmed address', 
   });
 });
 
-test('e-mail notifications are turned off and on if the listing sends mail', async () => {
+test('e-mail notifications are chosen by kind if the listing sends mail', async () => {
   const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
   const { headers, userId } = await signIn(mailing);
-  const wants = async () => (await mailing.platform.users.findOne({ _id: userId }))?.wantsMail;
-  expect(await wants()).toBe(true);
+  const wants = async () => {
+    const user = await mailing.platform.users.findOne({ _id: userId });
+    return user ? KIND_NAMES.filter((kind) => wantsMailOf(user, kind)) : [];
+  };
+  expect(await wants()).toEqual(KIND_NAMES);
   expect((await getPage(mailing, '/account', headers)).body).toContain('E-mail me about my servers');
-  await sendForm(mailing, '/account/mail', {}, headers);
-  expect(await wants()).toBe(false);
-  await sendForm(mailing, '/account/mail', { wantsMail: 'yes' }, headers);
-  expect(await wants()).toBe(true);
+  const choose = (fields: Record<string, string>) => sendForm(mailing, '/account/mail', fields, headers);
+  await choose({ kinds: 'chosen' });
+  expect(await wants()).toEqual([]);
+  await choose({ kinds: 'chosen', 'kind-review': 'yes', 'kind-listener': 'yes', 'kind-unknown': 'yes' });
+  expect(await wants()).toEqual(['listener', 'review']);
+  const { body } = await getPage(mailing, '/account', headers);
+  const ticked = [...body.matchAll(/id="mail-(\w+)"[^>]*checked/g)].map(([, kind]) => kind);
+  expect(ticked).toEqual(['listener', 'review']);
+  // A form of an earlier version, which was open during the upgrade, changes nothing.
+  expect((await choose({ wantsMail: 'yes' })).statusCode).toBe(400);
+  expect(await wants()).toEqual(['listener', 'review']);
   const owner = await signIn(web);
   expect((await getPage(web, '/account', owner.headers)).body).not.toContain('E-mail me');
 });

@@ -4,7 +4,7 @@ import { MINUTE } from '../../src/platform/clock.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { signIn } from '../support/sign-in.ts';
-import { sendForm, textOf } from '../support/web-app.ts';
+import { getPage, sendForm, textOf } from '../support/web-app.ts';
 import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
 
 let shared: OwnerApp;
@@ -43,14 +43,16 @@ test('an owner without a listener gets a form with the fields of the chosen prot
   expect(http).not.toContain('name="host"');
 });
 
-test('a listener is set, and no page shows its token afterwards', async () => {
+test('a listener is set and tested, and no page shows its token afterwards', async () => {
   const fixture = await ownerFixture(shared);
   const { port, token } = fixture.listener;
   const answer = await fixture.post('/listener', { ...V2, port: String(port), secret: ` ${token} ` });
-  expect(answer.statusCode).toBe(303);
-  expect(answer.headers.location).toMatch(/\/listener\?done=set$/);
-  const page = (await fixture.get('/listener?done=set')).body;
-  expect(textOf(page)).toContain('Vote listener saved');
+  expect(answer.statusCode).toBe(200);
+  expect(textOf(answer.body)).toMatch(/Vote listener saved.* The test vote arrived/);
+  expect(answer.body).not.toContain(token);
+  expect(fixture.listener.votes.map(({ username }) => username)).toEqual(['TallyportTest']);
+  const page = (await fixture.get('/listener')).body;
+  expect(textOf(page)).toMatch(/Status active .*Votes are sent as soon as they are cast/);
   expect(textOf(page)).toContain(`Address 127.0.0.1:${port}`);
   expect(page).not.toContain(token);
   expect((await fixture.get('/listener?protocol=votifier-v2')).body).not.toContain(token);
@@ -61,8 +63,8 @@ test('the page warns about a forbidden address only', async () => {
   const fixture = await ownerFixture(shared);
   const token = 'abcdef0123456789';
   const page = async (host: string) => {
-    expect((await fixture.post('/listener', { ...V2, host, secret: token })).statusCode).toBe(303);
-    return textOf((await fixture.get('/listener?done=set')).body);
+    expect((await fixture.post('/listener', { ...V2, host, secret: token })).statusCode).toBe(200);
+    return textOf((await fixture.get('/listener')).body);
   };
   const warning = '10.0.0.1 is not a public address (private): nothing is sent to it unless the operator';
   expect(await page('10.0.0.1')).toContain(warning);
@@ -88,6 +90,59 @@ test.each([
   expect(await shown(fixture)).toEqual(before);
 });
 
+test('settings whose test fails are saved, and no page calls the listener active', async () => {
+  const fixture = await ownerFixture(shared);
+  const { port, token } = fixture.listener;
+  const form = { ...V2, port: String(port) };
+  const wrong = await fixture.post('/listener', { ...form, secret: 'not-the-token-0123' });
+  expect(wrong.statusCode).toBe(200);
+  expect(textOf(wrong.body)).toMatch(
+    /Vote listener saved.* The test vote did not arrive.*its token or secret is different/,
+  );
+  expect((await audit(fixture)).at(-1)).toEqual(['listener.set', fixture.owner.email]);
+  const path = `/dashboard/servers/${fixture.serverId.toHexString()}/listener`;
+  const list = async () => {
+    const { body } = await getPage(fixture.web, '/dashboard', fixture.owner.headers);
+    return new RegExp(`<a href="${path}">(.*?)</a>`).exec(body)?.[1] ?? '';
+  };
+  expect(textOf(await list())).toContain('test failed');
+  for (const part of ['/listener', '/votes', '']) {
+    const text = await fixture.read(part);
+    expect(text).toContain('test failed');
+    expect(text).not.toMatch(/\bactive\b/);
+  }
+  expect(await fixture.read('/listener')).toContain(
+    'The last test vote did not arrive: The listener refused the signature',
+  );
+  // A vote that is taken, or another test, proves the settings.
+  await fixture.post('/listener', { ...form, secret: token });
+  expect(textOf(await list())).toContain('active');
+  await fixture.set({ serviceName: 'Another name' });
+  expect(textOf(await list())).toContain('not tested');
+  await fixture.cast('Steve');
+  await fixture.drain();
+  expect(textOf(await list())).toContain('active');
+});
+
+test('a test after saving takes nothing more from the allowance', async () => {
+  const fixture = await ownerFixture(await openOwnerApp());
+  const { port, token } = fixture.listener;
+  const form = { ...V2, port: String(port), secret: token };
+  for (let n = 0; n < 6; n += 1) {
+    const saved = await fixture.post('/listener', form);
+    expect(textOf(saved.body)).toContain('The test vote arrived');
+  }
+  expect((await fixture.post('/listener', form)).statusCode).toBe(429);
+});
+
+test('settings that no test may reach are saved, and the page says why there is none', async () => {
+  const fixture = await ownerFixture(shared);
+  await fixture.post('/listener/remove');
+  const saved = await fixture.post('/listener', { ...V2, host: '10.0.0.1', secret: 'abcdef0123456789' });
+  expect(textOf(saved.body)).toMatch(/Vote listener saved.* The test vote did not arrive.*not .*public/);
+  expect(await fixture.read('/listener')).toContain('test failed');
+});
+
 test('a private key that was pasted by mistake is not sent back in the page', async () => {
   const fixture = await ownerFixture(shared);
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -110,7 +165,7 @@ test('an empty token keeps the current one while host, port or service name chan
   expect(await shown(fixture)).toMatchObject({ serviceName: 'Other name', protocol: 'votifier-v2' });
   await fixture.cast('Steve');
   await fixture.drain();
-  expect(fixture.listener.votes.map(({ username }) => username)).toEqual(['Steve']);
+  expect(fixture.listener.votes.map(({ username }) => username)).toEqual(['TallyportTest', 'Steve']);
 });
 
 test('a paused listener shows the reason, its answer and the fix; resuming sends waiting votes', async () => {
@@ -186,7 +241,7 @@ test('the secret of an HTTP listener is shown once, and rotated once even if the
   expect(again.body).not.toMatch(/whsec_/);
   expect((await fixture.post('/listener/rotate')).statusCode).toBe(409);
   // Changing the URL keeps the secret.
-  expect((await fixture.post('/listener', { protocol: 'http', url: `${url}2` })).statusCode).toBe(303);
+  expect((await fixture.post('/listener', { protocol: 'http', url: `${url}2` })).statusCode).toBe(200);
 });
 
 test('a test vote shows each step, the exact error and the fix, and changes nothing', async () => {
@@ -202,7 +257,10 @@ test('a test vote shows each step, the exact error and the fix, and changes noth
   expect(text).toContain('The listener refused the signature: its token or secret is different.');
   expect(text).toMatch(/Listener’s answer « [^»]*Signature is not valid/);
   expect(text).toContain('bad-signature');
-  expect(await shown(fixture)).toEqual(before);
+  expect(await shown(fixture)).toEqual({
+    ...before,
+    tested: { at: expect.any(Date), code: 'bad-signature' },
+  });
   expect(page.body.trimEnd()).toMatch(/<\/html>$/);
 });
 

@@ -4,7 +4,7 @@ import { HOUR } from '../../src/platform/clock.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
 let olivia: SignedInUser;
@@ -58,6 +58,10 @@ describe('adding a server', () => {
     const overview = await get(locationOf(proved));
     expect(overview.body).toContain('Server listed.');
     expect(overview.body).toContain('Create an API token');
+    // What the proof has just seen.
+    expect(textOf(overview.body)).toMatch(
+      /online .* Players 12 of 64 .* Version Paper Last checked just now/,
+    );
     // The form is sent again from the browser's history: it leads to the same server.
     expect(locationOf(await post(`${path}/check`))).toBe(locationOf(proved));
     // The draft's page redirects to the server too; other users get 404.

@@ -134,6 +134,7 @@ it('leaves no failed job in any queue when mongod is unavailable for a time, and
     'recompute-ranks': {},
     'find-unusual-votes': {},
     'send-mail': { mailId: 'a mail' },
+    'send-discord': { messageId: 'a message' },
     'tell-owners': {},
     'settle-accounts': {},
     'exclude-votes': { exclusionId: exclusionId.toHexString() },

@@ -39,7 +39,7 @@ export type OwnerDiagnosis =
  */
 export async function diagnoseForOwner(
   deps: OwnerDiagnosing,
-  { ownerId, serverId, proven, onStep }: OwnerRequest,
+  { ownerId, serverId, proven, onStep, isCounted = false }: OwnerRequest,
 ): Promise<OwnerDiagnosis> {
   if (!proven) return { kind: 'refused', code: 'ownership-not-proven' };
   const server = await deps.servers.findOne(
@@ -51,7 +51,7 @@ export async function diagnoseForOwner(
   const listener = await deps.listeners.findOne({ serverId });
   if (!listener) return { kind: 'refused', code: 'no-listener' };
   if (portsOf(listener).some(isRefusedPort)) return { kind: 'refused', code: 'port-refused' };
-  const nextAllowedAt = await useCheckAllowance(deps, ownerId);
+  const nextAllowedAt = isCounted ? null : await useCheckAllowance(deps, ownerId);
   if (nextAllowedAt) return { kind: 'refused', code: 'too-many', nextAllowedAt };
   const accountId = server.ownerId?.toHexString() ?? null;
   return {
@@ -60,7 +60,14 @@ export async function diagnoseForOwner(
   };
 }
 
-export type OwnerRequest = { ownerId: string; serverId: ObjectId; proven: boolean; onStep?: OnStep };
+export type OwnerRequest = {
+  ownerId: string;
+  serverId: ObjectId;
+  proven: boolean;
+  onStep?: OnStep;
+  /** The caller has taken this check from the allowance already. */
+  isCounted?: boolean;
+};
 
 function portsOf({ port, url }: Listener): number[] {
   return url ? [port, portOf(new URL(url))] : [port];

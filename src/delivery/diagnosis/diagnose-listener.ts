@@ -115,7 +115,7 @@ const DETECTED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-
 /**
  * Diagnoses a server's listener: checks name resolution, address policy, connecting, greeting, protocol version, key or
  * token and acknowledgement with a marked test vote. If something other than a Votifier listener answers, detects its
- * protocol. Changes nothing.
+ * protocol. Changes nothing but the stored outcome of the test.
  *
  * For operators, without a limit; owners go through `diagnoseForOwner`.
  *

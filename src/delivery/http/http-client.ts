@@ -59,21 +59,16 @@ async function attempt(
   now: Date,
 ): Promise<Outcome> {
   const url = new URL(target.url);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const addresses = await resolveListener(host, options);
-  if (!Array.isArray(addresses)) return addresses;
-
-  options.onStep?.('connecting');
   const { destination } = options;
-  const plain = await connectTo(addresses, url, options);
+  const plain = await resolveAndConnect(url, options);
   if ('code' in plain) return plain;
   const secrets = secretsAt(target, now);
-  const message = { id: vote.id, body: voteBody(vote, target.serverId), secrets, now };
+  const message = signed(vote.id, voteBody(vote, target.serverId), secrets, now);
   if (!destination?.mustChallenge) return (await postOver(plain, url, message, options)).end;
 
   const challenge = newChallenge(target.serverId);
   const { id, body } = challenge;
-  const answer = await postOver(plain, url, { id, body, secrets, now, readsBody: true }, options);
+  const answer = await postOver(plain, url, { ...signed(id, body, secrets, now), readsBody: true }, options);
   const refused = challengeEnd(answer, challenge);
   if (refused) return refused;
   destination.challengeMet();
@@ -81,6 +76,23 @@ async function attempt(
   // Only the address that repeated the challenge, no other address of this name.
   const again = await connectTo([destination.address], url, unwatched);
   return 'code' in again ? again : (await postOver(again, url, message, unwatched)).end;
+}
+
+/**
+ * Posts one JSON message to a URL with the checks, deadlines and bounds of a vote. Nothing is thrown for what the server
+ * does.
+ */
+export async function postJson(url: URL, body: string, options: SendOptions): Promise<Answer> {
+  const plain = await resolveAndConnect(url, options);
+  if ('code' in plain) return { end: plain, status: 0, said: '' };
+  return postOver(plain, url, { headers: {}, body }, options);
+}
+
+async function resolveAndConnect(url: URL, options: SendOptions): Promise<PeerConnection | Outcome> {
+  const addresses = await resolveListener(url.hostname.replace(/^\[|\]$/g, ''), options);
+  if (!Array.isArray(addresses)) return addresses;
+  options.onStep?.('connecting');
+  return connectTo(addresses, url, options);
 }
 
 async function connectTo(
@@ -114,14 +126,16 @@ function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
 }
 
 type Message = {
-  /** `webhook-id`. */
-  id: string;
+  /** The signature of a vote. */
+  headers: Record<string, string>;
   body: string;
-  secrets: string[];
-  now: Date;
   /** Whether the body of a success is read too. */
   readsBody?: boolean;
 };
+
+function signed(id: string, body: string, secrets: string[], now: Date): Message {
+  return { headers: signedHeaders(id, body, secrets, now), body };
+}
 
 /** Posts one message over a connection and closes it. */
 async function postOver(
@@ -156,11 +170,7 @@ async function whatIsInTheWay(connection: PeerConnection, options: SendOptions):
   return options.mayWrite() ? null : outcome('our-fault', 'greeted');
 }
 
-function requestOver(
-  connection: PeerConnection,
-  url: URL,
-  { id, body, secrets, now }: Message,
-): http.ClientRequest {
+function requestOver(connection: PeerConnection, url: URL, { headers, body }: Message): http.ClientRequest {
   return http.request({
     method: 'POST',
     path: `${url.pathname}${url.search}`,
@@ -171,7 +181,7 @@ function requestOver(
       accept: '*/*',
       'user-agent': 'Tallyport',
       connection: 'close',
-      ...signedHeaders(id, body, secrets, now),
+      ...headers,
     },
     // No agent: this connection is used once and has been checked.
     createConnection: () => connection.socket,

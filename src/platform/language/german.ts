@@ -2,6 +2,7 @@ import { ACCOUNTS } from './german/accounts.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
 import { LISTING } from './german/listing.ts';
+import { NOTIFICATIONS } from './german/notifications.ts';
 import { OUTCOMES } from './german/outcomes.ts';
 import { PRIVACY } from './german/privacy.ts';
 import { SERVERS } from './german/servers.ts';
@@ -19,4 +20,5 @@ export const GERMAN = {
   ...OUTCOMES,
   ...INPUT,
   ...PRIVACY,
+  ...NOTIFICATIONS,
 } as const;

@@ -19,15 +19,17 @@ import { countProof } from '../../accounts/sign-in-limits.ts';
 import type { SignInSession } from '../../accounts/user.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { showUser } from '../../listing/find-users.ts';
+import { mailSetting, wantsMailOf } from '../../notifications/kinds.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { readForm, type Typed, UNTOUCHED } from '../form.ts';
+import { readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
 import type { Html } from '../html.ts';
+import { chosenKinds, kindBoxes } from '../kind-boxes.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { badge, button, card, checkbox, dataTable, facts, notice, textField } from '../parts.ts';
+import { badge, button, card, dataTable, facts, notice, textField } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-sources.ts';
 import { addressPart } from './address-pages.ts';
@@ -37,7 +39,6 @@ import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 import { newPassword, refuseOwn } from './sign-up.ts';
 
 const nameForm = z.object({ name: shownText(60) });
-const mailForm = z.object({ wantsMail: z.literal('yes').optional() });
 const passwordForm = z.object({
   current: z
     .string()
@@ -52,7 +53,7 @@ const MESSAGES = {
   kept: defineMessage('Your account will not be deleted.'),
   'email-cancelled': defineMessage('Change of the e-mail address cancelled.'),
   password: defineMessage('Password changed. Your other sessions are signed out.'),
-  'mail-on': 'E-mail notifications are on.',
+  'mail-on': defineMessage('E-mail notifications saved.'),
   'mail-off': 'E-mail notifications are off.',
   session: defineMessage('Session signed out.'),
   'two-factor-off': 'Two-factor authentication is off.',
@@ -90,10 +91,9 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
   });
 
   app.post('/account/mail', SIGNED_IN, async (request, reply) => {
-    const { data } = readForm(mailForm, request);
-    const wantsMail = data?.wantsMail === 'yes';
-    await changeOwnAccount(platform, userOf(request)._id, { wantsMail });
-    return reply.redirect(`${base}/account?done=mail-${wantsMail ? 'on' : 'off'}`, 303);
+    const setting = mailSetting(chosenKinds(typedValues(request)));
+    await changeOwnAccount(platform, userOf(request)._id, setting);
+    return reply.redirect(`${base}/account?done=mail-${setting.wantsMail ? 'on' : 'off'}#notifications`, 303);
   });
 
   app.post('/account/password', SIGNED_IN, async (request, reply) => {
@@ -180,7 +180,7 @@ function accountPage(account: Account): Page {
             <p class="soft">${t('Sign in with a code from your phone in addition to your password. A stolen password alone is then not enough.')}</p>
             <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Manage' : t('Set up')}</a></p>`,
         })}
-        ${sendsMail ? card({ title: t('Notifications'), body: mailPart(account) }) : ''}
+        ${sendsMail ? card({ id: 'notifications', title: t('Notifications'), body: mailPart(account) }) : ''}
         ${
           discord === null
             ? ''
@@ -223,7 +223,10 @@ function passwordPart({ base, hasPassword, sendsMail, typed: { errors } }: Accou
 
 function mailPart({ base, signedIn: { user } }: Account): Html {
   return html`<form method="post" action="${base}/account/mail" class="stack">
-    ${checkbox({ name: 'wantsMail', label: t('E-mail me about my servers'), checked: user.wantsMail ?? true, hint: t('When a vote listener is paused or unreachable for an hour, before its votes expire, and when it works again.') })}
+    <fieldset class="stack"><legend>${t('E-mail me about my servers')}</legend>
+      ${kindBoxes((kind) => wantsMailOf(user, kind), 'mail')}
+    </fieldset>
+    <p class="soft small">${t('Mails about the security of your account, such as a new password, are always sent. Messages to Discord are in the settings of each server.')}</p>
     <button type="submit" class="quiet">${t('Save')}</button>
   </form>`;
 }

@@ -35,8 +35,7 @@ export async function dashboard(
   profilePages(app, sources);
   settingsPages(app, sources);
   connectPages(app, sources);
-  listenerPages(app, sources);
-  listenerTestPage(app, sources);
+  listenerPages(app, sources, listenerTestPage(app, sources));
   votesPage(app, sources);
   resendRangePage(app, sources);
   votePage(app, sources);

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explain, listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
-import { type ListenerState, lastDelivery } from '../../listeners/listener.ts';
+import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
 import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { Content, Html } from '../html.ts';
@@ -25,6 +25,21 @@ export const LISTENER_TONES: Record<ListenerState, Tone> = {
   unreachable: 'bad',
 };
 
+type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>;
+
+/** A listener's state. It is called active only after a vote or a test vote arrived with its present settings. */
+export function listenerBadge(listener: Stated): Html {
+  return badge(...toneAndWords(listener));
+}
+
+/** The state in words, and what it means to the reader. */
+function toneAndWords(listener: Stated): [Tone, string] {
+  const { state } = listener;
+  const proof = settingsProof(listener);
+  if (state !== 'active' || proof === 'works') return [LISTENER_TONES[state], t(LISTENER_STATES[state])];
+  return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
+}
+
 /** The number of waiting votes, counted up to `COUNTED_AT_MOST`. */
 export function waitingWords(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
@@ -34,8 +49,7 @@ export function waitingWords(waiting: number): string {
 export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
   if (!listener)
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
-  const { state } = listener;
-  return html`<p>${badge(LISTENER_TONES[state], t(LISTENER_STATES[state]))} ${shortReason(listener, now)}
+  return html`<p>${listenerBadge(listener)} ${shortReason(listener, now)}
     ${lastVoteWords(listener, now)}
     ${queuePaused ? t(QUEUE_PAUSED) : ''}</p>`;
 }
@@ -61,9 +75,10 @@ function shortReason(listener: ListenerView, now: Date): Content {
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
 /** The state for screen readers, without values that change all the time. */
-export function listenerAnnouncement({ state, waiting }: Pick<ListenerView, 'state' | 'waiting'>): string {
-  const votes = waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
-  return `${t('The listener is {state}.', { state: t(LISTENER_STATES[state]) })} ${votes}`;
+export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
+  const [, state] = toneAndWords(listener);
+  const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
+  return `${t('Vote listener: {state}.', { state })} ${votes}`;
 }
 
 /** A listener's state, its reason, how to fix it, and the buttons. */
@@ -142,14 +157,28 @@ function why(listener: ListenerView, now: Date): Content {
   if (limited && limited.until > now) {
     return html`<p>${t('The next votes are sent {time}.', { time: relative(limited.until, now) })} ${t(LIMITED)}</p>`;
   }
-  if (breaker.failures === 0 || !breaker.code) {
-    return html`<p>${t('Votes are sent as soon as they are cast.')}</p>`;
-  }
+  if (breaker.failures === 0 || !breaker.code) return html`<p>${untroubled(listener)}</p>`;
   const times =
     breaker.failures === 1
       ? t('The last attempt failed')
       : t('The last {failures} attempts failed', { failures: breaker.failures });
   return html`<p>${times}: ${translated(explain(breaker.code, listener.protocol).cause)} ${t('We retry automatically. After three failures in a row, the listener is marked unreachable.')}</p>`;
+}
+
+/** Without failed attempts: what the last test vote found. */
+function untroubled(listener: ListenerView): string {
+  const { tested, protocol } = listener;
+  switch (settingsProof(listener)) {
+    case 'works':
+      return t('Votes are sent as soon as they are cast.');
+    case 'untested':
+      return t('No vote has arrived with these settings yet. Send a test vote to check them.');
+    case 'failed':
+      return t(
+        'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
+        { cause: tested ? translated(explain(tested.code, protocol).cause) : '' },
+      );
+  }
 }
 
 function actions(state: ListenerState, path: string): Content {

@@ -31,10 +31,22 @@ export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): 
 }
 
 /**
+ * Answers with a page on which a test vote is shown step by step. `saved`: a message above it, after the settings were
+ * saved; the check is then counted already.
+ */
+export type StreamTest = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  saved?: Html,
+) => Promise<FastifyReply>;
+
+/**
  * `POST /dashboard/servers/<id>/listener/test`: diagnoses a listener. The answer is a page that is streamed while the
  * test runs, so it needs no script, and no other process needs its state.
+ *
+ * @returns the same, for the form that saves the settings
  */
-export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSources): void {
+export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSources): StreamTest {
   const { base } = app.site;
   const deps = { ...platform, send: createSend(platform.config) };
   const runningTests = new Set<RunningTest>();
@@ -48,7 +60,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     reply.redirect(serverPath(base, serverOf(request), '/listener'), 303),
   );
 
-  app.post('/servers/:serverId/listener/test', OWNER, async (request, reply) => {
+  const streamTest: StreamTest = async (request, reply, saved) => {
     const { _id: serverId } = serverOf(request);
     const user = userOf(request);
     const test = begin((onStep) =>
@@ -57,12 +69,13 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
         serverId,
         proven: roleOf(serverOf(request), user._id) !== null || isByOperator(platform, request),
         onStep,
+        isCounted: saved !== undefined,
       }).catch((error: unknown) => unreadable(error, request)),
     );
     runningTests.add(test);
     void test.result.finally(() => runningTests.delete(test));
     const first = await Promise.race([test.begun, test.result]);
-    if (first !== 'begun') return refuse(request, reply, refusalOf(first, platform.clock.now()));
+    if (first !== 'begun') return refuse(request, reply, refusalOf(first, platform.clock.now()), saved);
 
     const { protocol = 'votifier-v2' } =
       (await platform.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
@@ -78,9 +91,12 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
         return diagnosisResult(ending.diagnosis, protocol);
       return html`<div class="verdict">${notice('attention', refusalOf(ending, platform.clock.now()).sentence)}</div>`;
     };
-    const body = (content: Content) => page(request, card({ title: t('Test vote'), body: content }));
+    const body = (content: Content) =>
+      page(request, html`${saved ?? ''}${card({ title: t('Test vote'), body: content })}`);
     return streamPage(request, reply, { title: title(request), body }, pieces());
-  });
+  };
+
+  app.post('/servers/:serverId/listener/test', OWNER, (request, reply) => streamTest(request, reply));
 
   const title = (request: FastifyRequest) => t('Test vote · {name}', { name: serverOf(request).name });
 
@@ -96,14 +112,21 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     return serverFrame({ site: app.site, server, now: platform.clock.now(), part: '/listener', body });
   };
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, { status, sentence, retryAt }: Refusal) => {
+  const refuse = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { status, sentence, retryAt }: Refusal,
+    saved?: Html,
+  ) => {
     if (retryAt) {
       const seconds = Math.ceil((retryAt.getTime() - platform.clock.now().getTime()) / 1_000);
       reply.header('retry-after', String(Math.max(1, seconds)));
     }
-    const body = page(request, notice('attention', sentence));
-    return sendPage(request, reply, { title: title(request), body }, status);
+    const body = page(request, html`${saved ?? ''}${notice('attention', sentence)}`);
+    // The settings are saved, whatever the test says.
+    return sendPage(request, reply, { title: title(request), body }, saved ? 200 : status);
   };
+  return streamTest;
 }
 
 /** A running test. */

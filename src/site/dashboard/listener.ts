@@ -25,27 +25,29 @@ import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { livePart } from '../live.ts';
 import { OWNER } from '../page-route.ts';
-import { badge, card, notice } from '../parts.ts';
+import { card, notice } from '../parts.ts';
 import { timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
-import { LISTENER_STATES, LISTENER_TONES, listenerAnnouncement, listenerState } from './listener-state.ts';
+import { listenerAnnouncement, listenerBadge, listenerState } from './listener-state.ts';
 import { listenerStatusReader } from './listener-status.ts';
-import { testCard } from './listener-test.ts';
+import { type StreamTest, testCard } from './listener-test.ts';
 import { rewardsForm, rewardsRoute } from './rewards.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-const MESSAGES = {
-  set: defineMessage(
-    'Vote listener saved. Waiting votes are being sent. Send a test vote to check that votes arrive.',
-  ),
+/** After settings were stored; the result of a test vote follows. */
+const SAVED = {
+  set: defineMessage('Vote listener saved. Waiting votes are being sent.'),
   'set-and-resent': defineMessage(
     'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.',
   ),
   'set-sent': defineMessage(
-    'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link below.',
+    'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link on the listener’s page.',
   ),
+};
+
+const MESSAGES = {
   paused: defineMessage('Listener paused. Votes are counted and wait until you resume it.'),
   resumed: defineMessage('Listener resumed. Waiting votes are being sent.'),
   rewards: defineMessage('Rewards saved.'),
@@ -58,7 +60,7 @@ const chosen = z.object({ protocol: z.enum(PROTOCOLS).optional().catch(undefined
 type Showing = { protocol?: Protocol; typed?: Typed; message?: Html; status?: number };
 
 /** `/dashboard/servers/<id>/listener`: the vote listener's settings and state. */
-export function listenerPages(app: FastifyInstance, sources: DashboardSources): void {
+export function listenerPages(app: FastifyInstance, sources: DashboardSources, streamTest: StreamTest): void {
   const { platform } = sources;
   const { base } = app.site;
   rewardsRoute(app, sources);
@@ -90,7 +92,7 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources): 
       open: listener.waiting > 0,
       body: card({
         title: t('Status'),
-        actions: badge(LISTENER_TONES[listener.state], t(LISTENER_STATES[listener.state])),
+        actions: listenerBadge(listener),
         body: listenerState({ listener, queuePaused }, path, now),
       }),
     };
@@ -146,7 +148,9 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources): 
     }
     const stored = await store(request, protocol, values);
     if ('typed' in stored) return show(request, reply, { protocol, typed: stored.typed, status: 400 });
-    if (stored.secret === null) return back(request, reply, await doneOf(stored));
+    if (stored.secret === null)
+      return streamTest(request, reply, notice('good', t(SAVED[await doneOf(stored)])));
+    // Nothing can answer the challenge of a test before the secret is there.
     return show(request, reply, { message: secretShownOnce(stored.secret, null) });
   });
 
@@ -180,8 +184,8 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources): 
     }
   };
 
-  /** The code of the message after settings were stored. */
-  const doneOf = async (set: ListenerSet): Promise<keyof typeof MESSAGES> => {
+  /** The message after settings were stored. */
+  const doneOf = async (set: ListenerSet): Promise<keyof typeof SAVED> => {
     if (set.resent > 0) return 'set-and-resent';
     if (!set.isCredentialsChange) return 'set';
     return (await countSentNotConfirmed(platform, set.serverId, 1)) > 0 ? 'set-sent' : 'set';

@@ -42,7 +42,9 @@ const MESSAGES = {
   invited: defineMessage('Invitation saved.'),
   withdrawn: defineMessage('Invitation withdrawn.'),
   changed: defineMessage('Role changed.'),
-  removed: defineMessage('Member removed. Revoke the tokens that they know under “API access”.'),
+  removed: defineMessage(
+    'Member removed. Revoke the tokens that they know under “API access”, and check the Discord webhook under “Settings”.',
+  ),
 };
 
 /** `/dashboard/servers/<id>/members`: who manages a server with its owner, and invitations. */

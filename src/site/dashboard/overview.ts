@@ -12,12 +12,12 @@ import { serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
-import { badge, card, copyable, facts } from '../parts.ts';
+import { card, copyable, facts } from '../parts.ts';
 import { serverFigures } from '../server-figures.ts';
 import { shareCard } from '../share-card.ts';
 import { counted, decimal, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
-import { LISTENER_STATES, LISTENER_TONES, lastVoteWords } from './listener-state.ts';
+import { lastVoteWords, listenerBadge } from './listener-state.ts';
 import { gameName } from './server-fields.ts';
 import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
@@ -96,8 +96,8 @@ function nextSteps(base: string, server: WithId<Server>, { token, listener }: Do
 function listenerLine(listener: ListenerView | null, now: Date): Html {
   if (!listener)
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
-  const { state, waiting } = listener;
-  return html`<p>${badge(LISTENER_TONES[state], t(LISTENER_STATES[state]))} ${waiting > 0 ? t('{votes} waiting.', { votes: counted(waiting, 'vote') }) : t('No votes are waiting.')}
+  const { waiting } = listener;
+  return html`<p>${listenerBadge(listener)} ${waiting > 0 ? t('{votes} waiting.', { votes: counted(waiting, 'vote') }) : t('No votes are waiting.')}
     ${lastVoteWords(listener, now)}</p>`;
 }
 

@@ -1,6 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
+import {
+  type Listener,
+  listenerState,
+  PROOF_FIELDS,
+  STATE_FIELDS,
+  type settingsProof,
+} from '../../listeners/listener.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import { listDrafts } from '../../servers/drafts.ts';
 import { invitationsOf, serversOf } from '../../servers/members.ts';
@@ -14,6 +21,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { badge, button, card, confirmed, dataTable } from '../parts.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
+import { listenerBadge } from './listener-state.ts';
 import { invitationCard, ROLE_WORDS } from './members.ts';
 import { addressOf, serverPath, statusBadge } from './server-frame.ts';
 
@@ -27,6 +35,15 @@ const MESSAGES = {
 /** `/dashboard`: the user's servers and drafts. */
 export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
   const { base } = app.site;
+
+  /** The listeners of servers, by the server's id. */
+  const listenersOf = async (servers: WithId<Server>[]): Promise<Map<string, ListedListener>> => {
+    const found = platform.listeners
+      .find({ serverId: { $in: servers.map(({ _id }) => _id) } })
+      .project<ListedListener>({ serverId: 1, ...STATE_FIELDS, ...PROOF_FIELDS });
+    return new Map((await found.toArray()).map((listener) => [listener.serverId.toHexString(), listener]));
+  };
+
   app.get('/', SIGNED_IN, async (request, reply) => {
     const user = userOf(request);
     const [servers, drafts, invitations] = await Promise.all([
@@ -34,6 +51,7 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
       listDrafts(platform, user._id),
       invitationsOf(platform, user),
     ]);
+    const listeners = await listenersOf(servers);
     return sendPage(request, reply, {
       title: t('Your servers'),
       messages: MESSAGES,
@@ -42,7 +60,7 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
         ${invitationCard(base, invitations)}
-        <section class="card">${serverTable(base, servers, user._id, platform.clock.now())}</section>
+        <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: platform.clock.now() })}</section>
         ${draftCard(base, drafts)}`,
     });
   });
@@ -61,7 +79,26 @@ function membership(base: string, server: WithId<Server>, userId: ObjectId): Con
   return html`<div class="small">${t('member, {role}', { role: t(ROLE_WORDS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again.'), form })}</div>`;
 }
 
-function serverTable(base: string, servers: WithId<Server>[], userId: ObjectId, now: Date): Html {
+type ListedListener = Pick<Listener, 'serverId'> &
+  Parameters<typeof listenerState>[0] &
+  Parameters<typeof settingsProof>[0];
+
+type Table = {
+  base: string;
+  servers: WithId<Server>[];
+  listeners: Map<string, ListedListener>;
+  userId: ObjectId;
+  now: Date;
+};
+
+function serverTable({ base, servers, listeners, userId, now }: Table): Html {
+  const listenerCell = (server: WithId<Server>): Content => {
+    const listener = listeners.get(server._id.toHexString());
+    const path = serverPath(base, server, '/listener');
+    return listener
+      ? html`<a href="${path}">${listenerBadge({ ...listener, state: listenerState(listener) })}</a>`
+      : html`<a class="small" href="${path}">${t('none')}</a>`;
+  };
   return dataTable({
     caption: t('Your servers'),
     rows: servers,
@@ -78,6 +115,7 @@ function serverTable(base: string, servers: WithId<Server>[], userId: ObjectId, 
         cell: (server) => html`<span class="mono">${addressOf(server)}</span>`,
       },
       { title: t('Status'), cell: (server) => statusBadge(server, now) },
+      { title: t('Vote listener'), cell: listenerCell },
       { title: t('Rank'), kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
       {
         title: t('Votes in 30 days'),

@@ -22,6 +22,7 @@ import { button, card, confirmed, notice, textArea } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
+import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving } from './drafts.ts';
 import { proofCards } from './proof.ts';
 import {
@@ -39,19 +40,22 @@ const MESSAGES = {
   saved: defineMessage('Settings saved.'),
   'saved-text': defineMessage('Text saved.'),
   'kept-place': defineMessage('Move cancelled. The server keeps its address.'),
+  ...DISCORD_MESSAGES,
 };
 
 type Showing = {
   details?: Typed;
   address?: Typed;
   howToVote?: Typed;
+  discord?: DiscordShowing;
   /** The text as players will see it; not saved yet. */
   preview?: string;
   status?: number;
 };
 
 /** `/dashboard/servers/<id>/settings`: details, text on voting, address and removal of a server. */
-export function settingsPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
+export function settingsPages(app: FastifyInstance, sources: DashboardSources): void {
+  const { platform, ask } = sources;
   const { base } = app.site;
   const useCheck = checkTaker(platform);
   const pathOf = (server: WithId<Server>, rest = '') => serverPath(base, server, `/settings${rest}`);
@@ -59,11 +63,15 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
   const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
     const server = serverOf(request);
     const now = platform.clock.now();
-    const move = await findMove(platform, server._id);
+    const [move, webhook] = await Promise.all([
+      findMove(platform, server._id),
+      platform.discordWebhooks.findOne({ _id: server._id }),
+    ]);
     const paths = { form: pathOf(server), address: pathOf(server, '/place') };
     const body = html`${detailsCard(paths.form, server, showing.details)}
       ${voteFormCard(pathOf(server, '/web-votes'), server)}
       ${howToVoteCard(pathOf(server, '/how-to-vote'), server, showing)}
+      ${discordCard(pathOf(server, '/discord'), webhook, showing.discord ?? {}, now)}
       ${addressCard(paths.address, server, move, showing.address)}
       ${move ? proofCards({ draft: move, now, action: `${paths.address}/check`, correct: `${paths.form}#place` }) : ''}
       ${removeCard(pathOf(server, '/remove'), server)}`;
@@ -80,6 +88,7 @@ export function settingsPages(app: FastifyInstance, { platform, ask }: Dashboard
   };
 
   app.get('/servers/:serverId/settings', OWNER, (request, reply) => show(request, reply));
+  discordRoutes(app, sources, show);
 
   app.post('/servers/:serverId/settings', OWNER, async (request, reply) => {
     const server = serverOf(request);

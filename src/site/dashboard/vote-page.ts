@@ -19,7 +19,7 @@ import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { livePart } from '../live.ts';
+import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../live.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, confirmed, facts } from '../parts.ts';
 import { counted, relative, time, timeText } from '../words.ts';
@@ -54,10 +54,14 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
     const server = serverOf(request);
     const vote = await voteOf(request);
     const now = platform.clock.now();
+    const shownState = stateOf(vote);
+    const seen = seenMark(request);
+    if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
     const status = await statusOf(server._id);
     const timeline = await voteTimeline(platform, vote, status.listener, now);
     const nameOf = await actorNames(platform, server, actorsOf(timeline.events));
     const { state } = vote.delivery;
+    const open = state === 'waiting' || state === 'sending';
     const votesPath = serverPath(base, server, '/votes');
     const path = `${votesPath}/${vote._id.toString()}`;
     const body = html`<p class="small"><a href="${votesPath}">${t('All votes')}</a></p>
@@ -66,9 +70,10 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
         href: path,
         announcement: t('The vote of {username}: {state}.', {
           username: vote.username,
-          state: STATE_WORDS[state],
+          state: t(STATE_WORDS[state]),
         }),
-        open: state === 'waiting' || state === 'sending',
+        open,
+        mark: markOf(shownState, open, now),
         body: [
           card({
             title: html`${t('Vote of <bdi>{username}</bdi>', { username: vote.username })}`,

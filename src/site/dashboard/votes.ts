@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import type { ObjectId } from 'mongodb';
 import { isResendable } from '../../delivery/resend-votes.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import type { Vote } from '../../votes/vote.ts';
@@ -8,7 +9,7 @@ import { pageOfVotes, type VotesFrom, type VotesPage } from '../../votes/vote-pa
 import { serverOf } from '../access.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
-import { livePart } from '../live.ts';
+import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../live.ts';
 import { OWNER } from '../page-route.ts';
 import { card, dataTable, figure, pager } from '../parts.ts';
 import { timeAgo } from '../words.ts';
@@ -29,22 +30,32 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
   const { base } = app.site;
   const statusOf = listenerStatusReader(platform);
 
+  /** What the page shows of the listener, in one read. Each delivery changes it. */
+  const listenerStateOf = (serverId: ObjectId) =>
+    platform.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
+
   app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { from, ...filter } = voteQuery.parse(request.query);
     const path = serverPath(base, server, '/votes');
-    const [status, page] = await Promise.all([
-      statusOf(server._id),
-      pageOfVotes(platform, server._id, wantedBy(filter), from),
-    ]);
     const now = platform.clock.now();
+    const [page, state] = await Promise.all([
+      pageOfVotes(platform, server._id, wantedBy(filter), from),
+      listenerStateOf(server._id),
+    ]);
+    const shownState = stateOf(state, page.votes.map(inBrief), page.next);
+    const seen = seenMark(request);
+    if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
+    const status = await statusOf(server._id);
     const { listener } = status;
+    const open = (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen);
     const shown: Shown = { path, filter, from, page, status, now };
     const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: writeVotesFrom(from) } : {})}`,
       announcement: listener ? listenerAnnouncement(listener) : t('No vote listener.'),
-      open: (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen),
+      open,
+      mark: markOf(shownState, open, now),
       body: [
         html`<section class="card">
             <div class="figures">${figure(t('Votes waiting'), waitingWords(listener?.waiting ?? 0))}</div>
@@ -73,6 +84,26 @@ type Shown = {
   status: ListenerStatus;
   now: Date;
 };
+
+/** The fields of a listener that change while the page is open. */
+const SHOWN_OF_LISTENER = {
+  breaker: 1,
+  pause: 1,
+  limited: 1,
+  tested: 1,
+  lastDeliveredAt: 1,
+  revision: 1,
+} as const;
+
+/** The fields of a vote that change while the page is open. */
+const inBrief = ({ _id, excludedAt, quarantinedAt, delivery }: Vote) => [
+  _id,
+  delivery.state,
+  delivery.attemptCount,
+  delivery.nextAt,
+  excludedAt,
+  quarantinedAt,
+];
 
 const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
 

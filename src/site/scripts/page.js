@@ -35,7 +35,12 @@ document.addEventListener('visibilitychange', () => {
 
 document.addEventListener('htmx:before:response', (event) => {
   const { raw } = event.detail.ctx.response;
-  if (!event.target.matches('[data-live]') || (raw.ok && !raw.redirected)) return;
+  if (!event.target.matches('[data-live]')) return;
+  if (raw.ok && !raw.redirected) {
+    // An unchanged page answers 204, and nothing is swapped.
+    event.target.classList.remove('stale');
+    return;
+  }
   event.preventDefault();
   // The user was signed out or the page is gone: reload to show that.
   if (raw.redirected || raw.status === 404) location.reload();

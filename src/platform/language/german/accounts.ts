@@ -183,8 +183,6 @@ export const ACCOUNTS = {
     'Mindestens {min} Zeichen. Deine anderen Sitzungen werden abgemeldet.',
   'Change password': 'Passwort ändern',
   'E-mail me about my servers': 'Schreibt mir Mails zu meinen Servern',
-  'When a vote listener is paused or unreachable for an hour, before its votes expire, and when it works again.':
-    'Wenn ein Vote-Listener pausiert oder eine Stunde lang nicht erreichbar ist, bevor seine Stimmen verfallen, und wenn er wieder funktioniert.',
   Save: 'Speichern',
   'Your reviews': 'Deine Bewertungen',
   'The file has your account, sessions, servers, reviews, favourites and what the audit log says of your changes. It has no passwords, tokens or other secrets.':

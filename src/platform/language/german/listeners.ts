@@ -15,7 +15,13 @@ export const LISTENERS = {
     'Der Betreiber dieses Verzeichnisses hat die Zustellung von Stimmen für alle Server angehalten.',
   'No votes are waiting.': 'Es warten keine Stimmen.',
   'Votes are waiting.': 'Es warten Stimmen.',
-  'The listener is {state}.': 'Der Listener ist {state}.',
+  'Vote listener: {state}.': 'Vote-Listener: {state}.',
+  'test failed': 'Test fehlgeschlagen',
+  'not tested': 'nicht getestet',
+  'No vote has arrived with these settings yet. Send a test vote to check them.':
+    'Mit diesen Einstellungen ist noch keine Stimme angekommen. Sende eine Teststimme, um sie zu prüfen.',
+  'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.':
+    'Die letzte Teststimme kam nicht an: {cause} Stimmen werden trotzdem gesendet. Sende noch eine Teststimme, um jeden Schritt zu sehen.',
   'Votes waiting': 'Wartende Stimmen',
   Unconfirmed: 'Unbestätigt',
   'Sent, not confirmed': 'Gesendet, nicht bestätigt',
@@ -198,12 +204,12 @@ export const LISTENERS = {
   'Error code': 'Fehlercode',
   'not reached': 'nicht erreicht',
   passed: 'bestanden',
-  'Vote listener saved. Waiting votes are being sent. Send a test vote to check that votes arrive.':
-    'Vote-Listener gespeichert. Wartende Stimmen werden gesendet. Sende eine Teststimme, um zu prüfen, ob Stimmen ankommen.',
+  'Vote listener saved. Waiting votes are being sent.':
+    'Vote-Listener gespeichert. Wartende Stimmen werden gesendet.',
   'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.':
     'Vote-Listener gespeichert. Wartende Stimmen werden gesendet, auch unbestätigte, die am früheren Token oder Schlüssel scheiterten.',
-  'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link below.':
-    'Vote-Listener gespeichert. Wartende Stimmen werden gesendet. Haben Stimmen mit dem Zustand „gesendet, nicht bestätigt“ dein Spiel nicht erreicht, sende sie mit dem Link unten noch einmal.',
+  'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link on the listener’s page.':
+    'Vote-Listener gespeichert. Wartende Stimmen werden gesendet. Haben Stimmen mit dem Zustand „gesendet, nicht bestätigt“ dein Spiel nicht erreicht, sende sie mit dem Link auf der Seite des Listeners noch einmal.',
   'Listener paused. Votes are counted and wait until you resume it.':
     'Listener angehalten. Stimmen werden gezählt und warten, bis du ihn fortsetzt.',
   'Listener resumed. Waiting votes are being sent.':

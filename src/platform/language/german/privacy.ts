@@ -145,6 +145,11 @@ export const PRIVACY = {
   'E-mail address, subject and, until it was sent, the encrypted text':
     'E-Mail-Adresse, Betreff und, bis sie gesendet ist, der verschlüsselte Text',
   'To send links, warnings and notifications': 'Um Links, Warnungen und Benachrichtigungen zu senden',
+  'Messages to Discord': 'Nachrichten an Discord',
+  'Subject and, until it was sent, the encrypted text, such as a review of the server':
+    'Betreff und, bis sie gesendet ist, der verschlüsselte Text, etwa eine Bewertung des Servers',
+  'To tell owners in their own Discord channel what happens to their server':
+    'Um Besitzern in ihrem eigenen Discord-Kanal zu sagen, was mit ihrem Server geschieht',
   Limits: 'Begrenzungen',
   'IP addresses or networks, accounts, hashes of e-mail addresses, and how often each did something':
     'IP-Adressen oder Netze, Konten, Hashes von E-Mail-Adressen und wie oft von ihnen etwas kam',

@@ -112,8 +112,8 @@ export const SERVERS = {
   'Invitation saved.': 'Einladung gespeichert.',
   'Invitation withdrawn.': 'Einladung zurückgezogen.',
   'Role changed.': 'Rolle geändert.',
-  'Member removed. Revoke the tokens that they know under “API access”.':
-    'Mitglied entfernt. Widerrufe die Tokens, die es kennt, unter „API-Zugang“.',
+  'Member removed. Revoke the tokens that they know under “API access”, and check the Discord webhook under “Settings”.':
+    'Mitglied entfernt. Widerrufe die Tokens, die es kennt, unter „API-Zugang“, und prüfe den Discord-Webhook unter „Einstellungen“.',
   Members: 'Mitglieder',
   Invite: 'Einladen',
   'an operator': 'ein Betreiber',

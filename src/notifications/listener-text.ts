@@ -1,49 +1,22 @@
 import { explain, listenerReason } from '../delivery/diagnosis/explanations.ts';
-import type { Config } from '../platform/config.ts';
 import type { DueNotification } from './due-notifications.ts';
-import type { Notification } from './notification.ts';
-
-type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-type Letter = { subject: string; text: string };
-
-const counting = new Intl.NumberFormat('en-GB');
-const moment = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'long',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
-
-function votes(count: number): string {
-  return `${counting.format(count)} ${count === 1 ? 'vote' : 'votes'}`;
-}
+import type { ListenerNotification } from './listener-notification.ts';
+import { count, eventOf, type Notice, time, votes } from './notice.ts';
 
 /** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
-function votesDo(count: number, one: string, many: string): string {
-  return `${votes(count)} ${count === 1 ? one : many}`;
+function votesDo(number: number, one: string, many: string): string {
+  return `${votes(number)} ${number === 1 ? one : many}`;
 }
 
-function time(at: Date): string {
-  return `${moment.format(at)} UTC`;
-}
-
-/** The mail of a notification to a server's owner. */
-export function notificationText(site: Site, notification: Notification, due: DueNotification): Letter {
+/** The notice of a notification about a listener. */
+export function listenerNotice(notification: ListenerNotification, due: DueNotification): Notice {
   const { subject, lines } = LETTERS[due.kind](notification, due);
-  const path = `${site.PUBLIC_URL}/dashboard/servers/${notification.server._id.toHexString()}/listener`;
-  return {
-    subject: `${notification.server.name}: ${subject}`,
-    text: [
-      ...lines,
-      path,
-      `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To switch these mails off: ${site.PUBLIC_URL}/account`,
-    ].join('\n\n'),
-  };
+  const about = `${notification.listener._id.toHexString()}:${due.since.getTime()}`;
+  return { ...eventOf(due.kind, about), subject, paragraphs: lines, part: '/listener' };
 }
 
 type Content = { subject: string; lines: string[] };
-type Writer = (notification: Notification, due: DueNotification) => Content;
+type Writer = (notification: ListenerNotification, due: DueNotification) => Content;
 
 const LETTERS: Record<DueNotification['kind'], Writer> = {
   paused: (notification, { since }) => ({
@@ -80,30 +53,28 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
   }),
 };
 
-function reason({ listener }: Notification): string[] {
+function reason({ listener }: ListenerNotification): string[] {
   const found = listenerReason(listener);
   if (!found) return listener.limited ? [explain('outgoing-limited', listener.protocol).cause] : [];
   const { cause, mend, words, detail } = found;
   return [`${cause}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
 }
 
-function waiting({ deliveries }: Notification): string {
+function waiting({ deliveries }: ListenerNotification): string {
   return deliveries.waiting === 0
     ? 'No vote is waiting yet.'
     : `${votesDo(deliveries.waiting, 'is waiting.', 'are waiting.')}`;
 }
 
-function outcome({ deliveries: { arrived, waiting, lost } }: Notification): string {
+function outcome({ deliveries: { arrived, waiting, lost } }: ListenerNotification): string {
   const total = arrived + waiting + lost;
   if (total === 0) return 'No vote had to wait.';
   if (arrived === total)
     return total === 1 ? '1 vote waited; it has arrived.' : `${votes(total)} waited; all have arrived.`;
   const parts = [
-    `${counting.format(arrived)} ${arrived === 1 ? 'has' : 'have'} arrived`,
-    waiting > 0 ? `${counting.format(waiting)} ${waiting === 1 ? 'is' : 'are'} still being sent` : '',
-    lost > 0
-      ? `${counting.format(lost)} could not be delivered or confirmed, and can be sent again by hand`
-      : '',
+    `${count(arrived)} ${arrived === 1 ? 'has' : 'have'} arrived`,
+    waiting > 0 ? `${count(waiting)} ${waiting === 1 ? 'is' : 'are'} still being sent` : '',
+    lost > 0 ? `${count(lost)} could not be delivered or confirmed, and can be sent again by hand` : '',
   ].filter(Boolean);
   return `${votes(total)} waited: ${parts.join('; ')}.`;
 }

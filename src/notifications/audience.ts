@@ -1,0 +1,46 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
+import type { Config } from '../platform/config.ts';
+import type { Server } from '../servers/server.ts';
+import type { DiscordWebhook } from './discord/discord-webhook.ts';
+import { type Kind, wantsMailOf } from './kinds.ts';
+
+/** What an audience is read from. */
+export type Audiences = {
+  servers: Collection<Server>;
+  users: Collection<User>;
+  discordWebhooks: Collection<DiscordWebhook>;
+  config: Pick<Config, 'SMTP_URL'>;
+};
+
+/** Who can be notified about a server. */
+export type Audience = {
+  server: WithId<Server>;
+  /** The owner, if mail may be sent to them. */
+  owner: WithId<User> | null;
+  /** The server's webhook, if it is on. */
+  webhook: DiscordWebhook | null;
+};
+
+/** The audience of a server; null when nobody can be notified. */
+export async function audienceOf(deps: Audiences, serverId: ObjectId): Promise<Audience | null> {
+  const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
+  if (!server) return null;
+  const [owner, webhook] = await Promise.all([
+    server.ownerId ? deps.users.findOne({ _id: server.ownerId }) : null,
+    deps.discordWebhooks.findOne({ _id: serverId, off: null }),
+  ]);
+  if (owner?.suspendedAt) return null;
+  // An unconfirmed address may belong to another person.
+  const hasMail = deps.config.SMTP_URL !== undefined && owner?.emailVerified;
+  const audience = { server, owner: hasMail ? owner : null, webhook };
+  return audience.owner || audience.webhook ? audience : null;
+}
+
+/** The channels on which an audience wants notifications of a kind. */
+export function channelsFor({ owner, webhook }: Audience, kind: Kind): Pick<Audience, 'owner' | 'webhook'> {
+  return {
+    owner: owner && wantsMailOf(owner, kind) ? owner : null,
+    webhook: webhook && !webhook.kindsOff.includes(kind) ? webhook : null,
+  };
+}

@@ -1,0 +1,53 @@
+import type { WithId } from 'mongodb';
+import type { Config } from '../../platform/config.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Tone } from '../kinds.ts';
+import { addressOf, type Notice } from '../notice.ts';
+
+/** Discord's limits, in characters. */
+const LONGEST_TITLE = 256;
+const LONGEST_DESCRIPTION = 4_096;
+
+const COLOURS: Record<Tone, number> = {
+  good: 0x2e_9e_5b,
+  attention: 0xd9_8e_04,
+  bad: 0xc9_38_2f,
+  quiet: 0x6b_75_85,
+};
+
+/** Discord removes a backslash before any ASCII punctuation, and shows the character itself. */
+const PUNCTUATION = /[!-/:-@[-`{-~]/;
+/** Control characters, and those that change the direction of text. */
+const UNSAFE = /[^\P{Cc}\n]|[\u{202a}-\u{202e}\u{2066}-\u{2069}]/u;
+
+/** Text that Discord shows as it is: without formatting, links and mentions; cut to `most` UTF-16 units. */
+export function literal(text: string, most: number): string {
+  let shown = '';
+  for (const character of text) {
+    const safe = UNSAFE.test(character) ? '\u{fffd}' : character;
+    const piece = PUNCTUATION.test(safe) ? `\\${safe}` : safe;
+    if (shown.length + piece.length >= most) return `${shown}…`;
+    shown += piece;
+  }
+  return shown;
+}
+
+/** The body of the request that posts a notice. No text in it can mention anybody. */
+export function discordBody(
+  config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>,
+  server: Pick<WithId<Server>, '_id' | 'name'>,
+  notice: Notice,
+  at: Date,
+): string {
+  const url = addressOf(config, server, notice);
+  const text = literal(notice.paragraphs.join('\n\n'), LONGEST_DESCRIPTION - url.length - 2);
+  const embed = {
+    title: literal(`${server.name}: ${notice.subject}`, LONGEST_TITLE),
+    url,
+    description: `${text}\n\n${url}`,
+    color: COLOURS[notice.tone],
+    timestamp: at.toISOString(),
+    footer: { text: config.SERVICE_NAME },
+  };
+  return JSON.stringify({ embeds: [embed], allowed_mentions: { parse: [] } });
+}

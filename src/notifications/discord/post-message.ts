@@ -1,0 +1,87 @@
+import { postJson } from '../../delivery/http/http-client.ts';
+import type { Outcome } from '../../listeners/outcomes.ts';
+import type { AddressRanges } from '../../platform/address-guard.ts';
+import { HOUR, SECOND } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { WebhookKey } from './webhook-address.ts';
+
+/** What posting needs of the configuration. */
+export type Posting = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
+
+/**
+ * Discord's answer to a message.
+ *
+ * - `deleted`: it knows no such webhook (404). `unauthorized`: the token is wrong (401).
+ * - `limited`: too many messages (429); it accepts the next one after `retryAfterMs`.
+ * - `refused`: it will never accept this message.
+ * - `unavailable`: it failed, or did not answer. `reason` has the status or the outcome of the attempt.
+ * - `blocked`: the operator's address guard refuses Discord's address.
+ */
+export type DiscordAnswer =
+  | { kind: 'sent' | 'deleted' | 'unauthorized' | 'blocked' }
+  | { kind: 'limited'; retryAfterMs: number }
+  | { kind: 'refused' | 'unavailable'; reason: string };
+
+/** A longer delay that Discord requests is shortened to this. */
+const LONGEST_RETRY_AFTER_MS = HOUR;
+
+/**
+ * Posts one message to a webhook, with the address guard, the deadlines and the bounds of a vote for an HTTP listener.
+ * Never throws for what the peer does.
+ *
+ * @param signal - aborts the attempt
+ */
+export async function postMessage(
+  config: Posting,
+  { id, token }: WebhookKey,
+  body: string,
+  signal: AbortSignal,
+): Promise<DiscordAnswer> {
+  const { end, status, said } = await postJson(
+    new URL(`${config.DISCORD_API_URL}/webhooks/${id}/${token}`),
+    body,
+    {
+      ranges: config,
+      timeoutMs: config.LISTENER_TIMEOUT_MS,
+      signal,
+      waitSignal: signal,
+      mayWrite: () => true,
+    },
+  );
+  return status === 0 ? withoutAnswer(end) : meaningOf(end, status, said);
+}
+
+function withoutAnswer({ code }: Outcome): DiscordAnswer {
+  return code === 'address-refused' ? { kind: 'blocked' } : { kind: 'unavailable', reason: code };
+}
+
+function meaningOf({ words, retryAfterMs }: Outcome, status: number, said: string): DiscordAnswer {
+  const reason = words ?? `HTTP ${status}`;
+  if (status >= 200 && status < 300) return { kind: 'sent' };
+  switch (status) {
+    case 404:
+      return { kind: 'deleted' };
+    case 401:
+      return { kind: 'unauthorized' };
+    case 429: {
+      const wait = secondsIn(said) ?? retryAfterMs ?? 0;
+      return { kind: 'limited', retryAfterMs: Math.min(Math.max(wait, SECOND), LONGEST_RETRY_AFTER_MS) };
+    }
+    // A firewall before Discord answers 403 to whole networks, whatever the webhook.
+    case 403:
+    case 408:
+      return { kind: 'unavailable', reason };
+    default:
+      return { kind: status >= 400 && status < 500 ? 'refused' : 'unavailable', reason };
+  }
+}
+
+/** The `retry_after` of an answer, in milliseconds; it is more exact than the header. */
+function secondsIn(said: string): number | null {
+  try {
+    const { retry_after: seconds } = JSON.parse(said) as { retry_after?: unknown };
+    return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * SECOND) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,110 @@
+import { type Collection, ObjectId } from 'mongodb';
+import type { User } from '../../accounts/user.ts';
+import { type Outbox, putMail } from '../../mail/outbox.ts';
+import { type MessageResult, type Sending, sendMessage } from '../../mail/send-mail.ts';
+import type { Send, SendResult } from '../../mail/smtp.ts';
+import { HOUR } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { defineMessage, type Text } from '../../platform/language/t.ts';
+import { UnsealError } from '../../platform/secrets.ts';
+import { type Audiences, audienceOf } from '../audience.ts';
+import { mailOf, type Notice } from '../notice.ts';
+import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
+import { type DiscordAnswer, type Posting, postMessage } from './post-message.ts';
+import { openWebhook, switchOff } from './webhooks.ts';
+
+/** Dependencies for sending messages to Discord. */
+export type DiscordSending = Audiences &
+  Outbox &
+  Pick<Sending, 'log'> & {
+    discordMessages: Sending['mails'];
+    discordWebhooks: Collection<DiscordWebhook>;
+    users: Collection<User>;
+    config: Posting & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
+  };
+
+/** After this time a message is no news. */
+const GIVEN_UP_MS = 6 * HOUR;
+
+/** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not know is switched off. */
+export function sendDiscordMessage(
+  deps: DiscordSending,
+  messageId: string,
+  signal: AbortSignal,
+): Promise<MessageResult> {
+  const sender = {
+    ...deps,
+    messages: deps.discordMessages,
+    channel: 'discord' as const,
+    givenUpMs: GIVEN_UP_MS,
+    send: toWebhook(deps),
+  };
+  return sendMessage(sender, messageId, signal);
+}
+
+/** Sends to the present webhook of the server with the id `to`. */
+function toWebhook(deps: DiscordSending): Send {
+  return async ({ to, text }, signal) => {
+    const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });
+    if (!webhook) return { kind: 'refused', reason: 'the server has no webhook, or it is off' };
+    try {
+      const answer = await postMessage(deps.config, openWebhook(deps.secrets, webhook), text, signal);
+      return await resultOf(deps, webhook, answer);
+    } catch (error) {
+      if (error instanceof UnsealError) return { kind: 'refused', reason: error.message };
+      throw error;
+    }
+  };
+}
+
+async function resultOf(
+  deps: DiscordSending,
+  webhook: DiscordWebhook,
+  answer: DiscordAnswer,
+): Promise<SendResult> {
+  switch (answer.kind) {
+    case 'sent':
+      return { kind: 'sent' };
+    case 'deleted':
+    case 'unauthorized':
+      // The mail first: after a crash between the two, the next message writes it again under the same id.
+      await mailOff(deps, webhook, answer.kind);
+      await switchOff(deps, webhook, answer.kind);
+      deps.log.info({ event: 'discord.off', serverId: webhook._id.toHexString(), reason: answer.kind });
+      return { kind: 'refused', reason: `the webhook is ${answer.kind}` };
+    case 'limited':
+      return { kind: 'failed', reason: 'HTTP 429', retryAfterMs: answer.retryAfterMs };
+    case 'blocked':
+      return { kind: 'failed', reason: 'address-refused' };
+    case 'refused':
+    case 'unavailable':
+      return { kind: answer.kind === 'refused' ? 'refused' : 'failed', reason: answer.reason };
+  }
+}
+
+export const OFF_WORDS: Record<OffReason, Text> = {
+  deleted: defineMessage('Discord says that the webhook does not exist any more.'),
+  unauthorized: defineMessage('Discord refuses the token of the webhook.'),
+};
+
+/** Mails the owner that the webhook is off, whatever kinds of mail they chose, unless they chose none. */
+async function mailOff(
+  deps: DiscordSending,
+  { _id, setAt }: DiscordWebhook,
+  reason: OffReason,
+): Promise<void> {
+  const audience = await audienceOf(deps, _id);
+  if (!audience?.owner || audience.owner.wantsMail === false) return;
+  const { server, owner } = audience;
+  const notice: Notice = {
+    id: `discord-off:${_id.toHexString()}:${setAt.getTime()}`,
+    tone: 'bad',
+    subject: 'messages to Discord are off',
+    paragraphs: [
+      `${OFF_WORDS[reason]} So no more messages about ${server.name} are sent to Discord.`,
+      'To switch them on again, create a webhook in Discord and enter its address in the server’s settings:',
+    ],
+    part: '/settings#discord',
+  };
+  await putMail(deps, { id: notice.id, serverId: _id, ...mailOf(deps.config, { server, owner }, notice) });
+}

@@ -1,0 +1,58 @@
+import type { User } from '../accounts/user.ts';
+import { defineMessage } from '../platform/language/t.ts';
+
+/** What owners are notified about. Each kind goes by mail and to Discord; users and servers switch kinds off. */
+export const KINDS = {
+  listener: {
+    title: defineMessage('Vote listener'),
+    hint: defineMessage(
+      'It is paused because of an error, or unreachable for an hour; and when it works again.',
+    ),
+  },
+  expiring: {
+    title: defineMessage('Votes about to be given up'),
+    hint: defineMessage('A day before waiting votes expire.'),
+  },
+  server: {
+    title: defineMessage('Server offline'),
+    hint: defineMessage('It is offline for 10 minutes; and when it is back.'),
+  },
+  review: { title: defineMessage('New reviews'), hint: defineMessage('After an operator approved them.') },
+  exclusion: {
+    title: defineMessage('Excluded votes'),
+    hint: defineMessage('An operator takes votes out of the counts, or returns them.'),
+  },
+} as const;
+
+export type Kind = keyof typeof KINDS;
+export const KIND_NAMES = Object.keys(KINDS) as Kind[];
+
+/** The events that owners are notified about, with their kind and how serious they are. */
+export const EVENTS = {
+  paused: { kind: 'listener', tone: 'bad' },
+  unreachable: { kind: 'listener', tone: 'bad' },
+  returned: { kind: 'listener', tone: 'good' },
+  expiring: { kind: 'expiring', tone: 'bad' },
+  offline: { kind: 'server', tone: 'bad' },
+  online: { kind: 'server', tone: 'good' },
+  review: { kind: 'review', tone: 'quiet' },
+  excluded: { kind: 'exclusion', tone: 'attention' },
+  included: { kind: 'exclusion', tone: 'good' },
+} as const satisfies Record<string, { kind: Kind; tone: Tone }>;
+
+export type Tone = 'good' | 'attention' | 'bad' | 'quiet';
+export type EventName = keyof typeof EVENTS;
+
+/** Whether a user gets mail of a kind. Mails about the account's security are no kind: they are always sent. */
+export function wantsMailOf(
+  { wantsMail, mailOff }: Pick<User, 'wantsMail' | 'mailOff'>,
+  kind: Kind,
+): boolean {
+  return wantsMail !== false && !mailOff?.includes(kind);
+}
+
+/** A user's mail setting after a choice of kinds. Without any kind, later kinds are off as well. */
+export function mailSetting(chosen: readonly Kind[]): Pick<User, 'wantsMail' | 'mailOff'> {
+  const off = KIND_NAMES.filter((kind) => !chosen.includes(kind));
+  return { wantsMail: chosen.length > 0, mailOff: off };
+}

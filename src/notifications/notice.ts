@@ -1,0 +1,69 @@
+import type { User } from '../accounts/user.ts';
+import type { Config } from '../platform/config.ts';
+import type { Server } from '../servers/server.ts';
+import { EVENTS, type EventName, type Tone } from './kinds.ts';
+
+/** A notification to the owner of a server, as plain text for every channel. */
+export type Notice = {
+  /** Identifies the notification: it is written once for each channel. */
+  id: string;
+  tone: Tone;
+  /** It follows the server's name and a colon. */
+  subject: string;
+  /** The last one leads to the page. */
+  paragraphs: string[];
+  /** The page of the server in the dashboard: `/listener`. */
+  part: string;
+};
+
+type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
+
+/** The id and tone of the notice of an event. `about`: what tells it from other events of the same name. */
+export function eventOf(event: EventName, about: string): Pick<Notice, 'id' | 'tone'> {
+  return { id: `${event}:${about}`, tone: EVENTS[event].tone };
+}
+
+/** The address of the page that a notice leads to. */
+export function addressOf({ PUBLIC_URL }: Site, server: Pick<Server, '_id'>, { part }: Notice): string {
+  return `${PUBLIC_URL}/dashboard/servers/${server._id.toHexString()}${part}`;
+}
+
+/** The mail of a notice. Its last line says where to choose the mails. */
+export function mailOf(
+  site: Site,
+  { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email'> },
+  notice: Notice,
+): { to: string; subject: string; text: string } {
+  return {
+    to: owner.email,
+    subject: `${server.name}: ${notice.subject}`,
+    text: [
+      ...notice.paragraphs,
+      addressOf(site, server, notice),
+      `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To choose which mails you get: ${site.PUBLIC_URL}/account#notifications`,
+    ].join('\n\n'),
+  };
+}
+
+const moment = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'long',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+
+/** `21 November at 08:00 UTC`. */
+export function time(at: Date): string {
+  return `${moment.format(at)} UTC`;
+}
+
+const counting = new Intl.NumberFormat('en-GB');
+
+export function count(number: number): string {
+  return counting.format(number);
+}
+
+export function votes(number: number): string {
+  return `${count(number)} ${number === 1 ? 'vote' : 'votes'}`;
+}

@@ -1,0 +1,59 @@
+import type { Collection } from 'mongodb';
+import { after, DAY } from '../platform/clock.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
+import { type Audiences, audienceOf } from './audience.ts';
+import { eventOf, type Notice, time, votes } from './notice.ts';
+import { forServer, type Telling, tell } from './tell.ts';
+
+type ExclusionTelling = Telling & Audiences & { voteExclusions: Collection<VoteExclusion> };
+
+/** Exclusions that were decided earlier are not told of. */
+const NEWLY_MS = 2 * DAY;
+
+/**
+ * Writes the notifications about votes that an operator excluded, and about their return. A quarantine that is released
+ * was never told of, so its end is not either.
+ *
+ * @returns how many were written
+ */
+export async function tellOfExclusions(deps: ExclusionTelling, stop: AbortSignal): Promise<number> {
+  const at = { $gt: after(deps.clock.now(), -NEWLY_MS) };
+  const excluded = { at, state: 'excluded', votes: { $gt: 0 }, told: { $exists: false } } as const;
+  let written = 0;
+  for (const due of [excluded, { told: 'excluded', state: 'included' } as const]) {
+    for await (const exclusion of deps.voteExclusions.find(due)) {
+      if (stop.aborted) return written;
+      written += await forServer(deps, exclusion.serverId, () => tellOfExclusion(deps, exclusion));
+    }
+  }
+  return written;
+}
+
+async function tellOfExclusion(deps: ExclusionTelling, exclusion: VoteExclusion): Promise<number> {
+  const { _id, serverId, state } = exclusion;
+  const event = state === 'excluded' ? 'excluded' : 'included';
+  const audience = await audienceOf(deps, serverId);
+  const told = audience && (await tell(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
+  await deps.voteExclusions.updateOne({ _id }, { $set: { told: event } });
+  return told === 'written' ? 1 : 0;
+}
+
+function exclusionNotice(
+  { _id, since, until, votes: number }: VoteExclusion,
+  event: 'excluded' | 'included',
+): Notice {
+  const counted = number ?? 0;
+  const range = `${votes(counted)} that ${counted === 1 ? 'was' : 'were'} cast from ${time(since)} to ${time(until)}`;
+  const isExcluded = event === 'excluded';
+  return {
+    ...eventOf(event, _id.toHexString()),
+    subject: isExcluded ? `${votes(counted)} excluded` : `${votes(counted)} counted again`,
+    paragraphs: [
+      isExcluded
+        ? `An operator of this listing excluded ${range}. They no longer count for the rank and the statistics. If you think that this is wrong, write to the operator.`
+        : `An operator of this listing counts ${range} again.`,
+      'The votes:',
+    ],
+    part: '/votes',
+  };
+}

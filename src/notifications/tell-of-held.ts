@@ -1,0 +1,63 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Mail } from '../mail/mail.ts';
+import { type Audiences, audienceOf } from './audience.ts';
+import { count, type Notice, time } from './notice.ts';
+import { countSent, MOST_AN_HOUR, type Telling, write } from './tell.ts';
+
+type Held = { _id: ObjectId; number: number; first: Date; last: Date };
+
+/**
+ * Writes one notification for those that were held back because their server had too many in an hour.
+ *
+ * @returns how many were written
+ */
+export async function tellOfHeld(deps: Telling & Audiences, stop: AbortSignal): Promise<number> {
+  let written = 0;
+  for (const channel of ['mail', 'discord'] as const) {
+    const messages = channel === 'mail' ? deps.mails : deps.discordMessages;
+    for (const held of await heldMessages(messages)) {
+      if (stop.aborted) return written;
+      if ((await countSent(messages, held._id, deps.clock)) >= MOST_AN_HOUR) continue;
+      const audience = await audienceOf(deps, held._id);
+      const receiver = audience && {
+        server: audience.server,
+        ...(audience.owner ? { owner: audience.owner } : {}),
+      };
+      const isWanted = channel === 'mail' ? audience?.owner : audience?.webhook;
+      if (receiver && isWanted && (await write(deps, channel, receiver, heldNotice(held)))) written += 1;
+      await messages.updateMany(
+        { serverId: held._id, heldAt: { $lte: held.last } },
+        { $unset: { heldAt: '' } },
+      );
+    }
+  }
+  return written;
+}
+
+function heldMessages(messages: Collection<Mail>): Promise<Held[]> {
+  return messages
+    .aggregate<Held>([
+      { $match: { heldAt: { $gt: new Date(0) } } },
+      {
+        $group: {
+          _id: '$serverId',
+          number: { $sum: 1 },
+          first: { $min: '$heldAt' },
+          last: { $max: '$heldAt' },
+        },
+      },
+    ])
+    .toArray();
+}
+
+function heldNotice({ _id, number, first }: Held): Notice {
+  return {
+    id: `more:${_id.toHexString()}:${first.getTime()}`,
+    tone: 'quiet',
+    subject: `${count(number)} more`,
+    paragraphs: [
+      `There were ${count(number)} more notifications since ${time(first)}. We write at most ${MOST_AN_HOUR} an hour about a server. The server’s page:`,
+    ],
+    part: '',
+  };
+}

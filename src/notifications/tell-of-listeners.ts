@@ -1,0 +1,115 @@
+import type { Collection } from 'mongodb';
+import type { Listener } from '../listeners/listener.ts';
+import type { Vote } from '../votes/vote.ts';
+import { type Audiences, audienceOf } from './audience.ts';
+import { countDeliveries } from './delivery-counts.ts';
+import { type DueNotification, dueNotifications, outageSince } from './due-notifications.ts';
+import { EVENTS } from './kinds.ts';
+import { listenerNotice } from './listener-text.ts';
+import type { SentNotifications } from './sent-notifications.ts';
+import { forServer, type Telling, tell } from './tell.ts';
+
+/** Dependencies of notifications about listeners. */
+export type ListenerTelling = Telling &
+  Audiences & {
+    listeners: Collection<Listener>;
+    votes: Collection<Vote>;
+    sentNotifications: Collection<SentNotifications>;
+  };
+
+/**
+ * Writes the notifications about listeners: paused for a configuration error, unreachable for an hour, votes about to
+ * expire, working again. Each is written first and recorded as sent afterwards.
+ *
+ * @returns how many were written
+ */
+export async function tellOfListeners(deps: ListenerTelling, stop: AbortSignal): Promise<number> {
+  let written = 0;
+  const down = {
+    $or: [
+      { 'pause.at': { $exists: true } },
+      { 'breaker.openSince': { $exists: true } },
+      { 'limited.until': { $exists: true } },
+    ],
+  };
+  for await (const listener of deps.listeners.find(down)) {
+    if (stop.aborted) return written;
+    const sent = await deps.sentNotifications.findOne({ _id: listener._id });
+    written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
+  }
+  for await (const sent of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
+    if (stop.aborted) return written;
+    const listener = await deps.listeners.findOne({ serverId: sent.serverId, _id: sent._id });
+    // A deleted listener gives no more notifications.
+    if (!listener) await deps.sentNotifications.deleteOne({ _id: sent._id });
+    else if (!outageSince(listener))
+      written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
+  }
+  return written;
+}
+
+/** Writes the due notifications of one listener. */
+async function notifyOf(
+  deps: ListenerTelling,
+  listener: Listener,
+  sent: SentNotifications | null,
+): Promise<number> {
+  const { serverId } = listener;
+  const audience = await audienceOf(deps, serverId);
+  if (!audience) return 0;
+  const oldest = await deps.votes.findOne(
+    { serverId, 'delivery.state': 'waiting' },
+    { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1 } },
+  );
+  const backAt = sent?.since ? await recordReturn(deps, listener, sent) : null;
+  const state = {
+    listener,
+    sent: sent && { ...sent, backAt },
+    expiresAt: oldest?.delivery.expiresAt ?? null,
+    isDraining: oldest !== null && (!backAt || oldest.votedAt < backAt),
+  };
+  let written = 0;
+  for (const due of dueNotifications(state, deps.clock.now())) {
+    const deliveries = await countDeliveries(deps, serverId, due.since);
+    const details = { listener, server: audience.server, deliveries, expiresAt: state.expiresAt };
+    const told = await tell(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
+    if (told === 'written') written += 1;
+    // An outage that nobody was told of gives no notification about its end.
+    if (told === 'unwanted' && due.kind !== 'returned') continue;
+    await recordSent(deps, listener, due, sent?.since ?? due.since);
+  }
+  return written;
+}
+
+/** Records when the listener started to work again; null while it does not work. */
+async function recordReturn(
+  { sentNotifications, clock }: ListenerTelling,
+  listener: Listener,
+  { backAt }: SentNotifications,
+): Promise<Date | null> {
+  const works = outageSince(listener) === null;
+  if (works === Boolean(backAt)) return backAt ?? null;
+  const returnedAt = works ? clock.now() : null;
+  await sentNotifications.updateOne({ _id: listener._id }, { $set: { backAt: returnedAt } });
+  return returnedAt;
+}
+
+/** Records that a notification was sent. `outage`: the start of the outage, for the mail about its end. */
+async function recordSent(
+  { sentNotifications, clock }: ListenerTelling,
+  { _id, serverId }: Listener,
+  { kind, since }: DueNotification,
+  outage: Date,
+): Promise<void> {
+  const now = clock.now();
+  if (kind === 'returned') {
+    await sentNotifications.updateOne({ _id, since }, { $set: { since: null, backAt: null } });
+    return;
+  }
+  const fields = {
+    paused: { pauseTold: since, since: outage, backAt: null },
+    unreachable: { unreachableTold: since, unreachableMailAt: now, since: outage, backAt: null },
+    expiring: { expiringTold: since, expiringMailAt: now },
+  }[kind];
+  await sentNotifications.updateOne({ _id }, { $set: { serverId, ...fields } }, { upsert: true });
+}

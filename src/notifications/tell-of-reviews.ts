@@ -1,0 +1,57 @@
+import type { Collection, WithId } from 'mongodb';
+import { after, DAY } from '../platform/clock.ts';
+import type { Review } from '../reviews/review.ts';
+import { type Audiences, audienceOf } from './audience.ts';
+import { eventOf, type Notice } from './notice.ts';
+import { forServer, type Telling, tell } from './tell.ts';
+
+type ReviewTelling = Telling & Audiences & { reviews: Collection<Review> };
+
+/** Reviews that were approved earlier are not told of: the owner has seen them, or an older version approved them. */
+const NEWLY_MS = 2 * DAY;
+
+/** How much of a review's text a notification has, in code points. */
+const LONGEST_QUOTE = 500;
+
+/**
+ * Writes the notifications about approved reviews, one for each review: edits are not told of.
+ *
+ * @returns how many were written
+ */
+export async function tellOfReviews(deps: ReviewTelling, stop: AbortSignal): Promise<number> {
+  const since = after(deps.clock.now(), -NEWLY_MS);
+  const approved = deps.reviews.find({
+    state: 'approved',
+    moderatedAt: { $gt: since },
+    toldAt: { $exists: false },
+  });
+  let written = 0;
+  for await (const review of approved.sort({ moderatedAt: 1 })) {
+    if (stop.aborted) return written;
+    written += await forServer(deps, review.serverId, () => tellOfReview(deps, review));
+  }
+  return written;
+}
+
+async function tellOfReview(deps: ReviewTelling, review: WithId<Review>): Promise<number> {
+  const audience = await audienceOf(deps, review.serverId);
+  const told = audience && (await tell(deps, audience, 'review', reviewNotice(review)));
+  await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
+  return told === 'written' ? 1 : 0;
+}
+
+function reviewNotice({ _id, username, rating, content }: WithId<Review>): Notice {
+  const letters = [...(content ?? '').replace(/\s+/g, ' ').trim()];
+  const quote = letters.slice(0, LONGEST_QUOTE).join('');
+  return {
+    ...eventOf('review', _id.toHexString()),
+    subject: `a new review, ${rating} of 5 stars`,
+    paragraphs: [
+      quote
+        ? `${username} writes: «${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}»`
+        : `${username} gave ${rating} of 5 stars, without a text.`,
+      'You can answer it here:',
+    ],
+    part: '/reviews',
+  };
+}

@@ -1,0 +1,105 @@
+import type { Collection, WithId } from 'mongodb';
+import { statusAt } from '../history/current-status.ts';
+import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import type { Server } from '../servers/server.ts';
+import { type Audiences, audienceOf } from './audience.ts';
+import { eventOf, type Notice, time } from './notice.ts';
+import type { ServerNotices } from './server-notices.ts';
+import { forServer, type Telling, tell } from './tell.ts';
+
+type ServerTelling = Telling & Audiences & { serverNotices: Collection<ServerNotices> };
+
+/** A server is offline for this long before its owner is told: restarts are not. */
+const OFFLINE_FOR_MS = 10 * MINUTE;
+/** An owner is not told of a longer time offline that no worker saw begin. */
+const NEWLY_MS = DAY;
+/** For servers that come and go. */
+const AT_MOST_EVERY_MS = DAY;
+
+/**
+ * Writes the notifications about servers that are offline, by our probes, and about their return.
+ *
+ * @returns how many were written
+ */
+export async function tellOfServers(deps: ServerTelling, stop: AbortSignal): Promise<number> {
+  const now = deps.clock.now();
+  let written = 0;
+  const offlineSince = { $gt: after(now, -NEWLY_MS), $lte: after(now, -OFFLINE_FOR_MS) };
+  for await (const server of deps.servers.find({ 'probe.offlineSince': offlineSince, removedAt: null })) {
+    if (stop.aborted) return written;
+    written += await forServer(deps, server._id, () => tellOffline(deps, server, now));
+  }
+  for await (const { _id, since } of deps.serverNotices.find({ since: { $gt: new Date(0) } })) {
+    if (stop.aborted) return written;
+    if (since) written += await forServer(deps, _id, () => tellOnline(deps, _id, since, now));
+  }
+  return written;
+}
+
+async function tellOffline(deps: ServerTelling, server: WithId<Server>, now: Date): Promise<number> {
+  const { _id, probe } = server;
+  const since = probe.offlineSince;
+  // Reports may say that it is online; without fresh checks nobody knows.
+  if (!since || statusAt(server, now) !== 'offline') return 0;
+  const notices = await deps.serverNotices.findOne({ _id });
+  if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;
+  const audience = await audienceOf(deps, _id);
+  if (!audience) return 0;
+  const told = await tell(deps, audience, 'server', offlineNotice(server, since));
+  if (told === 'unwanted') return 0;
+  await deps.serverNotices.updateOne({ _id }, { $set: { since, offlineToldAt: now } }, { upsert: true });
+  return told === 'written' ? 1 : 0;
+}
+
+async function tellOnline(
+  deps: ServerTelling,
+  _id: ServerNotices['_id'],
+  since: Date,
+  now: Date,
+): Promise<number> {
+  const server = await deps.servers.findOne({ _id, removedAt: null });
+  if (!server) {
+    await deps.serverNotices.deleteOne({ _id });
+    return 0;
+  }
+  if (statusAt(server, now) !== 'online') return 0;
+  const audience = await audienceOf(deps, _id);
+  const told = audience && (await tell(deps, audience, 'server', onlineNotice(server, since, now)));
+  await deps.serverNotices.updateOne({ _id, since }, { $set: { since: null } });
+  return told === 'written' ? 1 : 0;
+}
+
+function offlineNotice({ _id, name, address, port }: WithId<Server>, since: Date): Notice {
+  return {
+    ...eventOf('offline', `${_id.toHexString()}:${since.getTime()}`),
+    subject: 'the server is offline',
+    paragraphs: [
+      `${name} does not answer our queries at ${address}:${port} since ${time(since)}. Players see it as offline.`,
+      'If it runs, check that its port is open and that the address is still right. The server’s page:',
+    ],
+    part: '',
+  };
+}
+
+function onlineNotice({ _id, name }: WithId<Server>, since: Date, now: Date): Notice {
+  return {
+    ...eventOf('online', `${_id.toHexString()}:${since.getTime()}`),
+    subject: 'the server is online again',
+    paragraphs: [
+      `${name} answers our queries again. It was offline since ${time(since)}, for ${lasting(now.getTime() - since.getTime())}.`,
+      'The server’s page:',
+    ],
+    part: '',
+  };
+}
+
+function lasting(ms: number): string {
+  const units = [
+    [DAY, 'day'],
+    [HOUR, 'hour'],
+    [MINUTE, 'minute'],
+  ] as const;
+  const [size, unit] = units.find(([size]) => ms >= 2 * size) ?? units[2];
+  const number = Math.max(1, Math.round(ms / size));
+  return `${number} ${unit}${number === 1 ? '' : 's'}`;
+}

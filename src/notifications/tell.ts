@@ -1,0 +1,96 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Mail } from '../mail/mail.ts';
+import {
+  type DiscordOutbox,
+  type NewMessage,
+  type Outbox,
+  putDiscordMessage,
+  putMail,
+} from '../mail/outbox.ts';
+import { after, type Clock, HOUR } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/log.ts';
+import { isTransientError } from '../platform/transient-errors.ts';
+import { type Audience, channelsFor } from './audience.ts';
+import { discordBody } from './discord/discord-embed.ts';
+import type { Kind } from './kinds.ts';
+import { mailOf, type Notice } from './notice.ts';
+
+/** What a notification is written with. */
+export type Telling = Outbox &
+  DiscordOutbox & {
+    config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
+    log: Logger;
+  };
+
+/** The most notifications about a server in an hour, on each channel. Those above it are counted in a later one. */
+export const MOST_AN_HOUR = 20;
+
+/** Whether a notification was written: `known` when all its messages were there already. */
+export type Told = 'written' | 'known' | 'unwanted';
+
+/**
+ * Writes a notification for each channel on which its audience wants its kind, once for each channel, also after
+ * concurrent or interrupted calls. Above the limit of its server a message is held: it is only counted.
+ */
+export async function tell(deps: Telling, audience: Audience, kind: Kind, notice: Notice): Promise<Told> {
+  const { owner, webhook } = channelsFor(audience, kind);
+  const { server } = audience;
+  const written = [
+    ...(owner ? [await write(deps, 'mail', { ...audience, owner }, notice)] : []),
+    ...(webhook ? [await write(deps, 'discord', { server }, notice)] : []),
+  ];
+  if (written.length === 0) return 'unwanted';
+  return written.includes(true) ? 'written' : 'known';
+}
+
+/**
+ * Runs `work` for one server. An error is logged and does not stop the others, unless a service is unavailable.
+ *
+ * @returns how many notifications were written
+ */
+export async function forServer(
+  { log }: Pick<Telling, 'log'>,
+  serverId: ObjectId,
+  work: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isTransientError(error)) throw error;
+    log.warn({ event: 'notifications.failed', serverId: serverId.toHexString(), reason: String(error) });
+    return 0;
+  }
+}
+
+type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
+
+/** Writes a notice to one channel. */
+export async function write(
+  deps: Telling,
+  channel: 'mail' | 'discord',
+  { server, owner }: Receiver,
+  notice: Notice,
+): Promise<boolean> {
+  const serverId = server._id;
+  const messages = channel === 'mail' ? deps.mails : deps.discordMessages;
+  const isHeld = (await countSent(messages, serverId, deps.clock)) >= MOST_AN_HOUR;
+  const common = { id: notice.id, serverId, isHeld };
+  if (channel === 'mail') {
+    if (!owner) return false;
+    return putMail(deps, { ...common, ...mailOf(deps.config, { server, owner }, notice) });
+  }
+  const to = serverId.toHexString();
+  const text = discordBody(deps.config, server, notice, deps.clock.now());
+  return putDiscordMessage(deps, { ...common, to, subject: notice.subject, text } satisfies NewMessage);
+}
+
+/** How many notifications about a server were written in the last hour, without those held. */
+export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
+  const createdAt = { $gt: after(clock.now(), -HOUR) };
+  // A held message has no time to be sent, no result and no text.
+  return messages.countDocuments(
+    { serverId, createdAt, $or: [{ attempts: { $gt: 0 } }, { nextAt: { $exists: true } }] },
+    { limit: MOST_AN_HOUR },
+  );
+}

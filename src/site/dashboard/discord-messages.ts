@@ -1,0 +1,204 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
+import { OFF_WORDS } from '../../notifications/discord/send-discord.ts';
+import {
+  chooseKinds,
+  removeWebhook,
+  setWebhook,
+  testWebhook,
+  type WebhookTest,
+} from '../../notifications/discord/webhooks.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
+import { serverOf, userOf } from '../access.ts';
+import { checkTaker } from '../check-allowance.ts';
+import { PageError } from '../error-pages.ts';
+import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { chosenKinds, kindBoxes } from '../kind-boxes.ts';
+import { OWNER } from '../page-route.ts';
+import { button, card, confirmed, notice, type Tone, textField } from '../parts.ts';
+import { timeAgo } from '../words.ts';
+import type { DashboardSources } from './dashboard-sources.ts';
+import { serverPath } from './server-frame.ts';
+
+export const DISCORD_MESSAGES = {
+  'discord-set': defineMessage('Webhook saved. Send a test message to check that messages arrive.'),
+  'discord-kinds': defineMessage('Choice of messages saved.'),
+  'discord-removed': defineMessage('Webhook removed. No more messages go to Discord.'),
+};
+
+/** What the card shows besides the stored webhook. */
+export type DiscordShowing = { typed?: Typed; message?: Html };
+
+type Show = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  showing: { discord: DiscordShowing; status?: number },
+) => Promise<FastifyReply>;
+
+/** The forms of a server's Discord messages, on its settings page. */
+export function discordRoutes(app: FastifyInstance, { platform }: DashboardSources, show: Show): void {
+  const useCheck = checkTaker(platform);
+  const path = '/servers/:serverId/settings/discord';
+  const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof DISCORD_MESSAGES) =>
+    reply.redirect(`${serverPath(app.site.base, serverOf(request), '/settings')}?done=${done}#discord`, 303);
+
+  app.post(path, OWNER, async (request, reply) => {
+    const { webhook = '' } = typedValues(request);
+    try {
+      await setWebhook(platform, serverOf(request)._id, webhook, userOf(request).email);
+    } catch (error) {
+      // The entered text may be a secret: it is not shown again.
+      const { errors } = errorsOf(error, { webhook });
+      return show(request, reply, { discord: { typed: { values: {}, errors } }, status: 400 });
+    }
+    return back(request, reply, 'discord-set');
+  });
+
+  app.post(`${path}/kinds`, OWNER, async (request, reply) => {
+    const kinds = chosenKinds(typedValues(request));
+    const { email } = userOf(request);
+    if (!(await chooseKinds(platform, serverOf(request)._id, kinds, email))) throw noWebhook();
+    return back(request, reply, 'discord-kinds');
+  });
+
+  app.post(`${path}/remove`, OWNER, async (request, reply) => {
+    await removeWebhook(platform, serverOf(request)._id, userOf(request).email);
+    return back(request, reply, 'discord-removed');
+  });
+
+  app.post(`${path}/test`, OWNER, async (request, reply) => {
+    const refused = await useCheck(request, reply);
+    if (refused)
+      return show(request, reply, { discord: { message: notice('attention', refused) }, status: 429 });
+    const tested = await testWebhook(platform, serverOf(request), AbortSignal.timeout(MINUTE));
+    const [tone, words] = testWords(tested);
+    return show(request, reply, { discord: { message: notice(tone, words) } });
+  });
+}
+
+function noWebhook(): PageError {
+  return new PageError(404, t('This server has no Discord webhook.'));
+}
+
+/** Shows whether a webhook is set, never its address. */
+export function discordCard(
+  path: string,
+  webhook: DiscordWebhook | null,
+  { typed = UNTOUCHED, message }: DiscordShowing,
+  now: Date,
+): Html {
+  return card({
+    id: 'discord',
+    title: t('Discord messages'),
+    body: html`<p>${t('We write to a channel of your Discord server about your vote listener, the server’s status, reviews and votes.')}</p>
+      ${message ?? ''} ${webhook ? present(path, webhook, now) : ''} ${addressForm(path, webhook, typed)}`,
+  });
+}
+
+function present(path: string, webhook: DiscordWebhook, now: Date): Content {
+  const { ending, setAt, off, kindsOff } = webhook;
+  return html`${
+    off
+      ? notice(
+          'bad',
+          html`${t('Messages are off since {time}: {why} Create a webhook in Discord and enter its address below.', { time: timeAgo(off.at, now), why: t(OFF_WORDS[off.reason]) })}`,
+        )
+      : html`<p>${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` })}</p>`
+  }
+    <div class="actions">
+      ${button({ to: `${path}/test#discord`, text: t('Send test message'), kind: 'primary' })}
+      ${confirmed({ text: t('Remove'), of: t('the webhook'), consequence: t('No more messages go to Discord. The webhook itself stays in Discord until you delete it there.'), form: button({ to: `${path}/remove`, text: t('Remove webhook'), kind: 'danger' }) })}
+    </div>
+    <form method="post" action="${path}/kinds" class="stack">
+      <fieldset class="stack"><legend>${t('Write about')}</legend>
+        ${kindBoxes((kind) => !kindsOff.includes(kind), 'discord')}
+      </fieldset>
+      <button type="submit" class="quiet">${t('Save choice')}</button>
+    </form>`;
+}
+
+function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: Typed): Html {
+  return html`<form method="post" action="${path}#discord" class="stack">
+      ${errors.form ? notice('bad', errors.form) : ''}
+      ${textField({
+        name: 'webhook',
+        label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
+        hint: t(
+          'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.',
+        ),
+        required: true,
+        maxlength: 300,
+        autocomplete: 'off',
+        spellcheck: false,
+        placeholder: 'https://discord.com/api/webhooks/…',
+        value: '',
+        error: errors.webhook,
+      })}
+      <button type="submit" class="${webhook ? 'quiet' : ''}">${webhook ? t('Replace webhook') : t('Save webhook')}</button>
+    </form>`;
+}
+
+/** The result of a test in words. */
+function testWords(tested: WebhookTest): [Tone, string] {
+  switch (tested.kind) {
+    case 'sent':
+      return ['good', t('Discord accepted the test message. It is in your channel now.')];
+    case 'deleted':
+      return [
+        'bad',
+        t(
+          'Discord does not know this webhook (404): it was deleted. Create a new one and enter its address.',
+        ),
+      ];
+    case 'unauthorized':
+      return [
+        'bad',
+        t('Discord refuses the token of this webhook (401). Copy its address in Discord again.'),
+      ];
+    case 'limited':
+      return [
+        'attention',
+        t(
+          'Discord accepts no more messages for this webhook at the moment (429). Try again in {seconds} seconds.',
+          { seconds: Math.ceil(tested.retryAfterMs / 1_000) },
+        ),
+      ];
+    case 'blocked':
+      return [
+        'bad',
+        t(
+          'This listing may not connect to the address of Discord: its operator blocks it. Nothing was sent.',
+        ),
+      ];
+    case 'refused':
+      return ['bad', t('Discord refused the message ({reason}).', { reason: statusIn(tested.reason) })];
+    case 'unavailable':
+      return ['attention', unavailableWords(tested.reason)];
+    case 'unreadable':
+      return ['bad', t('The stored address cannot be read. Enter it again.')];
+    case 'none':
+      return ['attention', t('This server has no webhook. Enter its address first.')];
+  }
+}
+
+function statusIn(reason: string): string {
+  return /^HTTP \d{3}/.exec(reason)?.[0] ?? t('no status');
+}
+
+/** @param reason - a status and the beginning of the answer, or the outcome of the connection */
+function unavailableWords(reason: string): string {
+  if (reason.startsWith('HTTP'))
+    return t('Discord answered with an error ({reason}). Try again in some minutes.', {
+      reason: statusIn(reason),
+    });
+  if (reason.startsWith('dns-'))
+    return t('The name of Discord could not be resolved. Try again in some minutes.');
+  if (['no-answer', 'silent', 'connect-timeout'].includes(reason))
+    return t(
+      'Discord did not answer in time. Try again in some minutes; look in your channel first, the message may have arrived.',
+    );
+  return t('The connection to Discord failed ({reason}). Try again in some minutes.', { reason });
+}

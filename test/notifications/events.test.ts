@@ -1,0 +1,274 @@
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { chooseKinds } from '../../src/notifications/discord/webhooks.ts';
+import { KIND_NAMES, type Kind, mailSetting, wantsMailOf } from '../../src/notifications/kinds.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { moderateReview } from '../../src/reviews/moderate-review.ts';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
+import { type NotificationBench, notificationBench, shown } from './notification-bench.ts';
+
+/** The probes found the server offline since `since`, or online. */
+async function probed({ platform, serverId, clock }: NotificationBench, since: Date | null) {
+  const now = clock.now();
+  const found = since
+    ? { 'probe.status': 'offline' as const, 'probe.offlineSince': since }
+    : { 'probe.status': 'online' as const, 'probe.offlineSince': null, 'probe.succeededAt': now };
+  const checked = { 'probe.checkedAt': now, 'probe.intervalSeconds': 300 };
+  await platform.servers.updateOne({ _id: serverId }, { $set: { ...found, ...checked } });
+}
+
+async function approvedReview({ platform, serverId }: NotificationBench, username: string, content?: string) {
+  const { reviewId } = await writeReview(platform, {
+    serverId,
+    username,
+    rating: 4,
+    ...(content ? { content } : {}),
+  });
+  await moderateReview(platform, new ObjectId(reviewId), 'approved', 'test');
+  return new ObjectId(reviewId);
+}
+
+async function eventsOf(bench: NotificationBench) {
+  await bench.sendDue();
+  const mails = (await bench.mails()).map(({ subject }) => subject.replace('Alpha Craft: ', ''));
+  return { mails, discord: shown(bench.discord).map(({ title }) => title.replace('Alpha Craft: ', '')) };
+}
+
+/** The subjects on both channels. */
+const both = (...subjects: string[]) => ({ mails: subjects, discord: subjects });
+
+test('an owner is told once that a server is offline for ten minutes, and once that it is back', async () => {
+  const bench = await notificationBench();
+  const { clock, tell } = bench;
+  const since = clock.now();
+  clock.move(10 * MINUTE - 1_000);
+  await probed(bench, since);
+  expect(await tell()).toBe(0);
+  clock.move(2_000);
+  expect(await Promise.all([tell(), tell(), tell()])).toContain(1);
+  expect(await tell()).toBe(0);
+  expect(await eventsOf(bench)).toEqual(both('the server is offline'));
+  clock.move(2 * HOUR);
+  await probed(bench, null);
+  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(0);
+  expect(await eventsOf(bench)).toEqual(both('the server is offline', 'the server is online again'));
+  expect(shown(bench.discord)[1]?.text).toContain('for 2 hours');
+});
+
+test('unknown is not offline: without fresh checks, or with fresh reports, nobody is told', async () => {
+  const bench = await notificationBench();
+  const { clock, platform, serverId, tell } = bench;
+  const since = clock.now();
+  await probed(bench, since);
+  clock.move(HOUR);
+  expect(await tell()).toBe(0);
+  await probed(bench, since);
+  await platform.servers.updateOne(
+    { _id: serverId },
+    { $set: { lastReport: { id: '00000000-0000-4000-8000-000000000000', at: clock.now() } as never } },
+  );
+  expect(await tell()).toBe(0);
+});
+
+test('a server that comes and goes is told of once in a day, and one offline for days not at all', async () => {
+  const bench = await notificationBench();
+  const { clock, tell } = bench;
+  for (let n = 0; n < 5; n += 1) {
+    await probed(bench, after(clock.now(), -HOUR));
+    await tell();
+    await probed(bench, null);
+    await tell();
+    clock.move(2 * HOUR);
+  }
+  expect((await eventsOf(bench)).discord).toEqual(['the server is offline', 'the server is online again']);
+  clock.move(DAY);
+  await probed(bench, after(clock.now(), -2 * DAY));
+  expect(await tell()).toBe(0);
+});
+
+test('a crash between the message and the record gives no second message', async () => {
+  const bench = await notificationBench();
+  const { clock, tell, platform } = bench;
+  await probed(bench, after(clock.now(), -HOUR));
+  await approvedReview(bench, 'Steve');
+  expect(await tell()).toBe(2);
+  await platform.serverNotices.deleteMany({});
+  await platform.reviews.updateMany({}, { $unset: { toldAt: '' } });
+  expect(await tell()).toBe(0);
+  expect(await platform.discordMessages.countDocuments()).toBe(2);
+  expect(await platform.mails.countDocuments()).toBe(2);
+});
+
+test('an owner is told of a review when it is approved, not before, and not of its edits', async () => {
+  const bench = await notificationBench();
+  const { platform, serverId, tell, clock } = bench;
+  await writeReview(platform, { serverId, username: 'Alex', rating: 1 });
+  expect(await tell()).toBe(0);
+  const reviewId = await approvedReview(bench, '*Steve*', '@everyone **look**: [here](https://evil.example)');
+  expect(await tell()).toBe(1);
+  await moderateReview(platform, reviewId, 'pending', 'test');
+  clock.move(MINUTE);
+  await moderateReview(platform, reviewId, 'approved', 'test');
+  expect(await tell()).toBe(0);
+  expect(await eventsOf(bench)).toEqual(both('a new review, 4 of 5 stars'));
+  const [message] = bench.discord.messages;
+  expect(message?.embeds?.[0]?.description).toContain('\\@everyone \\*\\*look\\*\\*\\: \\[here\\]');
+  expect(shown(bench.discord)[0]?.text).toContain('*Steve* writes: «@everyone **look**:');
+});
+
+test('a review that was approved days ago, such as before an upgrade, is not told of', async () => {
+  const bench = await notificationBench();
+  await approvedReview(bench, 'Steve');
+  bench.clock.move(3 * DAY);
+  expect(await bench.tell()).toBe(0);
+});
+
+test('an owner is told that votes are excluded, and that they count again', async () => {
+  const bench = await notificationBench();
+  const { platform, serverId, tell, clock } = bench;
+  for (const username of ['Steve', 'Alex']) await castVote(platform, { serverId, username, tokenId: null });
+  clock.move(MINUTE);
+  const range = { serverId, since: after(clock.now(), -HOUR), until: clock.now(), tokenId: null };
+  const { _id } = await excludeVotes(platform, { ...range, reason: 'secret of the operator' }, 'cli', {
+    settledMs: -DAY,
+  });
+  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(0);
+  await includeVotes(platform, _id, 'cli', { settledMs: -DAY });
+  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(0);
+  expect(await eventsOf(bench)).toEqual(both('2 votes excluded', '2 votes counted again'));
+  expect(JSON.stringify(bench.discord.messages)).not.toContain('secret of the operator');
+});
+
+test('the listener’s failure and its return go to Discord too', async () => {
+  const bench = await notificationBench();
+  const { platform, serverId, tell, clock } = bench;
+  await platform.listeners.insertOne({
+    _id: new ObjectId(),
+    serverId,
+    protocol: 'votifier-v2',
+    host: '127.0.0.1',
+    port: 8_192,
+    url: null,
+    sealedSecret: 'x',
+    previousSecret: null,
+    serviceName: 'x',
+    revision: 1,
+    createdAt: clock.now(),
+    updatedAt: clock.now(),
+    pause: { at: clock.now(), by: 'tallyport', code: 'bad-signature', words: '`@everyone`' },
+    breaker: { failures: 0, tests: 0 },
+    voteFaults: 0,
+    lastDeliveredAt: null,
+    limited: null,
+    released: null,
+    resendOwed: null,
+    lease: null,
+  });
+  expect(await tell()).toBe(1);
+  clock.move(MINUTE);
+  await platform.listeners.updateOne({ serverId }, { $set: { pause: null, lastDeliveredAt: clock.now() } });
+  expect(await tell()).toBe(1);
+  expect(await eventsOf(bench)).toEqual(both('its vote listener is paused', 'its vote listener is back'));
+  expect(shown(bench.discord)[0]?.text).toContain('«`@everyone`»');
+});
+
+test.each(
+  KIND_NAMES,
+)('a user switches mail of the kind %s off alone, a server the same for Discord', async (kind) => {
+  const others = KIND_NAMES.filter((one) => one !== kind);
+  const setting = mailSetting(others);
+  expect(KIND_NAMES.filter((one) => wantsMailOf(setting, one))).toEqual(others);
+  const bench = await notificationBench({ user: setting });
+  const { platform, serverId, ownerId } = bench;
+  await probed(bench, after(bench.clock.now(), -HOUR));
+  await approvedReview(bench, 'Steve');
+  await bench.tell();
+  const expected = ['a new review, 4 of 5 stars', 'the server is offline'];
+  const without: Partial<Record<Kind, string[]>> = {
+    server: ['a new review, 4 of 5 stars'],
+    review: ['the server is offline'],
+  };
+  const { mails, discord } = await eventsOf(bench);
+  expect(mails.toSorted()).toEqual(without[kind] ?? expected);
+  expect(discord.toSorted()).toEqual(expected);
+  // The other way round.
+  await platform.users.updateOne({ _id: ownerId }, { $set: mailSetting(KIND_NAMES) });
+  await chooseKinds(platform, serverId, others, 'test');
+  await approvedReview(bench, 'Alex');
+  await bench.tell();
+  const later = await eventsOf(bench);
+  expect(later.mails).toHaveLength(mails.length + 1);
+  expect(later.discord).toHaveLength(discord.length + (kind === 'review' ? 0 : 1));
+});
+
+test('who wants no mail at all gets none of a kind that a later version adds', () => {
+  expect(wantsMailOf({ wantsMail: false, mailOff: [] }, 'review')).toBe(false);
+  expect(mailSetting([])).toMatchObject({ wantsMail: false });
+  // A user of an earlier version has no list.
+  expect(wantsMailOf({ wantsMail: true }, 'review')).toBe(true);
+});
+
+test('a server without an owner’s mail still has Discord, and one without both costs nothing', async () => {
+  const bench = await notificationBench({ user: { emailVerified: false } });
+  await approvedReview(bench, 'Steve');
+  expect(await bench.tell()).toBe(1);
+  expect(await eventsOf(bench)).toEqual({ mails: [], discord: ['a new review, 4 of 5 stars'] });
+  await bench.platform.discordWebhooks.deleteMany({});
+  await approvedReview(bench, 'Alex');
+  expect(await bench.tell()).toBe(0);
+});
+
+test('Discord works without a mail server', async () => {
+  const bench = await notificationBench({ env: { SMTP_URL: '' } });
+  await approvedReview(bench, 'Steve');
+  expect(await bench.tell()).toBe(1);
+  expect(await bench.platform.mails.countDocuments()).toBe(0);
+});
+
+test('nobody is told about a server of a suspended owner, nor about a removed server', async () => {
+  const bench = await notificationBench({ user: { suspendedAt: new Date() } });
+  await approvedReview(bench, 'Steve');
+  expect(await bench.tell()).toBe(0);
+  const other = await notificationBench();
+  await approvedReview(other, 'Steve');
+  await other.platform.servers.updateOne({ _id: other.serverId }, { $set: { removedAt: new Date() } });
+  expect(await other.tell()).toBe(0);
+});
+
+test('above twenty an hour notifications are counted in one later message, on each channel', async () => {
+  const bench = await notificationBench();
+  const { clock, tell, platform } = bench;
+  for (let n = 0; n < 23; n += 1) await approvedReview(bench, `player ${n}`);
+  await tell();
+  expect(await tell()).toBe(0);
+  const first = await eventsOf(bench);
+  expect([first.mails.filter((one) => one.startsWith('a new')).length, first.discord.length]).toEqual([
+    23, 20,
+  ]);
+  expect((await bench.mails()).filter(({ text }) => text !== '')).toHaveLength(20);
+  expect(await platform.discordMessages.countDocuments({ heldAt: { $exists: true } })).toBe(3);
+  clock.move(HOUR + MINUTE);
+  expect(await tell()).toBe(2);
+  expect(await tell()).toBe(0);
+  const later = await eventsOf(bench);
+  expect(later.discord.slice(20)).toEqual(['3 more']);
+  expect(later.mails.filter((one) => one === '3 more')).toHaveLength(1);
+});
+
+test('every mail about a server ends with where to choose the mails', async () => {
+  const bench = await notificationBench();
+  await probed(bench, after(bench.clock.now(), -HOUR));
+  await approvedReview(bench, 'Steve');
+  await bench.tell();
+  const letters = await bench.mails();
+  expect(letters).toHaveLength(2);
+  for (const { text } of letters)
+    expect(text).toMatch(
+      /To choose which mails you get: https:\/\/example\.org\/listing\/account#notifications$/,
+    );
+});

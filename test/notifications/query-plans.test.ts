@@ -1,0 +1,45 @@
+import { type Document, ObjectId } from 'mongodb';
+import { beforeAll, expect, test } from 'vitest';
+import type { Platform } from '../../src/process/platform.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+let platform: Platform;
+beforeAll(async () => {
+  platform = await testPlatform();
+});
+
+const NOW = new Date();
+
+// The worker asks these every minute, over all servers.
+test.each([
+  [
+    'servers that are offline',
+    () => platform.servers.find({ 'probe.offlineSince': { $gt: NOW, $lte: NOW }, removedAt: null }),
+    'probe.offlineSince_1',
+  ],
+  [
+    'approved reviews',
+    () => platform.reviews.find({ state: 'approved', moderatedAt: { $gt: NOW }, toldAt: { $exists: false } }),
+    'state_1_moderatedAt_-1__id_-1',
+  ],
+  [
+    'new exclusions',
+    () => platform.voteExclusions.find({ at: { $gt: NOW }, state: 'excluded', votes: { $gt: 0 } }),
+    'at_-1',
+  ],
+  [
+    'undone exclusions',
+    () => platform.voteExclusions.find({ told: 'excluded', state: 'included' }),
+    'state_1',
+  ],
+  [
+    'messages of a server in the last hour',
+    () => platform.discordMessages.find({ serverId: new ObjectId(), createdAt: { $gt: NOW } }),
+    'serverId_1_createdAt_1',
+  ],
+  ['held mails', () => platform.mails.find({ heldAt: { $gt: new Date(0) } }), 'heldAt_1'],
+] as const)('%s are found by an index', async (_, query, index) => {
+  const { queryPlanner } = (await query().explain('queryPlanner')) as Document;
+  expect(JSON.stringify(queryPlanner)).toContain(`"indexName":"${index}"`);
+  expect(JSON.stringify(queryPlanner.winningPlan)).not.toContain('COLLSCAN');
+});

@@ -1,0 +1,166 @@
+import type { ObjectId } from 'mongodb';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { removeServer } from '../../src/listing/remove-server.ts';
+import { transferServer } from '../../src/listing/transfer-server.ts';
+import { QUICK } from '../support/delivering.ts';
+import {
+  type FakeDiscord,
+  startFakeDiscord,
+  WEBHOOK_ADDRESS,
+  WEBHOOK_TOKEN,
+} from '../support/fake-discord.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
+
+let discord: FakeDiscord;
+let web: WebApp;
+let owner: SignedInUser;
+let serverId: ObjectId;
+
+beforeAll(async () => {
+  web = await openWebApp({
+    ...QUICK,
+    LISTENER_TIMEOUT_MS: '300',
+    LEASE_MS: '8000',
+    DISCORD_API_URL: 'http://127.0.0.1:1/api',
+  });
+});
+
+beforeEach(async () => {
+  discord = await startFakeDiscord();
+  web.platform.config.DISCORD_API_URL = discord.url;
+  owner = await signIn(web);
+  serverId = await addOwnedServer(web.platform, owner.userId, { name: 'Alpha <b>&</b> *Craft*' });
+});
+
+const settings = () => `/dashboard/servers/${serverId.toHexString()}/settings`;
+const post = (part: string, fields: Record<string, string> = {}, { headers } = owner) =>
+  sendForm(web, `${settings()}/discord${part}`, fields, headers);
+const read = async ({ headers } = owner) => textOf((await getPage(web, settings(), headers)).body);
+const save = (webhook = WEBHOOK_ADDRESS) => post('', { webhook });
+const stored = () => web.platform.discordWebhooks.findOne({ _id: serverId });
+
+test('an owner saves a webhook, chooses kinds, tests and removes it', async () => {
+  expect(await read()).toContain('Address of the webhook');
+  const saved = await save();
+  expect(saved.headers.location).toBe(`${settings()}?done=discord-set#discord`);
+  expect(await read()).toContain('Its id ends with 1234');
+  const { body } = await getPage(web, settings(), owner.headers);
+  expect(body.match(/id="discord-\w+"[^>]*checked/g)).toHaveLength(5);
+  await post('/kinds', { kinds: 'chosen', 'kind-listener': 'yes' });
+  expect((await stored())?.kindsOff).toEqual(['expiring', 'server', 'review', 'exclusion']);
+  expect((await post('/kinds', {})).statusCode).toBe(400);
+  const tested = await post('/test');
+  expect(textOf(tested.body)).toContain('Discord accepted the test message.');
+  expect(discord.messages[0]?.embeds?.[0]?.title).toBe(
+    'Alpha \\<b\\>\\&\\<\\/b\\> \\*Craft\\*\\: test message',
+  );
+  // A new webhook keeps the choice.
+  await save();
+  expect((await stored())?.kindsOff).toHaveLength(4);
+  await post('/remove');
+  expect(await stored()).toBeNull();
+  expect(await read()).toContain('Address of the webhook');
+});
+
+test('a wrong address is refused beside its field, and is not shown again', async () => {
+  const wrong = `https://discord.example.org/api/webhooks/1/${WEBHOOK_TOKEN}`;
+  const refused = await save(wrong);
+  expect(refused.statusCode).toBe(400);
+  expect(textOf(refused.body)).toContain('Must begin with https://discord.com/api/webhooks/.');
+  expect(refused.body).not.toContain(WEBHOOK_TOKEN);
+  expect((await save('"><script>alert(1)</script>')).body).not.toContain('<script>alert');
+  expect(await stored()).toBeNull();
+});
+
+test('no page, export and audit entry shows the address', async () => {
+  await save();
+  await post('/test');
+  const operator = await signIn(web, { role: 'operator' });
+  const pages = await Promise.all([
+    getPage(web, settings(), owner.headers),
+    getPage(web, '/operator/audit', operator.headers),
+    getPage(web, `/operator/servers/${serverId.toHexString()}`, operator.headers),
+    sendForm(web, '/account/export', {}, owner.headers),
+  ]);
+  for (const { body, statusCode } of pages) {
+    expect(statusCode).toBe(200);
+    expect(body).not.toContain(WEBHOOK_TOKEN);
+  }
+  expect(pages[1]?.body).toContain('discord.set');
+  expect(JSON.parse(pages[3]?.body ?? '').servers[0].discord_webhook).toEqual({
+    set_at: expect.any(String),
+    kinds_off: [],
+  });
+});
+
+test('a full member changes the webhook; one who only reads does not, and does not see the address', async () => {
+  const [full, reader] = [await signIn(web), await signIn(web)];
+  const at = new Date();
+  await web.platform.servers.updateOne(
+    { _id: serverId },
+    {
+      $set: {
+        members: [
+          { userId: full.userId, role: 'full', at },
+          { userId: reader.userId, role: 'read', at },
+        ],
+      },
+    },
+  );
+  expect((await post('', { webhook: WEBHOOK_ADDRESS }, full)).statusCode).toBe(303);
+  for (const part of ['', '/kinds', '/test', '/remove'])
+    expect((await post(part, { webhook: WEBHOOK_ADDRESS, kinds: 'chosen' }, reader)).statusCode).toBe(403);
+  expect(discord.requests).toBe(0);
+  expect(await read(reader)).toContain('Its id ends with 1234');
+});
+
+test.each([
+  ['deleted', () => discord.deleteWebhook(), 'Discord does not know this webhook (404)', true],
+  ['limited', () => ({ kind: 'limit', retryAfter: 41.2 }) as const, 'Try again in 42 seconds.', false],
+  ['failing', () => ({ kind: 'fail', status: 502 }) as const, 'answered with an error (HTTP 502)', false],
+  ['refusing', () => ({ kind: 'fail', status: 400 }) as const, 'refused the message (HTTP 400)', false],
+  ['silent', () => ({ kind: 'hang' }) as const, 'Discord did not answer in time.', false],
+  ['dripping', () => ({ kind: 'drip' }) as const, 'answered with an error (HTTP 503)', false],
+] as const)('the test of a webhook that is %s says so', async (_, spoil, words, isOff) => {
+  await save();
+  const behaviour = spoil();
+  if (behaviour) discord.behaviour = behaviour;
+  const tested = textOf((await post('/test')).body);
+  expect(tested).toContain(words);
+  expect((await stored())?.off !== null).toBe(isOff);
+  expect(tested.includes('Messages are off since')).toBe(isOff);
+});
+
+test('the test of a webhook with a wrong token, an unreachable or blocked Discord, and without one', async () => {
+  expect(textOf((await post('/test')).body)).toContain('This server has no webhook.');
+  await save(WEBHOOK_ADDRESS.replace(/z$/, 'y'));
+  expect(textOf((await post('/test')).body)).toContain('refuses the token of this webhook (401)');
+  await save();
+  web.platform.config.DISCORD_API_URL = 'http://127.0.0.1:1/api';
+  expect(textOf((await post('/test')).body)).toContain(
+    'The connection to Discord failed (connection-refused)',
+  );
+  web.platform.config.DISCORD_API_URL = 'http://10.0.0.1/api';
+  expect(textOf((await post('/test')).body)).toContain('its operator blocks it');
+});
+
+test('the test button is limited', async () => {
+  await save();
+  for (let n = 0; n < 6; n += 1) expect((await post('/test')).statusCode).toBe(200);
+  const refused = await post('/test');
+  expect(refused.statusCode).toBe(429);
+  expect(refused.headers['retry-after']).toBeDefined();
+  expect(discord.requests).toBe(6);
+});
+
+test('a transferred server and a removed one lose their webhook', async () => {
+  const next = await signIn(web);
+  await save();
+  await transferServer(web.platform, serverId, { _id: next.userId, email: next.email }, 'test');
+  expect(await stored()).toBeNull();
+  expect((await post('', { webhook: WEBHOOK_ADDRESS }, next)).statusCode).toBe(303);
+  await removeServer(web.platform, serverId, 'test');
+  expect(await stored()).toBeNull();
+});
