@@ -143,7 +143,9 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   voteExclusions: {
     title: defineMessage('Excluded votes'),
-    data: defineMessage('The e-mail address of the operator who decided, and the reason'),
+    data: defineMessage(
+      'The e-mail address of the operator who decided, the reason, and the player name if it is about one player',
+    ),
     why: defineMessage('To show who took votes out of the counts'),
     kept: addresses(defineMessage('The decision without a limit')),
   },

@@ -93,8 +93,8 @@ export const PRIVACY = {
   'To keep votes of cheaters out': 'Um Stimmen von Betrügern fernzuhalten',
   'until {time} after the block has ended': 'nach dem Ende der Sperre noch {time}',
   'Excluded votes': 'Ausgeschlossene Stimmen',
-  'The e-mail address of the operator who decided, and the reason':
-    'Die E-Mail-Adresse des Betreibers, der entschieden hat, und der Grund',
+  'The e-mail address of the operator who decided, the reason, and the player name if it is about one player':
+    'Die E-Mail-Adresse des Betreibers, der entschieden hat, der Grund und der Spielername, wenn es um einen Spieler geht',
   'To show who took votes out of the counts': 'Um zu zeigen, wer Stimmen aus den Zahlen genommen hat',
   'The decision without a limit': 'Die Entscheidung ohne Grenze',
   'Player name, rating, text, times, the account; the e-mail addresses of who approved or answered it, which are not public':
