@@ -22,6 +22,7 @@ import type { Platform } from './process/platform.ts';
 import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
 import { handleErrors } from './site/error-pages.ts';
+import { chooseLanguage } from './site/page-language.ts';
 import { site } from './site/site.ts';
 import { nameSite } from './site/site-settings.ts';
 
@@ -47,9 +48,10 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   answerExpectations(app.server);
   answerHalfClosed(app.server);
 
-  const assets = await loadAssets();
-  nameSite(app, config, assets);
+  const assets = await loadAssets(config);
+  nameSite(app, platform, assets);
   handleErrors(app);
+  chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);

@@ -51,7 +51,7 @@ function processors(
   return {
     ...forwardVotes(platform, metrics, signals),
     'probe-servers': probeServers(platform, metrics, signals.stop),
-    'clean-up': cleanUp(platform),
+    'clean-up': cleanUp(platform, signals.stop),
     'aggregate-day': aggregateDays(platform, signals.stop),
     'repair-counters': repairCountersWorker(platform, metrics, signals.stop),
     'repair-today': repairTodayWorker(platform, metrics, signals.stop),

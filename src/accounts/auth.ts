@@ -24,7 +24,7 @@ import { revokeAccess } from './users.ts';
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 
 /** An unused session expires after this time. */
-const SESSION_MS = 14 * DAY;
+export const SESSION_MS = 14 * DAY;
 
 /** Lifetime of a one-time link. */
 const LINK_MS = HOUR;

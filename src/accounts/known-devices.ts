@@ -4,7 +4,7 @@ import type { Config, ConnectedConfig } from '../platform/config.ts';
 import { derivedKey } from '../platform/secrets.ts';
 
 /** A device expires this long after its last sign-in. */
-const LIFETIME_MS = 180 * DAY;
+export const DEVICE_LIFETIME_MS = 180 * DAY;
 
 const NONCE_BYTES = 16;
 
@@ -45,7 +45,7 @@ export function createKnownDevices(
       const device = `${issued}.${randomBytes(NONCE_BYTES).toString('base64url')}`;
       const attributes = [
         `${name}=${device}.${signature(newest, email, device)}`,
-        `Max-Age=${LIFETIME_MS / 1_000}`,
+        `Max-Age=${DEVICE_LIFETIME_MS / 1_000}`,
         `Path=${config.basePath || '/'}`,
         'HttpOnly',
         'SameSite=Lax',
@@ -57,7 +57,7 @@ export function createKnownDevices(
       const value = cookieNamed(name, cookies);
       const [issued = '', nonce = '', signed = ''] = value.split('.');
       const at = Number.parseInt(issued, 36) * 1_000;
-      if (!(at > clock.now().getTime() - LIFETIME_MS)) return null;
+      if (!(at > clock.now().getTime() - DEVICE_LIFETIME_MS)) return null;
       const isOurs = keys.some((key) => isEqual(signed, signature(key, email, `${issued}.${nonce}`)));
       return isOurs ? nonce : null;
     },

@@ -8,7 +8,7 @@ import type { User, Verification } from './user.ts';
 import { ensureUser } from './users.ts';
 
 /** Lifetime of a sign-up link. */
-const LINK_MS = DAY;
+export const LINK_MS = DAY;
 
 type Links = { verifications: Collection<Verification>; clock: Clock };
 

@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
-import { type Export, exportSamples, exportVotes, type Span } from '../import-export/export.ts';
+import {
+  type Export,
+  exportSamples,
+  exportServers,
+  exportVotes,
+  type Span,
+} from '../import-export/export.ts';
 import type { Platform } from '../process/platform.ts';
 import { examples } from './answer.ts';
 import { wrongUse } from './failure.ts';
@@ -16,6 +22,21 @@ type Exporting = (platform: Platform, serverId: ObjectId, span: Span) => Promise
 
 export function addExportCommands(program: Command, terminal: Terminal): void {
   const group = program.command('export').description('write data as lines of JSON that import accepts');
+  group
+    .command('servers')
+    .description('write the listed servers with their profiles, without hidden ones and without pictures')
+    .argument('[server]', 'id or slug: only this one')
+    .addHelpText('after', examples(terminal, 'export servers > servers.ndjson'))
+    .action((text: string | undefined) =>
+      withSession(
+        terminal,
+        async (session) => {
+          const server = text === undefined ? undefined : await serverOf(session, text);
+          return write(session, await exportServers(session, server?._id));
+        },
+        { longRun: true },
+      ),
+    );
   addExport(group, terminal, 'samples', 'write a server’s samples of the last 35 days', exportSamples);
   addExport(
     group,
@@ -50,15 +71,19 @@ function addExport(
     .action((text: string, span: Span) => {
       if (span.since && span.until && span.since >= span.until)
         throw wrongUse('--since must be before --until.');
-      return withSession(terminal, (session) => write(session, text, span, work), { longRun: true });
+      return withSession(
+        terminal,
+        async (session) => {
+          const server = await serverOf(session, text, { removed: true });
+          return write(session, await work(session, server._id, span));
+        },
+        { longRun: true },
+      );
     });
 }
 
-async function write(session: Session, text: string, span: Span, work: Exporting): Promise<void> {
-  const { terminal } = session;
+async function write({ terminal }: Session, { total, lines }: Export): Promise<void> {
   const { stdout } = terminal.streams;
-  const server = await serverOf(session, text, { removed: true });
-  const { total, lines } = await work(session, server._id, span);
   await withProgress(terminal, 'Exporting', 'lines', async (progress) => {
     // On a terminal the lines themselves are shown; a bar would disturb them.
     const shownProgress = stdout.isTTY ? () => undefined : progress;

@@ -21,7 +21,7 @@ type Options = { skipBad?: boolean; dryRun?: boolean };
 
 const FORMS = {
   servers:
-    '{"name", "address", "connection_port"} and, if known, "server_id", "slug", "query_port", "game", "country_code", "is_premium", "date_added", "owner_email"',
+    '{"name", "address", "connection_port"} and, if known, "server_id", "slug", "query_port", "game", "country_code", "is_premium", "date_added", "owner_email", "how_to_vote", "profile"',
   samples:
     '{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}, a probe of 300 seconds unless "seconds" is given',
   votes: '{"server_id", "username", "voted_at"}; they count and are never forwarded',

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Variables } from '../platform/config.ts';
 import { addAggregateCommand } from './aggregate.ts';
+import { addAnnouncementCommands } from './announcement.ts';
 import { examples } from './answer.ts';
 import { addExportCommands } from './export.ts';
 import { failureOf } from './failure.ts';
@@ -128,6 +129,7 @@ function tallyport(terminal: Terminal): Command {
   addPlayerCommands(program, terminal);
   addReviewCommands(program, terminal);
   addTagCommands(program, terminal);
+  addAnnouncementCommands(program, terminal);
   addImportCommands(program, terminal);
   addExportCommands(program, terminal);
   addAggregateCommand(program, terminal);

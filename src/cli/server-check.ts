@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { knownGame, whyNotProbed } from '../games/games.ts';
 import { statusAt } from '../history/current-status.ts';
 import type { Probe, ProbeFailure } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
@@ -37,7 +38,9 @@ async function check(session: Session, text: string): Promise<Answer> {
     case 'no-game':
       throw new CommandError(
         'no-game',
-        `${server.slug} has no game, so it cannot be queried. Set one: ${invocation(`server edit ${server.slug} --game minecraft`, env)}; list of games: ${invocation('server games', env)}`,
+        server.game
+          ? `${knownGame(server.game).name} servers cannot be queried: ${whyNotProbed(server.game)}.`
+          : `${server.slug} has no game, so it cannot be queried. Set one: ${invocation(`server edit ${server.slug} --game minecraft`, env)}; list of games: ${invocation('server games', env)}`,
       );
     case 'void':
       throw new CommandError(

@@ -1,4 +1,5 @@
 import type { WithId } from 'mongodb';
+import { isProbed } from '../games/games.ts';
 import { latencyAt, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
@@ -24,6 +25,9 @@ export function serverText(
     ['Game', server.game ?? '-'],
     ['Country', server.countryCode ?? '-'],
     ['Premium', server.isPremium ? 'yes' : 'no'],
+    ['About', server.profile?.shortText ?? '-'],
+    ['Tags', server.profile?.tags?.join(', ') || '-'],
+    ['Languages', server.profile?.languages?.join(', ') || '-'],
     ['Owner', ownerText(server, owner, now)],
     ['Listed', when(server.listedAt, now)],
     ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
@@ -41,7 +45,9 @@ export function serverText(
     ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
-    ...(server.game ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][]) : []),
+    ...(isProbed(server.game)
+      ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][])
+      : []),
     [
       'Votes',
       `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
@@ -65,8 +71,8 @@ function statusText(server: WithId<Server>, now: Date): string {
   const { probe, game } = server;
   const status = statusAt(server, now);
   if (sourceAt(server, now) === 'reports') return `${status}, by its own reports`;
-  if (!game)
-    return `${status}: it has no game, so it is not probed, and it did not report in the last 7 days`;
+  if (!isProbed(game))
+    return `${status}: ${game ? 'servers of its game cannot be queried' : 'it has no game'}, so it is not probed, and it did not report in the last 7 days`;
   if (status === 'offline') return `offline since ${when(probe.offlineSince, now)}`;
   return probe.failures > 0 ? `${status}; failed checks in a row: ${probe.failures}` : status;
 }

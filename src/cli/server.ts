@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { gameOf } from '../games/games.ts';
+import { isProbed, knownGame, whyNotProbed } from '../games/games.ts';
 import { statusAt } from '../history/current-status.ts';
+import { profileRecord } from '../import-export/profile-record.ts';
 import { listenerState } from '../listeners/listener.ts';
 import { removeServer } from '../listing/remove-server.ts';
 import { hostWarning } from '../platform/address-guard.ts';
@@ -114,9 +115,11 @@ async function add(session: Session, { country, premium, ...rest }: AddOptions):
     json: { server_id: serverId, slug, ...(warning ? { warning } : {}) },
     text: [
       `Listed as ${slug}, with the id ${serverId}.`,
-      game
-        ? `Its game is ${gameOf(game).name} (${game}). Check that it answers: ${invocation(`server check ${slug}`, env)}`
-        : `It has no game, so it is not probed and depends on its own reports. To set a game: ${invocation(`server edit ${slug} --game minecraft`, env)}`,
+      game && !isProbed(game)
+        ? `Its game is ${knownGame(game).name} (${game}). Its servers are not probed: ${whyNotProbed(game)}. It depends on its own reports.`
+        : game
+          ? `Its game is ${knownGame(game).name} (${game}). Check that it answers: ${invocation(`server check ${slug}`, env)}`
+          : `It has no game, so it is not probed and depends on its own reports. To set a game: ${invocation(`server edit ${slug} --game minecraft`, env)}`,
       `Next: ${invocation(`token issue ${slug}`, env)}`,
       `Then: ${invocation(`listener set ${slug} --help`, env)}`,
     ].join('\n'),
@@ -167,6 +170,8 @@ async function show(platform: Platform, text: string): Promise<Answer> {
       all_time_votes: allTimeVotes,
       listener_state: state,
       tokens,
+      how_to_vote: server.howToVote ?? null,
+      profile: profileRecord(server.profile),
     },
     text: serverText(server, figures, now, state, tokens, owner),
   };

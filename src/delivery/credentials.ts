@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { defineMessage, t } from '../platform/language/t.ts';
 import { kindOfText } from '../servers/token-text.ts';
 
 /** The pasted text is not the key or token that a listener needs; the message says what it is instead. */
@@ -30,31 +31,40 @@ const LONGEST_PASTE = 16_384;
  * @throws {CredentialError} `key-invalid`, with a sentence that says what is wrong.
  */
 export function parsePublicKey(text: string): ListenerKey {
-  if (text.trim() === '') throw keyFault('The public key is empty.');
-  if (text.length > LONGEST_PASTE) throw keyFault('This is far too long to be a public key.');
+  if (text.trim() === '') throw keyFault(t('The public key is empty.'));
+  if (text.length > LONGEST_PASTE) throw keyFault(t('This is far too long to be a public key.'));
 
   const { label, body } = unwrapPem(text);
   // Checked first: a public key could be derived from some private keys, and the mistake would not be noticed.
-  if (holdsPrivateKey(text)) throw keyFault(PRIVATE);
+  if (holdsPrivateKey(text)) throw keyFault(t(PRIVATE));
   if (label && !/^(RSA )?PUBLIC KEY$/.test(label))
-    throw keyFault(`This is a ${label.toLowerCase()}, not a public key.`);
+    throw keyFault(t('This is a {kind}, not a public key.', { kind: label.toLowerCase() }));
   if (!label && looksLikeToken(body)) {
     throw keyFault(
-      'This looks like a token, not a public key: choose Votifier v2, or paste the content of public.key.',
+      t('This looks like a token, not a public key: choose Votifier v2, or paste the content of public.key.'),
     );
   }
   if (!isBase64(body))
-    throw keyFault('The public key is not readable: its base64 is broken. Paste it whole.');
+    throw keyFault(t('The public key is not readable: its base64 is broken. Paste it whole.'));
 
   const der = Buffer.from(body, 'base64');
   const publicKey = readPublicKey(der);
-  if (!publicKey) throw keyFault('This is base64, but not a public key. Paste it whole.');
+  if (!publicKey) throw keyFault(t('This is base64, but not a public key. Paste it whole.'));
   if (publicKey.asymmetricKeyType !== 'rsa') {
-    throw keyFault(`This is not an RSA key, but one of type ${publicKey.asymmetricKeyType}.`);
+    throw keyFault(
+      t('This is not an RSA key, but one of type {kind}.', {
+        kind: publicKey.asymmetricKeyType ?? 'unknown',
+      }),
+    );
   }
   const bits = publicKey.asymmetricKeyDetails?.modulusLength;
   if (bits !== KEY_BITS)
-    throw keyFault(`The RSA key has ${bits} bits; Votifier uses keys of ${KEY_BITS} bits.`);
+    throw keyFault(
+      t('The RSA key has {bits} bits; Votifier uses keys of {expected} bits.', {
+        bits: bits ?? 0,
+        expected: KEY_BITS,
+      }),
+    );
   return { publicKey, line: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
 }
 
@@ -68,8 +78,9 @@ function keyFault(reason: string): CredentialError {
   return new CredentialError('key-invalid', reason);
 }
 
-const PRIVATE =
-  'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.';
+const PRIVATE = defineMessage(
+  'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.',
+);
 
 /** The name of a PEM block (empty without one) and its content, without white space. */
 function unwrapPem(text: string): { label: string; body: string } {
@@ -116,21 +127,26 @@ const LONGEST_TOKEN = 256;
  */
 export function parseToken(text: string): string {
   const token = text.trim();
-  if (token === '') throw tokenFault('The token is empty.');
+  if (token === '') throw tokenFault(t('The token is empty.'));
   if (looksLikeKey(token)) {
     throw tokenFault(
-      'This is a key, not a token: choose Votifier v1, or paste the token from the listener’s configuration.',
+      t(
+        'This is a key, not a token: choose Votifier v1, or paste the token from the listener’s configuration.',
+      ),
     );
   }
   if (kindOfText(token)) {
     throw tokenFault(
-      'This is an API token of this listing, not the vote plugin’s token: copy the one in the plugin’s own configuration.',
+      t(
+        'This is an API token of this listing, not the vote plugin’s token: copy the one in the plugin’s own configuration.',
+      ),
     );
   }
-  if ([...token].length > LONGEST_TOKEN) throw tokenFault(`A token has at most ${LONGEST_TOKEN} characters.`);
-  if (/\s/.test(token)) throw tokenFault('The token has white space in it: paste the token alone.');
+  if ([...token].length > LONGEST_TOKEN)
+    throw tokenFault(t('A token has at most {max} characters.', { max: LONGEST_TOKEN }));
+  if (/\s/.test(token)) throw tokenFault(t('The token has white space in it: paste the token alone.'));
   if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(token))
-    throw tokenFault('The token has invisible characters in it: type it by hand.');
+    throw tokenFault(t('The token has invisible characters in it: type it by hand.'));
   return token;
 }
 

@@ -7,10 +7,10 @@ import { withoutAttempts } from './timeline/older-attempts.ts';
 
 /** How long the details of attempts are stored; how often each outcome came, and when the
  * first and the last attempt was made, is stored for ever. */
-const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
+export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
- * Deletes the details of attempts for the votes of the newest UTC day whose votes are all 90 days old when `day` begins.
+ * Deletes the details of attempts, and who resent a vote, for the votes of the newest UTC day whose votes are all 90 days old when `day` begins.
  * Running it again finds nothing more.
  *
  * @param day - a UTC day, `2026-11-21`
@@ -28,6 +28,11 @@ export async function forgetAttempts(
       { $set: withoutAttempts() },
     ]);
     forgotten += changed.modifiedCount;
+    // Who resent a vote stays in the audit log. A vote of this age cannot be resent any more.
+    await votes.updateMany(
+      { serverId, votedAt, 'delivery.events.by': /@/ },
+      { $unset: { 'delivery.events.$[].by': 1 } },
+    );
   }
   return forgotten;
 }

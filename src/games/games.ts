@@ -1,5 +1,6 @@
 import { type GameEntry, games } from 'gamedig';
 import { editDistance } from '../platform/edit-distance.ts';
+import { t } from '../platform/language/t.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
 
 /** A game of gamedig's list, with the data needed to query its servers. */
@@ -17,7 +18,7 @@ export type Game = {
   queryPortOffsets: number[];
 };
 
-/** The input is not a game that can be queried. The message is a sentence for the user who entered it. */
+/** The input is no game of the list, or none that can be queried. The message is a sentence for the user who entered it. */
 export class GameError extends Error {
   readonly code: 'game-unknown' | 'game-not-asked';
 
@@ -32,8 +33,9 @@ export class GameError extends Error {
 export class UnknownGameError extends GameError {
   constructor(text: string) {
     const similar = similarGames(text).map(({ id, name }) => `${id} (${name})`);
-    const hint = similar.length > 0 ? `Similar: ${similar.join(', ')}.` : 'No game in the list is similar.';
-    super('game-unknown', `There is no game «${text}» in the list. ${hint}`);
+    const hint =
+      similar.length > 0 ? `Similar: ${similar.join(', ')}.` : t('No game in the list is similar.');
+    super('game-unknown', t('There is no game «{text}» in the list. {hint}', { text, hint }));
     this.name = 'UnknownGameError';
   }
 }
@@ -124,16 +126,37 @@ function spellings(): Map<string, Game> {
  * Finds a game by gamedig's id, an earlier id, its name, or a common alias.
  *
  * @throws {UnknownGameError} with similar games
+ */
+export function knownGame(text: string): Game {
+  const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(normalized(text));
+  if (!game) throw new UnknownGameError(text);
+  return game;
+}
+
+/** Whether servers of a stored game are probed; not those without a game. */
+export function isProbed(game: string | null | undefined): boolean {
+  return Boolean(game) && whyNotProbed(game) === null;
+}
+
+/** Why servers of a stored game cannot be queried; null if they can, for no game, and for one that is not in the list. */
+export function whyNotProbed(game: string | null | undefined): string | null {
+  const known = game ? BY_SPELLING.get(game) : undefined;
+  return known ? whyNotQueried(known.protocol) : null;
+}
+
+/**
+ * The same as `knownGame` for a game whose servers are to be queried.
+ *
+ * @throws {UnknownGameError} with similar games
  * @throws {GameError} `game-not-asked`: its servers cannot be queried
  */
 export function gameOf(text: string): Game {
-  const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(normalized(text));
-  if (!game) throw new UnknownGameError(text);
+  const game = knownGame(text);
   const reason = whyNotQueried(game.protocol);
   if (reason) {
     throw new GameError(
       'game-not-asked',
-      `${game.name} servers cannot be queried: ${reason}. Leave the game out: the server then reports its own status.`,
+      t('{game} servers cannot be queried: {reason}.', { game: game.name, reason }),
     );
   }
   return game;

@@ -1,3 +1,5 @@
+import { defineMessage } from '../platform/language/t.ts';
+
 /** The first transport of a protocol. The limit of concurrent queries applies to UDP only. */
 type Transport = 'udp' | 'tcp' | 'http';
 
@@ -29,8 +31,10 @@ export function exactProtocol(game: string, protocol: string): string {
   return EXACT[game] ?? protocol;
 }
 
-const ELSEWHERE = 'their status comes from a service on the internet, not from the server itself';
-const SECRET = 'they answer only to a password or key of their owner';
+const ELSEWHERE = defineMessage(
+  'their status comes from a service on the internet, not from the server itself',
+);
+const SECRET = defineMessage('they answer only to a password or key of their owner');
 
 /**
  * gamedig's protocols that we do not use: we query only the server itself, without credentials. A list on the internet

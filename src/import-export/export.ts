@@ -1,10 +1,14 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
 import { computableDays } from '../history/aggregate-day.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import type { Clock } from '../platform/clock.ts';
 import { startOf } from '../platform/periods/period-marks.ts';
+import type { Server } from '../servers/server.ts';
+import { namelessId } from '../votes/nameless.ts';
 import type { Vote } from '../votes/vote.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
+import { profileRecord } from './profile-record.ts';
 
 /** A time range: from `since` (inclusive) to `until` (exclusive). An absent bound is open. */
 export type Span = { since?: Date | undefined; until?: Date | undefined };
@@ -39,9 +43,9 @@ export async function exportSamples(
 
 async function* linesOf<T>(
   documents: AsyncIterable<T>,
-  record: (document: T) => object,
+  record: (document: T) => object | Promise<object>,
 ): AsyncIterable<string> {
-  for await (const document of documents) yield `${JSON.stringify(record(document))}\n`;
+  for await (const document of documents) yield `${JSON.stringify(await record(document))}\n`;
 }
 
 function sampleRecord(sample: StatusSample): object {
@@ -58,6 +62,44 @@ function sampleRecord(sample: StatusSample): object {
   };
 }
 
+/**
+ * Listed servers as lines that `import servers` accepts, the oldest listing first. Hidden servers are left out, since an
+ * import would show them.
+ *
+ * @param serverId - only this server, hidden or not
+ */
+export async function exportServers(
+  { servers, users }: { servers: Collection<Server>; users: Collection<User> },
+  serverId?: ObjectId,
+): Promise<Export> {
+  const wanted = serverId ? { _id: serverId } : { removedAt: null, hiddenAt: null };
+  const found = servers.find(wanted).sort({ listedAt: 1, _id: 1 }).batchSize(BATCH);
+  const record = async (server: WithId<Server>) => {
+    const owner = server.ownerId ? await users.findOne({ _id: server.ownerId }) : null;
+    return serverRecord(server, owner?.email ?? server.ownerEmail ?? null);
+  };
+  return { total: await servers.countDocuments(wanted), lines: linesOf(found, record) };
+}
+
+function serverRecord(server: WithId<Server>, ownerEmail: string | null): object {
+  const profile = profileRecord(server.profile);
+  return {
+    server_id: server._id.toHexString(),
+    slug: server.slug,
+    name: server.name,
+    address: server.address,
+    connection_port: server.port,
+    query_port: server.queryPort ?? null,
+    game: server.game ?? null,
+    country_code: server.countryCode ?? null,
+    is_premium: server.isPremium,
+    date_added: server.listedAt.toISOString(),
+    owner_email: ownerEmail,
+    ...(server.howToVote ? { how_to_vote: server.howToVote } : {}),
+    ...(profile ? { profile } : {}),
+  };
+}
+
 /** A server's votes as lines that `import votes` accepts, oldest first, without excluded votes. */
 export async function exportVotes(
   { votes }: { votes: Collection<Vote> },
@@ -66,7 +108,7 @@ export async function exportVotes(
 ): Promise<Export> {
   const counting = { serverId, ...between('votedAt', span), excludedAt: { $exists: false } };
   const found = votes
-    .find(counting, { projection: { serverId: 1, username: 1, votedAt: 1 } })
+    .find(counting, { projection: { serverId: 1, username: 1, usernameKey: 1, votedAt: 1 } })
     .sort({ votedAt: 1 })
     .batchSize(BATCH);
   const total = await countVotesBetween(
@@ -78,8 +120,15 @@ export async function exportVotes(
   return { total, lines: linesOf(found, voteRecord) };
 }
 
-function voteRecord({ serverId, username, votedAt }: Vote): object {
-  return { server_id: serverId.toHexString(), username, voted_at: votedAt.toISOString() };
+function voteRecord({ serverId, username, usernameKey, votedAt }: Vote): object {
+  const nameless = namelessId(usernameKey);
+  return {
+    server_id: serverId.toHexString(),
+    username,
+    voted_at: votedAt.toISOString(),
+    // Two votes without a name at the same time stay two.
+    ...(nameless === null ? {} : { nameless }),
+  };
 }
 
 function between(field: string, { since, until }: Span): Record<string, unknown> {

@@ -9,7 +9,9 @@ import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
 import { isId } from '../servers/slug.ts';
+import type { TagList } from '../servers/tag-list.ts';
 import type { Importer, LineResult } from './import-lines.ts';
+import { profileField, refusedTexts, storedTexts, type TextsRecord } from './profile-record.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 
 /** A server that was listed on another site. */
@@ -19,10 +21,12 @@ type ServerRecord = {
   slug: string | null;
   listedAt: Date | null;
   ownerEmail: string | null;
+  texts: TextsRecord;
 };
 
 export type ServerImporting = {
   servers: Collection<Server>;
+  tagLists: Collection<TagList>;
   auditLog: Collection<AuditEntry>;
   clock: Clock;
 };
@@ -39,7 +43,8 @@ const slugField = z
 
 /**
  * A line: `{"name", "address", "connection_port"}` and optionally `"server_id"`, `"slug"`,
- * `"query_port"`, `"game"`, `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`.
+ * `"query_port"`, `"game"`, `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`, `"how_to_vote"`,
+ * `"profile"` (see profile-record.ts).
  */
 function serverSchema(clock: Clock) {
   return z
@@ -56,6 +61,8 @@ function serverSchema(clock: Clock) {
         is_premium: z.boolean(premiumError).nullish(),
         date_added: pastMoment(clock).nullish(),
         owner_email: z.email(emailError).max(254, emailError).toLowerCase().nullish(),
+        how_to_vote: z.string({ error: 'must be text' }).nullish(),
+        profile: profileField.nullish(),
       },
       OBJECT_ERROR,
     )
@@ -75,6 +82,7 @@ function serverSchema(clock: Clock) {
         slug: line.slug ?? null,
         listedAt: line.date_added ?? null,
         ownerEmail: line.owner_email ?? null,
+        texts: { profile: line.profile, howToVote: line.how_to_vote },
       };
     });
 }
@@ -97,7 +105,11 @@ export function serverImporter(deps: ServerImporting, by: string): Importer<Serv
     schema: serverSchema(deps.clock),
     async check(batch) {
       const existing = await existingServers(deps, batch);
-      return batch.map((record) => refusalOf(record, existing, earlier));
+      return Promise.all(
+        batch.map(
+          async (record) => refusalOf(record, existing, earlier) ?? (await refusedTexts(deps, record.texts)),
+        ),
+      );
     },
     async write(batch) {
       const results: LineResult[] = [];
@@ -186,6 +198,7 @@ async function writeServer(
   const server = {
     ...newListing({ _id: serverId, settings, now, listedAt: record.listedAt ?? now, rankPosition }),
     ...(ownerEmail ? { ownerEmail } : {}),
+    ...(await storedTexts(deps, record.texts)),
   };
   let slug = record.slug;
   if (slug === null) {

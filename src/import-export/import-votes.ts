@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { newVoteId } from '../votes/cast-vote.ts';
+import { ERASED_PLAYER, namelessKey } from '../votes/nameless.ts';
 import { noDelivery } from '../votes/new-delivery.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -12,19 +13,33 @@ import { byServer, refuseUnknownServers } from './known-servers.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 import { touchedDays } from './touched-days.ts';
 
-/** A vote that was cast elsewhere. */
-export type VoteRecord = { serverId: ObjectId; username: string; votedAt: Date };
+/** A vote that was cast elsewhere. `usernameKey` is present if the player's name was removed there. */
+export type VoteRecord = { serverId: ObjectId; username: string; usernameKey?: string; votedAt: Date };
 
 export type VoteImporting = { servers: Collection<Server>; votes: Collection<Vote>; clock: Clock };
 
-/** A line: `{"server_id", "username", "voted_at"}`. */
+const namelessError = { error: 'must be the id that the export wrote' };
+
+/** A line: `{"server_id", "username", "voted_at"}`. What only an export writes: `"nameless"` with `"(erased)"` as name. */
 function voteSchema(clock: Clock) {
   return z
-    .object({ server_id: serverIdField, username: usernameSchema, voted_at: pastMoment(clock) }, OBJECT_ERROR)
+    .object(
+      {
+        server_id: serverIdField,
+        username: usernameSchema,
+        voted_at: pastMoment(clock),
+        nameless: z
+          .string(namelessError)
+          .regex(/^[\da-f-]{1,36}$/, namelessError)
+          .nullish(),
+      },
+      OBJECT_ERROR,
+    )
     .transform(
-      ({ server_id, username, voted_at }): VoteRecord => ({
+      ({ server_id, username, voted_at, nameless }): VoteRecord => ({
         serverId: server_id,
         username,
+        ...(username === ERASED_PLAYER ? { usernameKey: namelessKey(nameless ?? '') } : {}),
         votedAt: voted_at,
       }),
     );
@@ -58,6 +73,7 @@ export function voteImporter(
       const results = await writeVotes(deps, batch);
       // Existing votes too: an earlier run may have died before it counted them.
       for (const { serverId, votedAt } of batch) touched.add(serverId, votedAt);
+      await noteOldest(deps, batch);
       if (touched.isFull()) await recountTouched();
       return results;
     },
@@ -65,15 +81,24 @@ export function voteImporter(
   };
 }
 
+/** The next removal of old players' names begins with the oldest imported vote (see listing/retention). */
+async function noteOldest({ servers }: Pick<VoteImporting, 'servers'>, batch: VoteRecord[]): Promise<void> {
+  for (const { serverId, records } of byServer(batch)) {
+    const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));
+    const later = { _id: serverId, votesNamedSince: { $gt: votesNamedSince } };
+    await servers.updateOne(later, { $set: { votesNamedSince } });
+  }
+}
+
 /** Imported votes have numbers below all live ones, in the order of their time. */
 const SEQ_BASE = 10 ** 15;
 
-function importedVote({ serverId, username, votedAt }: VoteRecord): Vote {
+function importedVote({ serverId, username, usernameKey: nameless, votedAt }: VoteRecord): Vote {
   return {
     _id: newVoteId(votedAt),
     serverId,
     username,
-    usernameKey: usernameKey(username),
+    usernameKey: nameless ?? usernameKey(username),
     seq: votedAt.getTime() - SEQ_BASE,
     votedAt,
     tokenId: null,

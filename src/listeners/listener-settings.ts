@@ -1,25 +1,27 @@
 import { z } from 'zod';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
+import { defineMessage, t } from '../platform/language/t.ts';
 import { MAX_SENDINGS } from './delivery-limits.ts';
 
 /** The port of a listener. */
 export const listenerPort = z
-  .int('port must be a whole number, 1 to 65535')
-  .min(1, 'port must be a whole number, 1 to 65535')
-  .max(65_535, 'port must be a whole number, 1 to 65535')
-  .refine((port) => !isRefusedPort(port), 'port 22, 25, 465 and 587 are never a vote listener');
+  .int(defineMessage('port must be a whole number, 1 to 65535'))
+  .min(1, defineMessage('port must be a whole number, 1 to 65535'))
+  .max(65_535, defineMessage('port must be a whole number, 1 to 65535'))
+  .refine(
+    (port) => !isRefusedPort(port),
+    defineMessage('port 22, 25, 465 and 587 are never a vote listener'),
+  );
+
+const sendingsRule = { error: () => t('a vote is sent at most 1 to {max} times', { max: MAX_SENDINGS }) };
 
 /**
  * The owner's settings for votes without an answer. `maxSendings`: how often such a vote is sent at most; unchanged when
  * absent. `resendUsedUp`: votes that became unconfirmed with an earlier token or key are sent again with the new one.
  */
 export const unansweredVotes = z.object({
-  maxSendings: z
-    .int(`a vote is sent at most 1 to ${MAX_SENDINGS} times`)
-    .min(1, `a vote is sent at most 1 to ${MAX_SENDINGS} times`)
-    .max(MAX_SENDINGS, `a vote is sent at most 1 to ${MAX_SENDINGS} times`)
-    .optional(),
+  maxSendings: z.int(sendingsRule).min(1, sendingsRule).max(MAX_SENDINGS, sendingsRule).optional(),
   resendUsedUp: z.boolean().default(true),
 });
 
@@ -35,7 +37,7 @@ export const listenerSettingsSchema = unansweredVotes.extend({
   serviceName: z
     .string()
     .trim()
-    .min(1, 'service name must not be empty')
-    .max(64, 'service name must have at most 64 characters')
-    .regex(/^\P{Cc}*$/u, 'service name must have no control characters'),
+    .min(1, defineMessage('service name must not be empty'))
+    .max(64, defineMessage('service name must have at most 64 characters'))
+    .regex(/^\P{Cc}*$/u, defineMessage('service name must have no control characters')),
 });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { gameOf } from '../games/games.ts';
+import { gameOf, isProbed } from '../games/games.ts';
 import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
 import { mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
@@ -68,7 +68,7 @@ export async function checkDraft(
  * another server of the same machine could answer, so the message counts only on the game's default port or a port that
  * an operator set.
  *
- * @returns null when the draft has no game: it cannot be queried
+ * @returns null when the draft has no game, or one that cannot be queried
  */
 async function targetOf(
   deps: DraftChecking,
@@ -76,7 +76,7 @@ async function targetOf(
 ): Promise<{ target: Target; counts: boolean } | null> {
   const listed = await listedOf(deps, draft);
   const game = listed?.game ?? draft.game;
-  if (!game) return null;
+  if (!game || !isProbed(game)) return null;
   const queryPort = (listed?.game ? listed.queryPort : draft.queryPort) ?? null;
   const target = { game, host: draft.address, port: draft.port, queryPort };
   const usual = queryPorts({ ...target, queryPort: null }, gameOf(game));

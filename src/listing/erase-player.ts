@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Collection, Filter, ObjectId } from 'mongodb';
 import type { FavouriteList } from '../favourites/favourite-list.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
+import { ERASED_PLAYER, namelessKey, OPEN, pastCooldown, removeName } from '../votes/nameless.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 
@@ -18,9 +19,6 @@ type Erasing = {
   clock: Clock;
 };
 
-/** Replaces a player's name. */
-export const ERASED_PLAYER = '(erased)';
-
 /** How many records had the name and lost it, or would lose it; `remaining` votes keep it for now. */
 export type Erased = {
   votes: number;
@@ -28,11 +26,6 @@ export type Erased = {
   favourites: number;
   auditEntries: number;
   remaining: { open: number; recent: number };
-};
-
-/** Delivery is still to happen, or an operator has yet to decide about it. */
-const OPEN: Filter<Vote> = {
-  $or: [{ 'delivery.state': { $in: ['waiting', 'sending'] } }, { quarantinedAt: { $exists: true } }],
 };
 
 /**
@@ -75,44 +68,27 @@ async function eraseVotes(
   key: string,
   { dryRun, progress }: { dryRun: boolean; progress: Progress },
 ): Promise<Pick<Erased, 'votes' | 'remaining'>> {
-  const since = after(clock.now(), -DAY);
+  const now = clock.now();
   const ids = await servers.find({}, { projection: { _id: 1 } }).toArray();
   const erased = { votes: 0, remaining: { open: 0, recent: 0 } };
   progress(0, ids.length);
   for (const [done, { _id: serverId }] of ids.entries()) {
     const ofPlayer = { serverId, usernameKey: key };
-    const erasable = { ...ofPlayer, ...olderThan(since), $nor: [OPEN] };
+    const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [OPEN] };
     // Before the change: afterwards only votes that keep the name are found.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...OPEN });
-    erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [OPEN, olderThan(since)] });
-    erased.votes += dryRun ? await votes.countDocuments(erasable) : await eraseVotesOf(votes, erasable);
+    erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [OPEN, pastCooldown(now)] });
+    erased.votes += dryRun ? await votes.countDocuments(erasable) : await eraseVotesOf(votes, erasable, now);
     progress(done + 1, ids.length);
   }
   return erased;
 }
 
-/** Votes that block no vote and that no plugin can claim any more: cast, and released from a quarantine, before. */
-function olderThan(since: Date): Filter<Vote> {
-  return {
-    votedAt: { $lte: since },
-    'delivery.events': { $not: { $elemMatch: { kind: 'released', at: { $gt: since } } } },
-  };
-}
-
-/** Each vote by itself: a sharded cluster moves a vote to another shard only so, because its key changes. */
-async function eraseVotesOf(votes: Collection<Vote>, filter: Filter<Vote>): Promise<number> {
-  // No name has this key, because keys of names have no space at their beginning.
-  const key = ` erased ${randomUUID()}`;
-  const found = await votes.find(filter, { projection: { _id: 1 } }).toArray();
+async function eraseVotesOf(votes: Collection<Vote>, filter: Filter<Vote>, now: Date): Promise<number> {
+  const key = namelessKey(randomUUID());
+  const found = votes.find(filter, { projection: { serverId: 1, usernameKey: 1 } });
   let erased = 0;
-  for (const { _id } of found) {
-    const changed = await votes.updateOne({ ...filter, _id }, [
-      { $set: { username: ERASED_PLAYER, usernameKey: key } },
-      // Listeners may repeat the name in their answer.
-      { $unset: ['delivery.attempts.words', 'claim.key'] },
-    ]);
-    erased += changed.modifiedCount;
-  }
+  for (const vote of await found.toArray()) if (await removeName(votes, vote, key, now)) erased += 1;
   return erased;
 }
 

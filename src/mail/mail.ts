@@ -26,13 +26,13 @@ const mailDefinition = {
 } as const;
 
 /** How long the record of a mail is retained; its text is removed once it was sent or given up. */
-const TTL_MS = 7 * DAY;
+export const MAIL_TTL_MS = 7 * DAY;
 
 /** An outbox. Its messages are sent even after a failure of Redis or of workers. */
 function outboxSchema(collection: string): Schema {
   const schema = new Schema(mailDefinition, { collection });
   schema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
-  schema.index({ createdAt: 1 }, { expireAfterSeconds: TTL_MS / SECOND });
+  schema.index({ createdAt: 1 }, { expireAfterSeconds: MAIL_TTL_MS / SECOND });
   schema.index({ serverId: 1, createdAt: 1 }, { partialFilterExpression: { serverId: { $exists: true } } });
   schema.index({ heldAt: 1 }, { partialFilterExpression: { heldAt: { $exists: true } } });
   return schema;

@@ -20,13 +20,13 @@ const complaintDefinition = {
 } as const;
 
 /** How long a closed complaint is stored. */
-const TTL_MS = 90 * DAY;
+export const COMPLAINT_TTL_MS = 90 * DAY;
 
 /** A visitor's complaint about a server, for operators. */
 export const complaintSchema = new Schema(complaintDefinition, { collection: 'complaints' });
 complaintSchema.index({ at: 1, _id: 1 }, { partialFilterExpression: { isOpen: true } });
 complaintSchema.index({ serverId: 1 }, { partialFilterExpression: { isOpen: true } });
 complaintSchema.index({ userId: 1 }, { partialFilterExpression: { userId: { $exists: true } } });
-complaintSchema.index({ closedAt: 1 }, { expireAfterSeconds: TTL_MS / SECOND });
+complaintSchema.index({ closedAt: 1 }, { expireAfterSeconds: COMPLAINT_TTL_MS / SECOND });
 
 export type Complaint = InferRawDocType<typeof complaintDefinition>;

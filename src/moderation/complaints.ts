@@ -4,6 +4,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { type Clock, DAY } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
+import { defineMessage, t } from '../platform/language/t.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Server } from '../servers/server.ts';
@@ -22,14 +23,13 @@ const OF_A_NETWORK = { times: 5, windowMs: DAY };
 const MOST_OF_A_SERVER = 50;
 
 const complaintInput = z.object({
-  kind: z.enum(COMPLAINT_KINDS, 'choose a reason'),
+  kind: z.enum(COMPLAINT_KINDS, defineMessage('choose a reason')),
   text: z
     .string()
     .trim()
-    .refine(
-      (text) => [...text].length <= LONGEST_COMPLAINT,
-      `must have at most ${LONGEST_COMPLAINT} characters`,
-    ),
+    .refine((text) => [...text].length <= LONGEST_COMPLAINT, {
+      error: () => t('must have at most {max} characters', { max: LONGEST_COMPLAINT }),
+    }),
 });
 
 /**
@@ -46,7 +46,7 @@ export async function complain(
   from: { address: string; userId: ObjectId | null },
 ): Promise<Date | null> {
   const { kind, text } = parseInput(complaintInput, input);
-  if (kind === 'other' && !text) throw new InvalidDocumentError({ text: 'must not be empty' });
+  if (kind === 'other' && !text) throw new InvalidDocumentError({ text: t('must not be empty') });
   const retryAt = await takeAll(deps, byNetwork('complaint', from.address, OF_A_NETWORK));
   if (retryAt) return retryAt;
   const open = await deps.complaints.countDocuments({ serverId, isOpen: true }, { limit: MOST_OF_A_SERVER });

@@ -1,17 +1,26 @@
 import type { User } from '../accounts/user.ts';
+import { defineMessage } from '../platform/language/t.ts';
 
 /** What owners are notified about. Each kind goes by mail and to Discord; users and servers switch kinds off. */
 export const KINDS = {
   listener: {
-    title: 'Vote listener',
-    hint: 'It is paused because of an error, or unreachable for an hour; and when it works again.',
+    title: defineMessage('Vote listener'),
+    hint: defineMessage(
+      'It is paused because of an error, or unreachable for an hour; and when it works again.',
+    ),
   },
-  expiring: { title: 'Votes about to be given up', hint: 'A day before waiting votes expire.' },
-  server: { title: 'Server offline', hint: 'It is offline for 10 minutes; and when it is back.' },
-  review: { title: 'New reviews', hint: 'After an operator approved them.' },
+  expiring: {
+    title: defineMessage('Votes about to be given up'),
+    hint: defineMessage('A day before waiting votes expire.'),
+  },
+  server: {
+    title: defineMessage('Server offline'),
+    hint: defineMessage('It is offline for 10 minutes; and when it is back.'),
+  },
+  review: { title: defineMessage('New reviews'), hint: defineMessage('After an operator approved them.') },
   exclusion: {
-    title: 'Excluded votes',
-    hint: 'An operator takes votes out of the counts, or returns them.',
+    title: defineMessage('Excluded votes'),
+    hint: defineMessage('An operator takes votes out of the counts, or returns them.'),
   },
 } as const;
 

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import type { Config } from './config.ts';
+import { t } from './language/t.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -242,33 +243,36 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 export function parseHost(text: string): string {
   const host = text.trim();
   const bare = /^\[(.*)\]$/.exec(host)?.[1] ?? host;
-  if (bare !== host && !isIPv6(bare)) throw new HostError('Use square brackets only for an IPv6 address.');
+  if (bare !== host && !isIPv6(bare)) throw new HostError(t('Use square brackets only for an IPv6 address.'));
   if (isIP(bare) && !bare.includes('%')) return ipaddr.parse(bare).toString();
 
   refuseInvalidHost(host);
   const name = domainToASCII(host.replace(/\.$/, ''));
   const labels = name.split('.');
-  if (name.length > LONGEST_HOST) throw new HostError(`A host has at most ${LONGEST_HOST} characters.`);
+  if (name.length > LONGEST_HOST)
+    throw new HostError(t('A host has at most {max} characters.', { max: LONGEST_HOST }));
   if (isIP(name) || isNumber(lastLabel(host))) {
-    throw new HostError('Write an IPv4 address as four decimal numbers, like 203.0.113.7.');
+    throw new HostError(t('Write an IPv4 address as four decimal numbers, like 203.0.113.7.'));
   }
   if (!labels.every((label) => LABEL.test(label))) {
-    throw new HostError(`«${host}» is not a host name: write it like play.example.org.`);
+    throw new HostError(t('«{host}» is not a host name: write it like play.example.org.', { host }));
   }
   return name;
 }
 
 function refuseInvalidHost(host: string): void {
-  if (host === '') throw new HostError('The host is empty.');
-  if (host.length > LONGEST_HOST) throw new HostError(`A host has at most ${LONGEST_HOST} characters.`);
-  if (/[\s\p{C}]/u.test(host)) throw new HostError('A host has no white space and no invisible characters.');
+  if (host === '') throw new HostError(t('The host is empty.'));
+  if (host.length > LONGEST_HOST)
+    throw new HostError(t('A host has at most {max} characters.', { max: LONGEST_HOST }));
+  if (/[\s\p{C}]/u.test(host))
+    throw new HostError(t('A host has no white space and no invisible characters.'));
   if (host.includes('://'))
-    throw new HostError('Enter the host alone, without «://» and the text before it.');
-  if (/[/?#@\\]/.test(host)) throw new HostError('Enter the host alone, without a path or a user name.');
+    throw new HostError(t('Enter the host alone, without «://» and the text before it.'));
+  if (/[/?#@\\]/.test(host)) throw new HostError(t('Enter the host alone, without a path or a user name.'));
   if (/^(\[.*\]|[^:]*):\d*$/.test(host))
-    throw new HostError('Enter the host without a port: the port has its own field.');
+    throw new HostError(t('Enter the host without a port: the port has its own field.'));
   if (host.includes('%'))
-    throw new HostError('An IPv6 address with a zone («%…») works on one machine only.');
+    throw new HostError(t('An IPv6 address with a zone («%…») works on one machine only.'));
 }
 
 function lastLabel(host: string): string {

@@ -189,6 +189,13 @@ export const contact = z
   .max(200, CONTACT_RULE)
   .refine((value) => isWebAddress(value) || z.email().safeParse(value).success, CONTACT_RULE);
 
+/** A colour of the look: `#0f6168`. */
+export const colour = z
+  .string()
+  .trim()
+  .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0f6168')
+  .toLowerCase();
+
 const MAX_FOOTER_LINKS = 8;
 
 /** Links with a text each: `Discord https://discord.gg/abc, Our forum https://forum.example.org`. */

@@ -6,6 +6,7 @@ import { HOUR, MINUTE, SECOND } from './clock.ts';
 import {
   canaryList,
   cidrList,
+  colour,
   contact,
   durations,
   footerLinks,
@@ -21,6 +22,7 @@ import {
   trustProxy,
   wholeNumber,
 } from './config-values.ts';
+import { LANGUAGES } from './language/language.ts';
 
 /** The environment is invalid: one readable line for each error. */
 export class ConfigError extends Error {
@@ -73,6 +75,8 @@ const environment = z.object({
     .max(64, 'must have at most 64 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default('Tallyport'),
+  /** The language of the pages for visitors whose browser prefers none of them. */
+  DEFAULT_LANGUAGE: oneOf(LANGUAGES).default('en'),
   NOTICE: z
     .string()
     .trim()
@@ -84,6 +88,12 @@ const environment = z.object({
   /** A folder with the operator's pages (see site/site-pages.ts). */
   SITE_PAGES_DIR: z.string().optional(),
   FOOTER_LINKS: footerLinks.default([]),
+  /** The look of the pages (see site/look). */
+  ACCENT_COLOUR: colour.optional(),
+  LOGO: z.string().optional(),
+  /** How many months players' names stay in votes, and addresses in the audit log; 0: for ever. */
+  KEEP_PLAYER_NAMES_MONTHS: wholeNumber(0, 1_200).default(0),
+  KEEP_ADDRESSES_MONTHS: wholeNumber(0, 1_200).default(24),
   /** Used by older versions. If it is set, the web process logs what replaced it. */
   OPERATOR_PASSWORD_HASH: z.string().optional(),
   OPERATOR_TWO_FACTOR: oneOf(['required', 'optional']).default('required'),
@@ -142,6 +152,9 @@ export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
+/** The list of last month's top voters needs two months of names. */
+const LEAST_NAME_MONTHS = 3;
+
 /** Errors that concern several variables at once. */
 function crossVariableErrors(env: Environment): string[] {
   const errors: string[] = [];
@@ -170,6 +183,12 @@ function crossVariableErrors(env: Environment): string[] {
   }
   if (Boolean(env.DISCORD_CLIENT_ID) !== Boolean(env.DISCORD_CLIENT_SECRET)) {
     errors.push('DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET belong together: set both or neither');
+  }
+  const { KEEP_PLAYER_NAMES_MONTHS: months } = env;
+  if (months > 0 && months < LEAST_NAME_MONTHS) {
+    errors.push(
+      `KEEP_PLAYER_NAMES_MONTHS (${months}) must be 0 or at least ${LEAST_NAME_MONTHS}: the cooldown, claims and last month's top voters need the names`,
+    );
   }
   const shortest = 4 * env.LISTENER_TIMEOUT_MS + 2 * SECOND;
   if (env.LEASE_MS < shortest) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HostError, parseHost } from './address-guard.ts';
 import { InvalidDocumentError } from './document.ts';
+import { t, translated } from './language/t.ts';
 
 /**
  * Parses user input with its zod schema.
@@ -31,6 +32,10 @@ export const hostSchema = z.string({ error: 'must be text' }).transform((value, 
 
 /** Adds the field's name to a message that begins with "must": `queryPort` becomes "The query port must …". */
 function fieldError(field: string, message: string): string {
-  if (!message.startsWith('must ')) return message;
-  return `The ${field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)} ${message}.`;
+  const rule = translated(message);
+  if (!message.startsWith('must ')) return rule;
+  return t('The {field} {rule}.', {
+    field: field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+    rule,
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defineMessage, t } from './language/t.ts';
 
 /** The length of `value` in Unicode code points, which is how the API contract counts characters. */
 function codePoints(value: string): number {
@@ -13,44 +14,48 @@ function codePoints(value: string): number {
  */
 export function text({ min = 0, max }: { min?: number; max: number }) {
   return z
-    .string({ error: 'must be a string' })
+    .string({ error: defineMessage('must be a string') })
     .refine((value) => value.isWellFormed(), {
-      error: 'must be valid Unicode: it has an unpaired surrogate',
+      error: defineMessage('must be valid Unicode: it has an unpaired surrogate'),
       abort: true,
     })
     .refine((value) => min === 0 || codePoints(value) >= min, {
-      error: min === 1 ? 'must not be empty' : `must have at least ${min} characters`,
+      error: () => (min === 1 ? t('must not be empty') : t('must have at least {min} characters', { min })),
     })
-    .refine((value) => codePoints(value) <= max, { error: `must have at most ${max} characters` })
+    .refine((value) => codePoints(value) <= max, {
+      error: () => t('must have at most {max} characters', { max }),
+    })
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }
 
 /** A line of text that users see, trimmed. */
 export function shownText(maximum: number) {
   return z
-    .string({ error: 'must be text' })
+    .string({ error: defineMessage('must be text') })
     .transform((value) => value.trim())
     .pipe(text({ min: 1, max: maximum }))
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
-      error: 'must have no line breaks and no other control characters',
+      error: defineMessage('must have no line breaks and no other control characters'),
     })
-    .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), { error: 'must have a visible character' });
+    .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), {
+      error: defineMessage('must have a visible character'),
+    });
 }
 
 /** A text of several lines that users write: trimmed, with uniform line ends; it may be empty. */
 export function longText(maximum: number) {
   return z
-    .string({ error: 'must be text' })
+    .string({ error: defineMessage('must be text') })
     .transform((value) => value.replace(/\r\n?/g, '\n').trim())
     .pipe(text({ max: maximum }))
     .refine((value) => !/[^\P{Cc}\t\n]/u.test(value), {
-      error: 'must have no control characters but line breaks',
+      error: defineMessage('must have no control characters but line breaks'),
     });
 }
 
 /** An operator's reason for changing something that belongs to others. */
 export const reasonText = z
-  .string({ error: 'must say why' })
+  .string({ error: defineMessage('must say why') })
   .transform((value) => value.trim())
   .pipe(text({ max: 500 }))
-  .refine((value) => value.length > 0, { error: 'must say why' });
+  .refine((value) => value.length > 0, { error: defineMessage('must say why') });

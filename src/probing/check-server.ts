@@ -1,4 +1,5 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
+import { isProbed } from '../games/games.ts';
 import { type Source, statusAt } from '../history/current-status.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { storeSample } from '../history/store-sample.ts';
@@ -33,7 +34,7 @@ export type Checking = Waking &
  *   recorded.
  * - `stopped`: this process stops or is out of sockets; the server's state is unchanged.
  * - `limited`: an allowance of connections is used up, so the server is probed a minute later; its state is unchanged.
- * - `no-game`: the server has no game, so it cannot be queried.
+ * - `no-game`: the server has no game, or one that cannot be queried.
  */
 export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
@@ -105,7 +106,7 @@ type CheckOptions = {
 
 async function check(deps: Checking, server: WithId<Server>, options: CheckOptions): Promise<Checked> {
   const { game, address, port, queryPort, probe: before } = server;
-  if (!game) return { kind: 'no-game' };
+  if (!game || !isProbed(game)) return { kind: 'no-game' };
   const startedAt = deps.clock.now();
   const target = { game, host: address, port, queryPort: queryPort ?? null };
   const probe = await queryTwice(deps.ask, target, options);

@@ -19,6 +19,7 @@ import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
 import { discordMessageSchema, type Mail, mailSchema } from '../mail/mail.ts';
+import { type Announcement, announcementSchema } from '../moderation/announcement.ts';
 import { type Complaint, complaintSchema } from '../moderation/complaint.ts';
 import { type DiscordWebhook, discordWebhookSchema } from '../notifications/discord/discord-webhook.ts';
 import { type SentNotifications, sentNotificationsSchema } from '../notifications/sent-notifications.ts';
@@ -67,6 +68,7 @@ const MODELS = {
   votes: define<Vote>('Vote', voteSchema),
   voteCounters: define<VoteCounter>('VoteCounter', voteCounterSchema),
   voteExclusions: define<VoteExclusion>('VoteExclusion', voteExclusionSchema),
+  announcements: define<Announcement>('Announcement', announcementSchema),
   complaints: define<Complaint>('Complaint', complaintSchema),
   usedProofs: define<UsedProof>('UsedProof', usedProofSchema),
   voteOrigins: define<VoteOrigin>('VoteOrigin', voteOriginSchema),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
+import { defineMessage } from '../platform/language/t.ts';
 import { longText } from '../platform/text.ts';
 import type { Review } from './review.ts';
 
@@ -12,7 +13,9 @@ type Answering = { reviews: Collection<Review>; auditLog: Collection<AuditEntry>
 export const LONGEST_ANSWER = 2_000;
 
 const schema = z.object({
-  answer: longText(LONGEST_ANSWER).refine((value) => value !== '', { error: 'must not be empty' }),
+  answer: longText(LONGEST_ANSWER).refine((value) => value !== '', {
+    error: defineMessage('must not be empty'),
+  }),
 });
 
 /**

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
+import { defineMessage } from '../platform/language/t.ts';
 import { longText } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Review } from './review.ts';
@@ -10,7 +11,7 @@ import type { Review } from './review.ts';
 /** The most code points that a review may have. */
 export const LONGEST_REVIEW = 2_000;
 
-const ratingRule = 'must be a whole number, 1 to 5';
+const ratingRule = defineMessage('must be a whole number, 1 to 5');
 
 /** A new review. Empty content counts as none. */
 export const newReview = z.object({

@@ -4,6 +4,7 @@ import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
+import { defineMessage } from '../platform/language/t.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { text } from '../platform/text.ts';
 import {
@@ -35,11 +36,11 @@ export class TokenMadeError extends Error {
 
 const naming = z.object({
   name: z
-    .string({ error: 'must be text' })
+    .string({ error: defineMessage('must be text') })
     .transform((value) => value.trim())
     .pipe(text({ min: 1, max: 60 }))
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
-      error: 'must have no line breaks and no other control characters',
+      error: defineMessage('must have no line breaks and no other control characters'),
     }),
 });
 

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import type { Clock } from '../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
+import { defineMessage, t } from '../platform/language/t.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { addressHolder, type ServerAddress } from './listed-addresses.ts';
 import type { Server } from './server.ts';
@@ -45,9 +46,12 @@ export class TooManyDraftsError extends Error {
 }
 
 /** The errors of an address that only the operator can decide about. */
-export const TAKEN =
-  'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.';
-export const MOVE_TAKEN = 'Another server is listed there. If it is yours, ask the operator of this listing.';
+export const TAKEN = defineMessage(
+  'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.',
+);
+export const MOVE_TAKEN = defineMessage(
+  'Another server is listed there. If it is yours, ask the operator of this listing.',
+);
 
 /**
  * Checks that no server with an owner is listed at an address.
@@ -57,7 +61,7 @@ export const MOVE_TAKEN = 'Another server is listed there. If it is yours, ask t
 async function requireFree(deps: Drafting, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
   const { kind } = await addressHolder(deps, wanted, ownerId);
   if (kind === 'own')
-    throw new InvalidDocumentError({ address: 'You have listed this address and port already.' });
+    throw new InvalidDocumentError({ address: t('You have listed this address and port already.') });
   if (kind === 'other') throw new InvalidDocumentError({ address: TAKEN });
 }
 
@@ -87,7 +91,7 @@ export async function saveDraft(
     )
     .catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
-      throw new InvalidDocumentError({ address: 'You have another draft of this address and port.' });
+      throw new InvalidDocumentError({ address: t('You have another draft of this address and port.') });
     });
   return changed || draftId ? changed : insertDraft(deps, ownerId, settings);
 }
@@ -171,10 +175,10 @@ export async function saveMove(
   const { serverDrafts, clock } = deps;
   const wanted = parseInput(addressSettings, input);
   if (wanted.address === server.address && wanted.port === server.port)
-    throw new InvalidDocumentError({ address: 'This is where the server is already.' });
+    throw new InvalidDocumentError({ address: t('This is where the server is already.') });
   const holder = await addressHolder(deps, wanted, ownerId);
   if (holder.kind === 'own')
-    throw new InvalidDocumentError({ address: 'Another server of yours is listed there.' });
+    throw new InvalidDocumentError({ address: t('Another server of yours is listed there.') });
   if (holder.kind !== 'nobody')
     throw new InvalidDocumentError({
       address: MOVE_TAKEN,

@@ -4,6 +4,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
+import { defineMessage, t } from '../platform/language/t.ts';
 import { longText, shownText } from '../platform/text.ts';
 import { languageOf } from './languages.ts';
 import {
@@ -22,9 +23,9 @@ import { readTags, type TagList } from './tag-list.ts';
 const LONGEST_LINK = 500;
 
 const absent = z.literal('').transform(() => undefined);
-const trimmed = z.string({ error: 'must be text' }).transform((value) => value.trim());
-const linkRule = 'must be an address that begins with https://, such as https://example.org';
-const inviteRule = 'must be an invite such as https://discord.gg/AbCdEf';
+const trimmed = z.string({ error: defineMessage('must be text') }).transform((value) => value.trim());
+const linkRule = defineMessage('must be an address that begins with https://, such as https://example.org');
+const inviteRule = defineMessage('must be an invite such as https://discord.gg/AbCdEf');
 
 /** An https URL with a host name. Without a scheme, `https://` is added; `undefined` when empty. */
 const link = trimmed.transform((value, context) => {
@@ -66,10 +67,14 @@ const languages = trimmed.transform((value, context) => {
   for (const name of names.filter(Boolean)) {
     const code = languageOf(name);
     if (code) codes.add(code);
-    else context.addIssue({ code: 'custom', message: `«${name.slice(0, 40)}» is not a known language.` });
+    else
+      context.addIssue({
+        code: 'custom',
+        message: t('«{name}» is not a known language.', { name: name.slice(0, 40) }),
+      });
   }
   if (codes.size > MOST_LANGUAGES)
-    context.addIssue({ code: 'custom', message: `must be at most ${MOST_LANGUAGES}` });
+    context.addIssue({ code: 'custom', message: t('must be at most {most}', { most: MOST_LANGUAGES }) });
   return [...codes];
 });
 
@@ -80,7 +85,7 @@ const profileInput = z.object({
     .array(z.string())
     .transform((tags) => [...new Set(tags)])
     .refine((tags) => tags.length <= MOST_TAGS_OF_A_SERVER, {
-      error: `must be at most ${MOST_TAGS_OF_A_SERVER}`,
+      error: () => t('must be at most {most}', { most: MOST_TAGS_OF_A_SERVER }),
     }),
   languages,
   website: link,
@@ -116,7 +121,9 @@ export async function readProfile(
   const known = new Set((await readTags({ tagLists })).map(({ key }) => key));
   const unknown = data.tags.find((tag) => !known.has(tag));
   if (unknown !== undefined)
-    throw new InvalidDocumentError({ tags: `«${unknown.slice(0, 40)}» is no longer in the list of tags.` });
+    throw new InvalidDocumentError({
+      tags: t('«{tag}» is no longer in the list of tags.', { tag: unknown.slice(0, 40) }),
+    });
   return Object.fromEntries(
     Object.entries(data).filter(([, value]) => value !== undefined && value.length > 0),
   );

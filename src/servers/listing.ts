@@ -1,4 +1,5 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
+import { isProbed } from '../games/games.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
@@ -22,8 +23,15 @@ export const PROBE_INTERVAL_SECONDS = 300;
 /** The settings that decide where and how a server is probed. */
 const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
 
-/** The state of a server that was never probed: due at once. */
-export function newProbeState(now: Date): ProbeState {
+/** When a server is probed next whose game cannot be queried. A server without a game is in no index of due ones. */
+const NEVER = new Date('9999-12-31T00:00:00.000Z');
+
+function firstProbeAt(game: string | null | undefined, now: Date): Date {
+  return game && !isProbed(game) ? NEVER : now;
+}
+
+/** The state of a server that was never probed: due at once, unless its game cannot be queried. */
+export function newProbeState(now: Date, game?: string | null): ProbeState {
   return {
     status: 'unknown',
     latencyMs: null,
@@ -34,7 +42,7 @@ export function newProbeState(now: Date): ProbeState {
     failingSince: null,
     offlineSince: null,
     intervalSeconds: PROBE_INTERVAL_SECONDS,
-    nextAt: now,
+    nextAt: firstProbeAt(game, now),
     urgent: true,
     scheduledAt: now,
     claim: null,
@@ -114,7 +122,7 @@ export function newListing({
       uptimePercentage: null,
       probedUptime: null,
     },
-    probe: newProbeState(now),
+    probe: newProbeState(now, settings.game),
     lastReport: null,
   };
 }
@@ -124,7 +132,8 @@ const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
 
 /**
  * Changes the settings of a listed server. A new name gives it a new slug; its earlier slugs still lead to it. A
- * change of a probe setting resets the probe state: a running probe no longer counts, and the next one is due at once.
+ * change of a probe setting resets the probe state: a running probe no longer counts, and the next one is due at once,
+ * if the game can be queried.
  *
  * @returns the server as it is now; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -167,7 +176,7 @@ async function applyChanges(
   const { _id, name, slug: before } = existing;
   const slug = settings.name === undefined ? before : await slugForName(servers, existing, settings.name);
   const update = PROBE_SETTINGS.some((key) => key in settings)
-    ? withProbeReset(settings, now)
+    ? withProbeReset(settings, 'game' in settings ? settings.game : existing.game, now)
     : { $set: settings };
   const slugs = { $each: [before, slug] };
   const renaming = { ...update, $set: { ...update.$set, slug }, $addToSet: { slugs } };
@@ -189,7 +198,11 @@ function changed(existing: WithId<Server>, settings: Partial<ServerSettings>): P
   return Object.fromEntries(entries.filter(([key, value]) => (existing[key] ?? null) !== value));
 }
 
-function withProbeReset(settings: Partial<ServerSettings>, now: Date): UpdateFilter<Server> {
+function withProbeReset(
+  settings: Partial<ServerSettings>,
+  game: string | null | undefined,
+  now: Date,
+): UpdateFilter<Server> {
   return {
     $set: {
       ...settings,
@@ -199,7 +212,7 @@ function withProbeReset(settings: Partial<ServerSettings>, now: Date): UpdateFil
       'probe.failingSince': null,
       'probe.offlineSince': null,
       'probe.intervalSeconds': PROBE_INTERVAL_SECONDS,
-      'probe.nextAt': now,
+      'probe.nextAt': firstProbeAt(game, now),
       'probe.urgent': true,
       'probe.claim': null,
     },

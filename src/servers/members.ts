@@ -7,6 +7,7 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
+import { defineMessage, t } from '../platform/language/t.ts';
 import { type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { roleOf } from './ownership.ts';
@@ -31,10 +32,10 @@ const INVITATIONS = { times: 20, windowMs: DAY };
 
 const invitation = z.object({
   email: z
-    .email('must be an e-mail address')
+    .email(defineMessage('must be an e-mail address'))
     .max(254)
     .transform((email) => email.toLowerCase()),
-  role: z.enum(MEMBER_ROLES, 'choose one of these'),
+  role: z.enum(MEMBER_ROLES, defineMessage('choose one of these')),
 });
 
 /**
@@ -54,7 +55,7 @@ export async function inviteMember(
   const { email, role } = parseInput(invitation, { ...input, email: input.email.trim() });
   const user = await deps.users.findOne({ email });
   if (user && roleOf(server, user._id))
-    throw new InvalidDocumentError({ email: 'this user has a role already' });
+    throw new InvalidDocumentError({ email: t('this user has a role already') });
   const retryAt = await useAllowance(deps, `invite:${by._id.toHexString()}`, INVITATIONS);
   if (retryAt) return retryAt;
   const now = deps.clock.now();
@@ -66,7 +67,9 @@ export async function inviteMember(
     [{ $set: { invitations: { $concatArrays: [others, [{ $literal: entry }]] } } }],
   );
   if (matchedCount === 0)
-    throw new InvalidDocumentError({ email: `a server has at most ${MOST_MEMBERS} members and invitations` });
+    throw new InvalidDocumentError({
+      email: t('a server has at most {most} members and invitations', { most: MOST_MEMBERS }),
+    });
   await recordAudit(deps, {
     by: by.email,
     action: 'member.invite',

@@ -1,22 +1,23 @@
 import { z } from 'zod';
-import { GameError, gameOf } from '../games/games.ts';
+import { GameError, knownGame } from '../games/games.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
+import { defineMessage } from '../platform/language/t.ts';
 import { shownText } from '../platform/text.ts';
 
-const portRule = 'must be a whole number, 1 to 65535';
+const portRule = defineMessage('must be a whole number, 1 to 65535');
 const port = z
   .int({ error: portRule })
   .min(1, { error: portRule })
   .max(65_535, { error: portRule })
   .refine((value) => !isRefusedPort(value), {
-    error: 'must not be 22, 25, 465 or 587: these are for mail and remote shells',
+    error: defineMessage('must not be 22, 25, 465 or 587: these are for mail and remote shells'),
   });
 
-/** A game that supports queries, in any known spelling. Stored as gamedig's id (see `gameOf`). */
+/** A game of the list, in any known spelling. Stored as gamedig's id. Some games are not probed (see `isProbed`). */
 const game = shownText(50).transform((value, context) => {
   try {
-    return gameOf(value).id;
+    return knownGame(value).id;
   } catch (error) {
     if (!(error instanceof GameError)) throw error;
     context.addIssue({ code: 'custom', message: error.message });
@@ -35,13 +36,13 @@ export const serverSettings = z.object({
   queryPort: port.nullable(),
   game: game.nullable(),
   countryCode: z
-    .string({ error: 'must be text' })
+    .string({ error: defineMessage('must be text') })
     .transform((value) => value.trim().toUpperCase())
     .refine((value) => /^[A-Z]{2}$/.test(value), {
-      error: 'must have two letters (ISO 3166-1), such as DE',
+      error: defineMessage('must have two letters (ISO 3166-1), such as DE'),
     })
     .nullable(),
-  isPremium: z.boolean({ error: 'must be true or false' }),
+  isPremium: z.boolean({ error: defineMessage('must be true or false') }),
 });
 
 export type ServerSettings = z.output<typeof serverSettings>;

@@ -175,6 +175,8 @@ const serverDefinition = {
   probe: { type: new Schema(probeState, nested), required: true },
   /** The time of the first report, also an imported one; absent before it. No reports exist before this time. */
   firstReportAt: { type: Date },
+  /** Older votes of it have no player's name any more (`KEEP_PLAYER_NAMES_MONTHS`). Absent: no name was removed. */
+  votesNamedSince: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },
   unusualVotes: { type: new Schema(unusualVotes, nested) },

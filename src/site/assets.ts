@@ -1,15 +1,25 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../platform/config.ts';
 import { encodedFor } from '../process/compressed.ts';
+import { accentRules } from './look/accent.ts';
+import { type Logo, readLogo } from './look/logo.ts';
 
 /** Its version is part of its path, and of the imports in scripts/solve.js. */
 const ALTCHA = 'altcha-lib-2.8.0';
 
 const require = createRequire(import.meta.url);
 const here = (file: string) => new URL(file, import.meta.url);
+
+/** An SVG that is opened by itself runs no script and loads nothing. */
+const OF_IMAGES = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+};
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
@@ -33,21 +43,27 @@ const FILES = [
   },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
   { name: 'solve.js', file: here('./scripts/solve.js'), type: JAVASCRIPT },
-  { name: 'tallyport.svg', file: here('./tallyport.svg'), type: 'image/svg+xml' },
   ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map(ofAltcha),
 ] as const;
 
 export type AssetName = (typeof FILES)[number]['name'];
 
 export type Assets = {
+  /** The operator's logo, or ours. */
+  logo: Logo & { path: string; isOwn: boolean };
   /** The path of a file under the site's base. It contains the content's hash, so caches may keep it for ever. */
   path(name: AssetName): string;
   /** Registers the routes. */
   serve(app: FastifyInstance): void;
 };
 
-async function compress({ name, file, type }: (typeof FILES)[number]) {
-  const plain = await readFile(file);
+type Look = Pick<Config, 'ACCENT_COLOUR' | 'LOGO'>;
+
+async function read({ name, file, type }: (typeof FILES)[number]) {
+  return compress({ name, type }, await readFile(file));
+}
+
+function compress({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
   return {
     name,
@@ -57,20 +73,38 @@ async function compress({ name, file, type }: (typeof FILES)[number]) {
   };
 }
 
-let compressed: ReturnType<typeof compress>[] | undefined;
+let compressed: ReturnType<typeof read>[] | undefined;
 
-/** Reads and compresses the site's files, once in a process: the best compression takes a tenth of a second. */
-export async function loadAssets(): Promise<Assets> {
-  compressed ??= FILES.map(compress);
-  const loaded = await Promise.all(compressed);
-  const paths = new Map<AssetName, string>(loaded.map(({ name, path }) => [name, path]));
+/**
+ * Reads and compresses the site's files, once in a process: the best compression takes a tenth of a second. The operator's
+ * colour and logo come after that.
+ *
+ * @throws {ConfigError} when the logo cannot be used
+ */
+export async function loadAssets({ ACCENT_COLOUR: colour, LOGO: file }: Look): Promise<Assets> {
+  compressed ??= FILES.map(read);
+  const ours = await Promise.all(compressed);
+  const logo = await readLogo(file ?? fileURLToPath(here('./tallyport.svg')));
+  const logoFile = compress({ name: `logo.${logo.extension}`, type: logo.type }, logo.bytes);
+  const rules = Buffer.from(colour === undefined ? '' : accentRules(colour));
+  const loaded = [
+    logoFile,
+    ...ours.map((one) =>
+      colour !== undefined && one.type.startsWith('text/css')
+        ? compress(one, Buffer.concat([one.bodies.identity, rules]))
+        : one,
+    ),
+  ];
+  const paths = new Map<string, string>(loaded.map(({ name, path }) => [name, path]));
   return {
+    logo: { ...logo, path: logoFile.path, isOwn: file !== undefined },
     path: (name) => paths.get(name) ?? '',
     serve(app) {
       for (const { path, type, bodies } of loaded) {
         app.get(path, { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
           return reply
             .header('cache-control', 'public, max-age=31536000, immutable')
+            .headers(type.startsWith('image/') ? OF_IMAGES : {})
             .type(type)
             .send(encodedFor(request, reply, bodies));
         });

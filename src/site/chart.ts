@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { t } from '../platform/language/t.ts';
 import type { Content, Html } from './html.ts';
 
 /**
@@ -30,7 +31,7 @@ export function barChart(chart: Chart): Html {
   const bars = chart.points.map(({ label, value }, index) => {
     const [x, width] = [round(index * step + step * 0.12), round(step * 0.76)];
     if (value === null)
-      return html`<rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>${label}: unknown</title></rect>`;
+      return html`<rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>${t('{label}: unknown', { label })}</title></rect>`;
     const height = round((value / top) * HEIGHT);
     return html`<g><title>${label}: ${chart.shown(value)}</title>
       <rect class="reach" x="${round(index * step)}" y="0" width="${round(step)}" height="${HEIGHT}" />
@@ -68,7 +69,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
 
 /** Tooltips: each point covers its own part of the width. */
 function tips({ points, shown }: Chart, step: number): Html {
-  const parts = points.map(({ label, value, reason = 'unknown', at }, index) => {
+  const parts = points.map(({ label, value, reason = t('unknown'), at }, index) => {
     const from = Math.max((index - 0.5) * step, 0);
     const width = Math.min((index + 0.5) * step, WIDTH) - from;
     return html`<rect x="${round(from)}" width="${round(width)}"${at ? html` data-at="${String(at.getTime())}"` : ''}><title>${label}: ${value === null ? reason : shown(value)}</title></rect>`;
@@ -143,8 +144,8 @@ function figureOf(
       ${drawing}
     </svg>
     <div class="chart-times" aria-hidden="true">${labelled.map((point) => html`<span>${point?.at ? html`<time datetime="${point.at.toISOString()}" data-local="short">${point.label}</time>` : (point?.label ?? '')}</span>`)}</div>
-    <p class="chart-value small soft" aria-hidden="true">Touch the chart to read its values.</p>
-    <details class="chart-numbers"><summary>Show as a table</summary>${numbers}</details>
+    <p class="chart-value small soft" aria-hidden="true">${t('Touch the chart to read its values.')}</p>
+    <details class="chart-numbers"><summary>${t('Show as a table')}</summary>${numbers}</details>
   </figure>`;
 }
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { t } from '../platform/language/t.ts';
 import type { Content } from './html.ts';
 import type { Site } from './site-settings.ts';
 
@@ -17,11 +18,11 @@ export function contactHref({
 export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Content {
   const href = contactHref(site);
   if (href === null) return '';
-  return html`<p>Contact: <a href="${href}">${site.contact ?? 'the operator of this listing'}</a></p>`;
+  return html`<p>${t('Contact: <a>{contact}</a>', { a: (text) => html`<a href="${href}">${text}</a>`, contact: site.contact ?? t('the operator of this listing') })}</p>`;
 }
 
 /** The same as text after a sentence, for messages that cannot contain a link. */
 export function contactWords({ url, pages, contact }: Pick<Site, 'url' | 'pages' | 'contact'>): string {
   const where = contact ?? (pages.has('contact') ? `${url}/contact` : undefined);
-  return where === undefined ? '' : ` Contact: ${where}`;
+  return where === undefined ? '' : ` ${t('Contact: {where}', { where })}`;
 }

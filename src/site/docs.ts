@@ -65,10 +65,6 @@ async function backTo(href: string, name: string): Promise<string> {
  * Scalar's remote fonts, telemetry, proxy and AI services are off.
  */
 export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
-  const icon = await readFile(new URL('./tallyport.svg', import.meta.url));
-  app.get('/docs/tallyport.svg', { schema: { hide: true } }, async (_request, reply) =>
-    reply.header('cache-control', 'max-age=3600').type('image/svg+xml').send(icon),
-  );
   app.addHook('onRequest', async (request, reply) => {
     // Scalar builds a URL from the Host header and would throw on an invalid one.
     if (URL.canParse(`http://${request.hostname}`)) return;
@@ -109,7 +105,7 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
       url: openApiUrl,
       cdn: `js/scalar.js?v=${version}`,
       pageTitle: 'Tallyport API',
-      favicon: `${app.prefix}/docs/tallyport.svg`,
+      favicon: app.site.logo.href,
       withDefaultFonts: false,
       telemetry: false,
       proxyUrl: '',

@@ -1,6 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { after, SECOND } from '../platform/clock.ts';
+import { inLanguage } from '../platform/language/language.ts';
+import { defineMessage, type Text, t, translated } from '../platform/language/t.ts';
 import { codeOfStatus } from '../process/error-codes.ts';
 import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../process/http-errors.ts';
 import type { Content } from './html.ts';
@@ -24,25 +26,27 @@ export class PageError extends Error {
   }
 }
 
-const TITLES: Record<number, string> = {
-  400: 'Invalid request',
-  401: 'Sign in first',
-  403: 'Access denied',
-  404: 'Page not found',
-  405: 'Method not allowed',
-  409: 'Conflict',
-  413: 'Request too large',
-  415: 'Unsupported content type',
-  429: 'Too many requests',
-  500: 'Something went wrong on our side',
-  503: 'Temporarily unavailable',
+const TITLES: Record<number, Text> = {
+  400: defineMessage('Invalid request'),
+  401: defineMessage('Sign in first'),
+  403: defineMessage('Access denied'),
+  404: defineMessage('Page not found'),
+  405: defineMessage('Method not allowed'),
+  409: defineMessage('Conflict'),
+  413: defineMessage('Request too large'),
+  415: defineMessage('Unsupported content type'),
+  429: defineMessage('Too many requests'),
+  500: defineMessage('Something went wrong on our side'),
+  503: defineMessage('Temporarily unavailable'),
 };
 
-const HELP: Record<number, string> = {
-  404: 'Check the address. The page may have been removed.',
-  429: 'No data was lost. Repeat your request then.',
-  500: 'We have logged this error under the number below. Try again in a minute. Accepted votes are safe.',
-  503: 'Accepted votes are safe.',
+const HELP: Record<number, Text> = {
+  404: defineMessage('Check the address. The page may have been removed.'),
+  429: defineMessage('No data was lost. Repeat your request then.'),
+  500: defineMessage(
+    'We have logged this error under the number below. Try again in a minute. Accepted votes are safe.',
+  ),
+  503: defineMessage('Accepted votes are safe.'),
 };
 
 /** Handles the errors of every route: browsers get a page, other clients the API's JSON. */
@@ -60,9 +64,8 @@ export function handleErrors(app: FastifyInstance): void {
     logRefusal(request, error, refusal);
     // The route's pattern if there is one: the same path can be spelled in many ways.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
-    return isApi || !wantsPage(request)
-      ? sendRefusal(reply, refusal)
-      : sendErrorPage(request, reply, refusal);
+    if (isApi || !wantsPage(request)) return sendRefusal(reply, refusal);
+    return inLanguage(request.language, () => sendErrorPage(request, reply, refusal));
   });
 }
 
@@ -72,13 +75,15 @@ function sendErrorPage(
   { status, sentence, headers = {} }: Refusal,
 ): Promise<FastifyReply> {
   const { site } = request.server;
+  const help = HELP[status];
   const page = layout(site, request.signedIn?.user ?? null, {
-    title: TITLES[status] ?? 'Error',
+    title: t(TITLES[status] ?? 'Error'),
     width: 'narrow',
-    path: request.url,
-    body: html`<h1>${TITLES[status] ?? 'Error'}</h1>
-      <p>${sentence}</p>
-      ${HELP[status] ? html`<p class="soft">${HELP[status]}</p>` : ''}
+    path: request.url.split('?')[0] ?? '',
+    isLanguageInAddress: false,
+    body: html`<h1>${t(TITLES[status] ?? 'Error')}</h1>
+      <p>${translated(sentence)}</p>
+      ${help ? html`<p class="soft">${t(help)}</p>` : ''}
       ${retry(headers)} ${nextSteps(site, request, status)}`,
   });
   return sendHtml(reply.headers(headers), page, status);
@@ -90,25 +95,25 @@ function retry(headers: Record<string, string>): Content {
   if (!(seconds > 0)) return '';
   const now = new Date();
   const at = after(now, seconds * SECOND);
-  return html`<p>You can try again <strong>${relative(at, now)}</strong>, at ${seconds < 60 ? exactTime(at) : time(at)}.</p>`;
+  return html`<p>${t('You can try again <strong>{time}</strong>, at {at}.', { time: relative(at, now), at: seconds < 60 ? exactTime(at) : time(at) })}</p>`;
 }
 
 /** Links to other pages. */
 function nextSteps({ base }: Site, request: FastifyRequest, status: number): Content {
   const again =
     request.method === 'GET' && [429, 500, 503].includes(status)
-      ? html`<a class="button" href="">Try again</a>`
+      ? html`<a class="button" href="">${t('Try again')}</a>`
       : '';
   return html`${
     status === 404
-      ? html`<form method="get" action="${base}/" class="filters" role="search" aria-label="Servers">
-        ${textField({ name: 'q', label: 'Find a server', type: 'search', maxlength: 100, spellcheck: false })}
-        <button type="submit">Find</button>
+      ? html`<form method="get" action="${base}/" class="filters" role="search" aria-label="${t('Servers')}">
+        ${textField({ name: 'q', label: t('Find a server'), type: 'search', maxlength: 100, spellcheck: false })}
+        <button type="submit">${t('Find')}</button>
       </form>`
       : ''
   }
-    <p class="actions">${again}<a class="button quiet" href="${base}/">Go to the ranking</a></p>
-    ${status === 500 ? html`<p class="soft small">Error number for the operator: <span class="mono">${request.id}</span></p>` : ''}`;
+    <p class="actions">${again}<a class="button quiet" href="${base}/">${t('Go to the ranking')}</a></p>
+    ${status === 500 ? html`<p class="soft small">${t('Error number for the operator: <span>{id}</span>', { span: (text) => html`<span class="mono">${text}</span>`, id: request.id })}</p>` : ''}`;
 }
 
 function retryAfter({ retryAt }: PageError): Record<string, string> {

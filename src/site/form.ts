@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { InvalidDocumentError } from '../platform/document.ts';
+import { t, translated } from '../platform/language/t.ts';
 
 /** The entered values of a form, to show them again, and the error of each field. */
 export type Typed = { values: Record<string, string>; errors: Record<string, string> };
@@ -33,7 +34,8 @@ export function queryText(values: Record<string, string | undefined>): string {
 }
 
 /** Turns a rule into a sentence: `must not be empty` becomes `Must not be empty.` */
-function asSentence(rule: string): string {
+function asSentence(english: string): string {
+  const rule = translated(english);
   const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
@@ -51,7 +53,7 @@ export function readForm<S extends z.ZodType>(
   const empty = Object.fromEntries(missing.map((name) => [name, '']));
   const emptyErrors = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
   // An optional field must be sent too: a missing one must not clear the stored value.
-  for (const name of missing) errors[name] = emptyErrors[name] ?? 'This field is missing.';
+  for (const name of missing) errors[name] = emptyErrors[name] ?? t('This field is missing.');
   return { data: null, typed: { values, errors } };
 }
 

@@ -1,19 +1,11 @@
 import type { GreyReason, History, HistoryPoint, UptimeDay } from '../history/history.ts';
 import { inSlots } from '../history/history-slots.ts';
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { defineMessage, type Text, t } from '../platform/language/t.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';
 import type { Html } from './html.ts';
 import { dataTable } from './parts.ts';
-import { count, counted, day, decimal, duration, localTime, shortDay } from './words.ts';
-
-const dayOfYear = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
-const shortHour = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
+import { count, counted, day, dayText, decimal, duration, localTime, shortDay, shortTime } from './words.ts';
 
 /** Approximate numbers of slots in a line and of rows in its table. They keep the page small for old servers. */
 const MAX_SLOTS = 96;
@@ -27,10 +19,10 @@ function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: 
   return { slotMs: days(MAX_SLOTS), rowMs: days(MAX_ROWS), stepMs: DAY };
 }
 
-const WHY_UNKNOWN: Record<GreyReason, string> = {
-  'no-data': 'no checks were made',
-  unconfirmed: 'a failed check was not confirmed',
-  canary: 'our own network was down',
+const WHY_UNKNOWN: Record<GreyReason, Text> = {
+  'no-data': defineMessage('no checks were made'),
+  unconfirmed: defineMessage('a failed check was not confirmed'),
+  canary: defineMessage('our own network was down'),
 };
 
 type Level = {
@@ -44,11 +36,11 @@ type Level = {
 /** A line of players or latency over the range of `history`. */
 function levelChart({ title, history, now, unit, of }: Level): Html {
   const { slotMs, rowMs, ...step } = slotLengths(history);
-  const format = slotMs < DAY ? shortHour : dayOfYear;
+  const format = slotMs < DAY ? shortTime : dayText;
   return lineChart({
     title,
     points: inSlots(history.points, { slotMs, ...step, now }).map((point) => ({
-      label: format.format(point.at),
+      label: format(point.at),
       ...(slotMs < DAY ? { at: point.at } : {}),
       value: of(point),
       reason: whyNone(point),
@@ -59,9 +51,9 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
       caption: title,
       rows: inSlots(history.points, { slotMs: rowMs, ...step, now }).toReversed(),
       columns: [
-        { title: 'From', heads: true, cell: ({ at }) => (rowMs < DAY ? localTime(at) : day(at)) },
+        { title: t('From'), heads: true, cell: ({ at }) => (rowMs < DAY ? localTime(at) : day(at)) },
         {
-          title: 'Average',
+          title: t('Average'),
           kind: 'number',
           cell: (point) => {
             const value = of(point);
@@ -77,18 +69,18 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
 /** Why a chart is empty. For a server that was online, only latency can be unknown. */
 function whyEmpty({ resolution, points }: History): string {
   const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
-  if (shares.some((share) => share > 0)) return 'No latency data for this period.';
-  if (shares.length > 0) return 'The server was not online in this period.';
-  if (points.length > 0) return 'Status unknown in this period.';
+  if (shares.some((share) => share > 0)) return t('No latency data for this period.');
+  if (shares.length > 0) return t('The server was not online in this period.');
+  if (points.length > 0) return t('Status unknown in this period.');
   return resolution === 'days'
-    ? 'No data yet. The first full day appears tomorrow.'
-    : 'No data yet: the server has not been checked and has not reported.';
+    ? t('No data yet. The first full day appears tomorrow.')
+    : t('No data yet: the server has not been checked and has not reported.');
 }
 
 /** Why a point has no value. */
 function whyNone({ onlineShare, reason }: HistoryPoint): string {
-  if (onlineShare === 0) return 'offline';
-  return reason === null ? 'unknown' : `unknown: ${WHY_UNKNOWN[reason]}`;
+  if (onlineShare === 0) return t('offline');
+  return reason === null ? t('unknown') : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
 }
 
 export function playersChart(title: string, history: History, now: Date): Html {
@@ -102,17 +94,20 @@ export function latencyChart(title: string, history: History, now: Date): Html {
 export function votesChart(votes: { day: string; votes: number }[]): Html {
   const total = votes.reduce((sum, { votes }) => sum + votes, 0);
   return barChart({
-    title: `Votes per day: ${counted(total, 'vote')} in ${votes.length} days`,
+    title: t('Votes per day: {votes} in {days} days', {
+      votes: counted(total, 'vote'),
+      days: votes.length,
+    }),
     points:
       total === 0 ? [] : votes.map(({ day, votes }) => ({ label: shortDay(new Date(day)), value: votes })),
     shown: (value) => count(value),
-    empty: `No votes in the last ${votes.length} days.`,
+    empty: t('No votes in the last {days} days.', { days: votes.length }),
     numbers: dataTable({
-      caption: 'Votes per day',
+      caption: t('Votes per day'),
       rows: votes.toReversed(),
       columns: [
-        { title: 'Day', heads: true, cell: (row) => day(new Date(row.day)) },
-        { title: 'Votes', kind: 'number', cell: (row) => count(row.votes) },
+        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
+        { title: t('Votes'), kind: 'number', cell: (row) => count(row.votes) },
       ],
       empty: '',
     }),
@@ -128,32 +123,37 @@ function greyReasons({ unknown }: UptimeDay): string {
   return reasons
     .filter(([, seconds]) => seconds >= 1)
     .toSorted(([, a], [, b]) => b - a)
-    .map(([reason, seconds]) => `${duration(1_000 * seconds)}: ${WHY_UNKNOWN[reason]}`)
+    .map(([reason, seconds]) => `${duration(1_000 * seconds)}: ${t(WHY_UNKNOWN[reason])}`)
     .join('; ');
 }
 
 export function uptimeChart(days: UptimeDay[]): Html {
   return shareChart({
-    title: 'Uptime per day, last 30 days',
+    title: t('Uptime per day, last 30 days'),
     days: days.map((one) => {
       const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;
       const why = greyReasons(one);
       return {
-        label: `${shortDay(new Date(day))}: ${percent(onlineSeconds)} online, ${percent(offlineSeconds)} offline, ${percent(unknownSeconds)} unknown${why ? ` (${why})` : ''}`,
+        label: `${t('{day}: {online} online, {offline} offline, {unknown} unknown', {
+          day: shortDay(new Date(day)),
+          online: percent(onlineSeconds),
+          offline: percent(offlineSeconds),
+          unknown: percent(unknownSeconds),
+        })}${why ? ` (${why})` : ''}`,
         good: onlineSeconds / DAY_SECONDS,
         bad: offlineSeconds / DAY_SECONDS,
       };
     }),
-    empty: 'No data for the last 30 days.',
+    empty: t('No data for the last 30 days.'),
     numbers: dataTable({
-      caption: 'Uptime per day',
+      caption: t('Uptime per day'),
       rows: days.toReversed(),
       columns: [
-        { title: 'Day', heads: true, cell: (row) => day(new Date(row.day)) },
-        { title: 'Online', kind: 'number', cell: (row) => percent(row.onlineSeconds) },
-        { title: 'Offline', kind: 'number', cell: (row) => percent(row.offlineSeconds) },
-        { title: 'Unknown', kind: 'number', cell: (row) => percent(row.unknownSeconds) },
-        { title: 'Reason for unknown', cell: greyReasons },
+        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
+        { title: t('Online'), kind: 'number', cell: (row) => percent(row.onlineSeconds) },
+        { title: t('Offline'), kind: 'number', cell: (row) => percent(row.offlineSeconds) },
+        { title: t('Unknown'), kind: 'number', cell: (row) => percent(row.unknownSeconds) },
+        { title: t('Reason for unknown'), cell: greyReasons },
       ],
       empty: '',
     }),
@@ -163,21 +163,25 @@ export function uptimeChart(days: UptimeDay[]): Html {
 /** The rank at the end of each day. `ranks` has every day; `rank` is null when none was recorded. */
 export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
   return lineChart({
-    title: `Rank per day, last ${ranks.length} days`,
+    title: t('Rank per day, last {days} days', { days: ranks.length }),
     firstOnTop: true,
     points: ranks.map(({ day, rank }) => ({
       label: shortDay(new Date(day)),
       value: rank,
-      reason: 'no rank was recorded',
+      reason: t('no rank was recorded'),
     })),
     shown: (value) => count(Math.round(value)),
-    empty: 'No rank history yet. The first rank appears after the first full day.',
+    empty: t('No rank history yet. The first rank appears after the first full day.'),
     numbers: dataTable({
-      caption: 'Rank per day',
+      caption: t('Rank per day'),
       rows: ranks.toReversed(),
       columns: [
-        { title: 'Day', heads: true, cell: (row) => day(new Date(row.day)) },
-        { title: 'Rank', kind: 'number', cell: ({ rank }) => (rank === null ? 'not recorded' : count(rank)) },
+        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
+        {
+          title: t('Rank'),
+          kind: 'number',
+          cell: ({ rank }) => (rank === null ? t('not recorded') : count(rank)),
+        },
       ],
       empty: '',
     }),

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { KIND_NAMES, KINDS, type Kind } from '../notifications/kinds.ts';
+import { t } from '../platform/language/t.ts';
 import { PageError } from './error-pages.ts';
 import type { Html } from './html.ts';
 import { checkbox } from './parts.ts';
@@ -10,7 +11,7 @@ import { checkbox } from './parts.ts';
  * @throws {PageError} for a form without the boxes: nothing in it is no choice
  */
 export function chosenKinds(values: Record<string, string>): Kind[] {
-  if (values.kinds !== 'chosen') throw new PageError(400, 'The form was incomplete. Reload the page.');
+  if (values.kinds !== 'chosen') throw new PageError(400, t('The form was incomplete. Reload the page.'));
   return KIND_NAMES.filter((kind) => values[`kind-${kind}`] === 'yes');
 }
 
@@ -21,8 +22,8 @@ export function kindBoxes(isOn: (kind: Kind) => boolean, prefix: string): Html {
     return checkbox({
       name: `kind-${kind}`,
       id: `${prefix}-${kind}`,
-      label: title,
-      hint,
+      label: t(title),
+      hint: t(hint),
       checked: isOn(kind),
     });
   });

@@ -2,12 +2,14 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, raw } from 'hono/html';
 import type { User } from '../accounts/user.ts';
+import { LANGUAGE_NAMES, LANGUAGES, type Language, languageNow } from '../platform/language/language.ts';
+import { t, translated } from '../platform/language/t.ts';
 import { compressPage } from '../process/compressed.ts';
 import type { AssetName } from './assets.ts';
 import { contactHref } from './contact.ts';
 import type { Content, Html } from './html.ts';
 import { notice } from './parts.ts';
-import { SITE_PAGES } from './site-pages.ts';
+import { SITE_PAGES, type SitePageName } from './site-pages.ts';
 import type { Site } from './site-settings.ts';
 
 /** A page without its frame. */
@@ -25,6 +27,8 @@ export type Page = {
    * nobody can make the site show text of their own.
    */
   messages?: Record<string, string>;
+  /** The page's path and query under the site's base, without parameters that change nothing; by default the request's path. */
+  address?: string;
   /** Metadata for search engines. A page without it is private. */
   listed?: Listed;
 };
@@ -49,33 +53,43 @@ const HTMX = JSON.stringify({
   history: false,
 });
 
+/** Where a page is. */
+type Place = {
+  /** The request's path. */
+  path: string;
+  /** The address names the language. */
+  isLanguageInAddress: boolean;
+};
+
 /** The whole document. */
-export function layout(site: Site, user: User | null, page: Page & { path: string }): Html {
+export function layout(site: Site, user: User | null, page: Page & Place): Html {
   const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
-  const { base, name } = site;
+  const { base, name, logo } = site;
+  const address = page.address === undefined ? path : `${base}${page.address}`;
   return html`<!doctype html>
-<html lang="en">
+<html lang="${languageNow()}">
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    ${listed ? listing(site, title, listed) : html`<meta name="robots" content="noindex" />`}
+    ${listed ? listing(site, title, listed, page.isLanguageInAddress) : html`<meta name="robots" content="noindex" />`}
     <title>${title} · ${name}</title>
-    <link rel="icon" type="image/svg+xml" href="${site.asset('tallyport.svg')}" />
+    <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
     ${live ? html`<meta name="htmx-config" content="${HTMX}" /><script defer src="${site.asset('htmx.js')}"></script>` : ''}
   </head>
   <body>
-    <a class="skip" href="#content">Skip to the content</a>
+    <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/"><img src="${site.asset('tallyport.svg')}" alt="" width="28" height="28" />${name}</a>
-      <nav aria-label="Site">${links(site, user, path)}</nav>
+      <a class="brand" href="${base}/"><img src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a>
+      <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
+      ${site.announcement.shown()}
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
     </header>
     <main id="content" class="${width}" tabindex="-1">${body}</main>
-    <footer class="site-foot">${footer(site)}</footer>
+    <footer class="site-foot">${footer(site)}${languageSwitch(site, address)}</footer>
   </body>
 </html>`;
 }
@@ -84,8 +98,20 @@ export function layout(site: Site, user: User | null, page: Page & { path: strin
 function footer(site: Site): Html {
   const { base, pages, footerLinks } = site;
   const contact = contactHref(site);
-  const own = [...pages.keys()].filter((name) => name !== 'contact');
-  return html`<a href="${base}/how-ranking-works">How the ranking works</a><a href="${base}/docs/">API reference</a>${contact ? html`<a href="${contact}">Contact</a>` : ''}${own.map((name) => html`<a href="${base}/${name}">${SITE_PAGES[name]}</a>`)}${footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`)}`;
+  const names = Object.keys(SITE_PAGES) as SitePageName[];
+  const own = names.filter((name) => name !== 'contact' && (pages.has(name) || name === 'privacy'));
+  return html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a><a href="${base}/docs/">${t('API reference')}</a>${contact ? html`<a href="${contact}">${t('Contact')}</a>` : ''}${own.map((name) => html`<a href="${base}/${name}">${t(SITE_PAGES[name])}</a>`)}${footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`)}`;
+}
+
+/** The page in the other languages. The choice is stored in a cookie. */
+function languageSwitch({ base }: Site, address: string): Html {
+  const others = LANGUAGES.filter((language) => language !== languageNow());
+  return html`${others.map((language) => html`<a href="${base}/language/${language}?next=${encodeURIComponent(address)}" lang="${language}" hreflang="${language}" rel="nofollow">${LANGUAGE_NAMES[language]}</a>`)}`;
+}
+
+/** The address of a page in one language, for search engines. */
+export function inLanguageOf(path: string, language: Language): string {
+  return `${path}${path.includes('?') ? '&' : '?'}lang=${language}`;
 }
 
 /** Metadata for search engines and previews, with absolute URLs. */
@@ -93,7 +119,9 @@ function listing(
   { url, name }: Site,
   title: string,
   { canonical, description, image, ...list }: Listed,
+  isLanguageInAddress: boolean,
 ): Html {
+  const own = isLanguageInAddress ? inLanguageOf(canonical, languageNow()) : canonical;
   const card = image
     ? html`<meta property="og:image" content="${url}${image.path}" />
     <meta property="og:image:width" content="${String(image.width)}" />
@@ -102,14 +130,16 @@ function listing(
     <meta name="twitter:card" content="summary_large_image" />`
     : '';
   return html`<meta name="description" content="${description}" />
-    <link rel="canonical" href="${url}${canonical}" />
+    <link rel="canonical" href="${url}${own}" />
+    <link rel="alternate" hreflang="x-default" href="${url}${canonical}" />
+    ${LANGUAGES.map((language) => html`<link rel="alternate" hreflang="${language}" href="${url}${inLanguageOf(canonical, language)}" />`)}
     ${list.previous ? html`<link rel="prev" href="${url}${list.previous}" />` : ''}
     ${list.next ? html`<link rel="next" href="${url}${list.next}" />` : ''}
     <meta property="og:type" content="website" />
     <meta property="og:site_name" content="${name}" />
     <meta property="og:title" content="${title}" />
     <meta property="og:description" content="${description}" />
-    <meta property="og:url" content="${url}${canonical}" />
+    <meta property="og:url" content="${url}${own}" />
     ${card}`;
 }
 
@@ -118,11 +148,11 @@ function links({ base }: Site, user: User | null, path: string): Html {
     html`<a href="${base}${href}" ${isUnder(path, `${base}${href}`) ? html`aria-current="true"` : ''}>${text}</a>`;
   const isListing =
     path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`) || isUnder(path, `${base}/games`);
-  const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>Servers</a>`;
-  if (!user) return html`${ranking}${link('/sign-in', 'Sign in')}${link('/sign-up', 'Sign up')}`;
-  return html`${ranking}${link('/favourites', 'Favourites')}${link('/dashboard', 'Your servers')}
-    ${user.role === 'operator' ? link('/operator', 'Admin area') : ''} ${link('/account', 'Account')}
-    <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">Sign out</button></form>`;
+  const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>${t('Servers')}</a>`;
+  if (!user) return html`${ranking}${link('/sign-in', t('Sign in'))}${link('/sign-up', t('Sign up'))}`;
+  return html`${ranking}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
+    ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''} ${link('/account', t('Account'))}
+    <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">${t('Sign out')}</button></form>`;
 }
 
 function isUnder(path: string, of: string): boolean {
@@ -161,8 +191,10 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   const { done } = request.query as { done?: unknown };
   const messages = new Map(Object.entries(page.messages ?? {}));
   const message = typeof done === 'string' ? messages.get(done) : undefined;
-  const readOnly = request.isReadOnly ? notice('quiet', 'You may see this server, but not change it.') : '';
-  const body = html`${message ? notice('good', message) : ''}${readOnly}${page.body}`;
+  const readOnly = request.isReadOnly
+    ? notice('quiet', t('You may see this server, but not change it.'))
+    : '';
+  const body = html`${message ? notice('good', translated(message)) : ''}${readOnly}${page.body}`;
   return wholePage(request, { ...page, body });
 }
 
@@ -170,7 +202,11 @@ function pageFor(request: FastifyRequest, page: Page): Html {
 export function wholePage(request: FastifyRequest, page: Page): Html {
   const user = request.signedIn?.user ?? null;
   const path = request.url.split('?')[0] ?? '';
-  return layout(request.server.site, user, { ...page, path });
+  return layout(request.server.site, user, {
+    ...page,
+    path,
+    isLanguageInAddress: request.isLanguageInAddress,
+  });
 }
 
 /** Marks where the pieces go. User input cannot contain it, because input is escaped. */

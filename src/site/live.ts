@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { after, SECOND } from '../platform/clock.ts';
+import { t } from '../platform/language/t.ts';
 import type { Content, Html } from './html.ts';
 
 /** Refresh intervals in milliseconds, while work is in progress and otherwise. */
@@ -33,9 +34,9 @@ export function livePart(part: {
     data-hx-swap="outerMorph" data-hx-sync="drop" data-hx-trigger="every ${String(interval)}ms, seen">
     <p class="for-readers" role="status">${announcement}</p>
     ${body}
-    <p class="small soft"><span class="kept-fresh">This section refreshes automatically.</span>
-      <span class="not-fresh">Could not refresh: the connection was lost or the listing is restarting.</span>
-      <a href="${href}">Refresh</a></p>
+    <p class="small soft"><span class="kept-fresh">${t('This section refreshes automatically.')}</span>
+      <span class="not-fresh">${t('Could not refresh: the connection was lost or the listing is restarting.')}</span>
+      <a href="${href}">${t('Refresh')}</a></p>
   </div>`;
 }
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { type Text, t } from '../platform/language/t.ts';
 import type { Content, Html } from './html.ts';
 
 /** What a state means to the reader. A text always accompanies the colour. */
@@ -36,6 +37,11 @@ export function figure(name: string, value: Content, detail?: Content): Html {
   return html`<div class="figure">
     <span class="figure-name">${name}</span><span class="figure-value">${value}</span>${detail ? html`<span class="soft">${detail}</span>` : ''}
   </div>`;
+}
+
+/** The options of a `select` with their texts. */
+export function optionsOf(options: [value: string, text: Text][]): [string, string][] {
+  return options.map(([value, text]) => [value, t(text)]);
 }
 
 /** A form field. `error` describes what is wrong with its value. */
@@ -172,7 +178,7 @@ export function confirmed(action: {
 export function copyable(text: string, label: string): Html {
   return html`<div class="copyable">
     <pre tabindex="0" aria-label="${label}"><code>${text}</code></pre>
-    <button class="quiet" type="button" data-copy>Copy<span class="for-readers"> ${label}</span></button>
+    <button class="quiet" type="button" data-copy data-copied="${t('Copied')}" data-selected="${t('Selected')}">${t('Copy<span> {label}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, label })}</button>
   </div>`;
 }
 
@@ -220,9 +226,9 @@ export function pager(links: {
 }): Content {
   const { newer, older, first } = links;
   if (!newer && !older && !first) return '';
-  return html`<nav class="pager" aria-label="Pages">
-    ${newer ? html`<a href="${newer}" rel="prev">← Newer</a>` : first ? html`<a href="${first}">← Back to the start</a>` : html`<span></span>`}
-    ${older ? html`<a href="${older}" rel="next">Older →</a>` : html`<span></span>`}
+  return html`<nav class="pager" aria-label="${t('Pages')}">
+    ${newer ? html`<a href="${newer}" rel="prev">${t('← Newer')}</a>` : first ? html`<a href="${first}">${t('← Back to the start')}</a>` : html`<span></span>`}
+    ${older ? html`<a href="${older}" rel="next">${t('Older →')}</a>` : html`<span></span>`}
   </nav>`;
 }
 

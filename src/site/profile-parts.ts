@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html';
+import { defineMessage, type Text, t } from '../platform/language/t.ts';
 import { renderMarkdown } from '../platform/markdown.ts';
 import { languageName } from '../servers/languages.ts';
 import {
@@ -14,21 +15,21 @@ import type { Tag } from '../servers/tag-list.ts';
 import type { Content, Html } from './html.ts';
 import { facts } from './parts.ts';
 
-export const LINK_TITLES: Record<LinkName, string> = {
-  website: 'Website',
-  discord: 'Discord',
-  store: 'Store',
-  rules: 'Rules',
-  video: 'Video',
+export const LINK_TITLES: Record<LinkName, Text> = {
+  website: defineMessage('Website'),
+  discord: defineMessage('Discord'),
+  store: defineMessage('Store'),
+  rules: defineMessage('Rules'),
+  video: defineMessage('Video'),
 };
 
 /** The parts of a profile in a sentence. */
-export const PART_WORDS: Record<ProfilePart, string> = {
-  shortText: 'short text',
-  description: 'description',
-  links: 'links',
-  banner: 'banner',
-  icon: 'icon',
+export const PART_WORDS: Record<ProfilePart, Text> = {
+  shortText: defineMessage('short text'),
+  description: defineMessage('description'),
+  links: defineMessage('links'),
+  banner: defineMessage('banner'),
+  icon: defineMessage('icon'),
 };
 
 /** A server's description, rendered from Markdown and sanitised. */
@@ -52,8 +53,8 @@ export function tagChips(
 export function profileFacts(profile: ProfileTexts): Content {
   const { languages = [] } = profile;
   const entries: [string, Content][] = [
-    ['Languages', languages.map(languageName).join(', ')],
-    ...LINKS.map((name): [string, Content] => [LINK_TITLES[name], ownersLink(profile[name])]),
+    [t('Languages'), languages.map(languageName).join(', ')],
+    ...LINKS.map((name): [string, Content] => [t(LINK_TITLES[name]), ownersLink(profile[name])]),
   ];
   return entries.some(([, value]) => value) ? facts(entries) : '';
 }
@@ -84,7 +85,7 @@ function pictureAddress(base: string, id: string): string {
 export function bannerImage(base: string, { wide, narrow, width, height }: Banner, name: string): Html {
   const small = Math.min(600, width);
   const sources = `${pictureAddress(base, narrow)} ${small}w, ${pictureAddress(base, wide)} ${width}w`;
-  return html`<img class="banner" src="${pictureAddress(base, wide)}" srcset="${sources}" sizes="(max-width: 68rem) 100vw, 65rem" width="${width}" height="${height}" alt="Banner of ${name}" />`;
+  return html`<img class="banner" src="${pictureAddress(base, wide)}" srcset="${sources}" sizes="(max-width: 68rem) 100vw, 65rem" width="${width}" height="${height}" alt="${t('Banner of {name}', { name })}" />`;
 }
 
 /** A server's icon. It stands beside the server's name, so it has no text of its own. */

@@ -4,8 +4,9 @@ import etag from '@fastify/etag';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { SECOND } from '../platform/clock.ts';
+import { inLanguage } from '../platform/language/language.ts';
 import { PageError } from './error-pages.ts';
-import { type Page, sendPage, wholePage } from './layout.ts';
+import { inLanguageOf, type Page, sendPage, wholePage } from './layout.ts';
 
 /** How long a process caches a page for visitors who are not signed in. */
 const TTL_MS = 3 * SECOND;
@@ -63,26 +64,37 @@ export async function sendPublicPage(
   canonical: string,
   make: () => Promise<Page>,
 ): Promise<FastifyReply> {
-  reply.header('vary', 'cookie');
+  reply.header('vary', 'accept-language, cookie');
+  const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
     // A private page may show text of other users, so only sendPage may compress it (BREACH).
     request.headers['x-no-compression'] = 'yes';
-    const page = await make();
+    const page = await makeOwn();
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);
   }
-  const made = await madeFor(request, canonical, async () => {
-    const page = await make();
-    return madeOf(String(await wholePage(request, page)), linksOf(request, canonical, page));
-  });
+  const { language, isLanguageInAddress } = request;
+  const made = await madeFor(
+    request,
+    `${language}${isLanguageInAddress ? '!' : ''} ${canonical}`,
+    async () => {
+      const page = await makeOwn();
+      return madeOf(String(await wholePage(request, page)), linksOf(request, canonical, page));
+    },
+  );
   return sendMade(reply, 'text/html; charset=utf-8', made);
 }
 
 /** The `Link` header: canonical, previous and next page (RFC 8288). */
-function linksOf({ server }: FastifyRequest, canonical: string, { listed }: Page): string {
+function linksOf(
+  { server, language, isLanguageInAddress }: FastifyRequest,
+  canonical: string,
+  { listed }: Page,
+): string {
+  const own = listed?.canonical ?? canonical;
   const link = (path: string | undefined, relation: string) =>
     path === undefined ? [] : [`<${server.site.url}${path}>; rel="${relation}"`];
   return [
-    ...link(listed?.canonical ?? canonical, 'canonical'),
+    ...link(isLanguageInAddress ? inLanguageOf(own, language) : own, 'canonical'),
     ...link(listed?.previous, 'prev'),
     ...link(listed?.next, 'next'),
   ].join(', ');
@@ -95,7 +107,7 @@ export async function sendPublic(
   canonical: string,
   { type, headers = {}, make }: Making,
 ): Promise<FastifyReply> {
-  const made = await madeFor(request, canonical, async () => madeOf(await make()));
+  const made = await madeFor(request, canonical, async () => madeOf(await inLanguage('en', make)));
   return sendMade(reply.headers(headers), type, made);
 }
 

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
+import { defineMessage, type Text, t } from '../platform/language/t.ts';
 import type { Review, ReviewState } from '../reviews/review.ts';
 import type { Reviewer } from '../reviews/reviewers.ts';
 import type { Server } from '../servers/server.ts';
@@ -34,9 +35,9 @@ export function spreadOf({
   spread: number[];
 }): Html {
   const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
-  return html`<p><strong>${decimal(averageRating)} of 5 stars</strong> <span class="soft">from ${counted(total, 'review')}</span></p>
+  return html`<p><strong>${t('{average} of 5 stars', { average: decimal(averageRating) })}</strong> <span class="soft">${t('{reviews} in all', { reviews: counted(total, 'review') })}</span></p>
     <table class="spread">
-      <caption class="for-readers">Reviews by rating</caption>
+      <caption class="for-readers">${t('Reviews by rating')}</caption>
       <tbody>${rows.map(
         ({ stars, votes }) => html`<tr><th scope="row">${counted(stars, 'star')}</th>
           <td><meter min="0" max="${String(total)}" value="${String(votes)}">${count(votes)}</meter></td>
@@ -46,7 +47,7 @@ export function spreadOf({
 }
 
 export function starsText(rating: number): Html {
-  return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${counted(rating, 'star')} of 5</span></span>`;
+  return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${t('{stars} of 5', { stars: counted(rating, 'star') })}</span></span>`;
 }
 
 /** One review in a list, with the owner's answer; `more` holds the reader's actions, `reviewer` is what is known of its author. */
@@ -65,30 +66,34 @@ export function reviewItem({
 }): Html {
   const { _id, username, createdAt, editedAt } = review;
   return html`<li id="review-${_id.toHexString()}">
-    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}</span>${reviewer ? reviewerBadges(reviewer) : ''}</p>
+    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : ''}</span>${reviewer ? reviewerBadges(reviewer) : ''}</p>
     ${reviewText(review, server, now)}
     ${more}
   </li>`;
 }
 
 function reviewerBadges({ isNewAccount, hasVoted }: Reviewer): Content {
-  return html`${hasVoted ? html` ${badge('good', 'has voted')}` : ''}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`;
+  return html`${hasVoted ? html` ${badge('good', t('has voted'))}` : ''}${isNewAccount ? html` ${badge('attention', t('new account'))}` : ''}`;
 }
 
-const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: string, sentence: string]> = {
-  pending: ['attention', 'waiting for approval', 'Only you can see it until an operator approves it.'],
-  approved: ['good', 'public', 'Everyone can see it.'],
+const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Text, sentence: Text]> = {
+  pending: [
+    'attention',
+    defineMessage('waiting for approval'),
+    defineMessage('Only you can see it until an operator approves it.'),
+  ],
+  approved: ['good', defineMessage('public'), defineMessage('Everyone can see it.')],
   rejected: [
     'bad',
-    'not approved',
-    'An operator did not approve your review. You can edit it and send it again.',
+    defineMessage('not approved'),
+    defineMessage('An operator did not approve your review. You can edit it and send it again.'),
   ],
 };
 
 /** The state of a review, for its author. */
 export function reviewState(state: ReviewState): Html {
   const [tone, word, sentence] = STATES[state];
-  return html`<p>${badge(tone, word)} <span class="soft">${sentence}</span></p>`;
+  return html`<p>${badge(tone, t(word))} <span class="soft">${t(sentence)}</span></p>`;
 }
 
 /** The text of a review, and the owner's answer. */
@@ -98,6 +103,6 @@ export function reviewText(
   now: Date,
 ): Html {
   const isOlder = answer && editedAt && answer.at < editedAt;
-  return html`${content ? writtenText(content) : html`<p class="soft">Rating only.</p>`}
-    ${answer ? html`<div class="answer"><p class="small soft">Answer from <bdi>${server.name}</bdi>, ${timeAgo(answer.at, now)}${isOlder ? ', before the review was edited' : ''}</p>${writtenText(answer.text)}</div>` : ''}`;
+  return html`${content ? writtenText(content) : html`<p class="soft">${t('Rating only.')}</p>`}
+    ${answer ? html`<div class="answer"><p class="small soft">${t('Answer from <bdi>{server}</bdi>, {time}', { server: server.name, time: timeAgo(answer.at, now) })}${isOlder ? ', before the review was edited' : ''}</p>${writtenText(answer.text)}</div>` : ''}`;
 }

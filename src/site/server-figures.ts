@@ -1,28 +1,34 @@
 import { html } from 'hono/html';
+import { whyNotProbed } from '../games/games.ts';
 import type { ServerInfo } from '../history/server-info.ts';
+import { t } from '../platform/language/t.ts';
 import type { Content, Html } from './html.ts';
 import { figure } from './parts.ts';
 import { count, counted, decimal } from './words.ts';
 
-/** A server's four key figures; `more` adds those of a page. */
-export function serverFigures(info: ServerInfo, more: Content = ''): Html {
+/** A server's four key figures; `more` adds those of a page. Figures of probes are never known for some games. */
+export function serverFigures(
+  info: ServerInfo,
+  { game, more = '' }: { game: string | null | undefined; more?: Content },
+): Html {
+  const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
   const { status, onlinePlayers, maxPlayers, votesCount, uptimePercentage } = info;
   const isKnown = info.lastCheckedAt !== null;
-  const most = maxPlayers > 0 ? `of ${count(maxPlayers)}` : '';
-  const when = status === 'unknown' ? 'when last known' : most;
+  const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
+  const when = status === 'unknown' ? t('when last known') : most;
   const detail = info.playersSource === 'reports' ? html`${when} ${reportedMark()}` : when;
   return html`<div class="figures">
-    ${isKnown ? figure('Players', count(onlinePlayers), detail) : figure('Players', '–', 'not known yet')}
+    ${isKnown ? figure(t('Players'), count(onlinePlayers), detail) : figure(t('Players'), '–', unknown)}
     ${more}
-    ${figure('Rank', count(info.rankPosition))}
-    ${figure('Votes in 30 days', count(votesCount))}
-    ${figure('Uptime in 30 days', uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? 'not known yet' : undefined)}
+    ${figure(t('Rank'), count(info.rankPosition))}
+    ${figure(t('Votes in 30 days'), count(votesCount))}
+    ${figure(t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? unknown : undefined)}
   </div>`;
 }
 
 /** Marks a number of players that the server reported after our last successful probe. */
 export function reportedMark(): Html {
-  return html`<span class="soft small" title="Reported by the server. Our last successful check is older.">reported</span>`;
+  return html`<span class="soft small" title="${t('Reported by the server. Our last successful check is older.')}">${t('reported')}</span>`;
 }
 
 /** Players or status in words: `12 of 100 players`, `12 of 100 players reported`, `offline`. */
@@ -32,10 +38,13 @@ export function playersText({
   maxPlayers,
   playersSource,
 }: Pick<ServerInfo, 'status' | 'onlinePlayers' | 'maxPlayers' | 'playersSource'>): string {
-  if (status !== 'online') return status === 'offline' ? 'offline' : 'status unknown';
+  if (status !== 'online') return status === 'offline' ? t('offline') : t('status unknown');
   const players =
     maxPlayers > 0
-      ? `${count(onlinePlayers)} of ${counted(maxPlayers, 'player')}`
+      ? t('{online} of {players}', {
+          online: count(onlinePlayers),
+          players: counted(maxPlayers, 'player'),
+        })
       : counted(onlinePlayers, 'player');
-  return playersSource === 'reports' ? `${players} reported` : players;
+  return playersSource === 'reports' ? t('{players} reported', { players }) : players;
 }

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { ConfigError } from '../platform/config.ts';
+import { defineMessage } from '../platform/language/t.ts';
 
 /** The pages that an operator writes, in the order of the footer. Each is `<name>.md` in `SITE_PAGES_DIR`. */
 export const SITE_PAGES = {
-  contact: 'Contact',
-  imprint: 'Imprint',
-  privacy: 'Privacy',
-  terms: 'Terms',
+  contact: defineMessage('Contact'),
+  imprint: defineMessage('Imprint'),
+  privacy: defineMessage('Privacy'),
+  terms: defineMessage('Terms'),
 } as const;
 export type SitePageName = keyof typeof SITE_PAGES;
 

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { ConnectedConfig } from '../platform/config.ts';
+import type { Platform } from '../process/platform.ts';
+import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
 import type { AssetName, Assets } from './assets.ts';
+import type { Logo } from './look/logo.ts';
 import type { Access } from './route-access.ts';
 import { readSitePages, type SitePages } from './site-pages.ts';
 
@@ -14,12 +16,16 @@ export type Site = {
   name: string;
   /** A notice at the top of every page; empty for none. */
   notice: string;
+  /** The operators' announcement, above the content of every page. */
+  announcement: AnnouncementCache;
   /** The operator's e-mail address or link. */
   contact: string | undefined;
   /** The operator's own pages. */
   pages: SitePages;
   /** The operator's links in the footer. */
   footerLinks: { text: string; href: string }[];
+  /** The logo in the head of every page, which is the favicon too. */
+  logo: Logo & { href: string; isOwn: boolean };
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
   /** Every route of the site with its access. */
@@ -37,16 +43,19 @@ declare module 'fastify' {
  *
  * @throws {ConfigError} when the operator's pages cannot be read
  */
-export function nameSite(app: FastifyInstance, config: ConnectedConfig, assets: Assets): void {
+export function nameSite(app: FastifyInstance, platform: Platform, assets: Assets): void {
+  const { config } = platform;
   const base = config.basePath;
   app.decorate('site', {
     base,
     url: config.PUBLIC_URL.replace(/\/+$/, ''),
     name: config.SERVICE_NAME,
     notice: config.NOTICE,
+    announcement: createAnnouncementCache(platform),
     contact: config.CONTACT,
     pages: readSitePages(config.SITE_PAGES_DIR),
     footerLinks: config.FOOTER_LINKS,
+    logo: { ...assets.logo, href: `${base}${assets.logo.path}` },
     asset: (name) => `${base}${assets.path(name)}`,
     routes: [],
   });

@@ -8,11 +8,13 @@ import type { Platform } from '../process/platform.ts';
 import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
 import { adminArea } from './admin/admin-area.ts';
+import { refreshAnnouncement } from './announcement.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
 import { serveFlags } from './flags.ts';
 import { listing } from './listing/listing.ts';
+import { languageLinks } from './page-language.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 /** No third-party content, no inline scripts or styles, no framing by other sites. */
@@ -56,10 +58,12 @@ export async function site(
     request.log.warn({ event: 'site.foreign_origin', origin: request.headers.origin });
     throw new PageError(403, 'This form was not sent from this site.');
   });
+  refreshAnnouncement(app);
   guardRoutes(app, platform, auth);
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
   serveFlags(app);
+  languageLinks(app, config);
 
   await app.register(listing, { platform, metrics });
   await app.register(accountPages, { platform, auth, devices });

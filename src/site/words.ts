@@ -1,58 +1,69 @@
 import { html } from 'hono/html';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import { LANGUAGES, type Language, LOCALES, languageNow } from '../platform/language/language.ts';
+import { t, translated } from '../platform/language/t.ts';
 import type { Html } from './html.ts';
 
-const counting = new Intl.NumberFormat('en-GB');
-const decimals = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 });
-const moment = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
-const exactly = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZone: 'UTC',
-});
-const dayOnly = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
+const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as const;
 
-const dayOfMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** How one language writes numbers and times. */
+function formatsOf(locale: string) {
+  const unit = (unit: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
+  return {
+    count: new Intl.NumberFormat(locale),
+    decimal: new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }),
+    minute: new Intl.DateTimeFormat(locale, MINUTE_PARTS),
+    second: new Intl.DateTimeFormat(locale, { ...MINUTE_PARTS, second: '2-digit' }),
+    day: new Intl.DateTimeFormat(locale, DAY_PARTS),
+    dayOfMonth: new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+    hour: new Intl.DateTimeFormat(locale, {
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: 'UTC',
+    }),
+    relative: new Intl.RelativeTimeFormat(locale),
+    durations: { day: unit('day'), hour: unit('hour'), minute: unit('minute'), second: unit('second') },
+  };
+}
+
+const FORMATS = Object.fromEntries(
+  LANGUAGES.map((language) => [language, formatsOf(LOCALES[language])]),
+) as Record<Language, ReturnType<typeof formatsOf>>;
+
+const formats = () => FORMATS[languageNow()];
 
 /** A day without its year: `21 Nov`. */
 export function shortDay(at: Date): string {
-  return dayOfMonth.format(at);
+  return formats().dayOfMonth.format(at);
+}
+
+/** A UTC time of a day without its year: `21 Nov, 14:00`. */
+export function shortTime(at: Date): string {
+  return formats().hour.format(at);
 }
 
 /** `1,204`. */
 export function count(value: number): string {
-  return counting.format(value);
+  return formats().count.format(value);
 }
 
 /** `12.5`. */
 export function decimal(value: number): string {
-  return decimals.format(value);
+  return formats().decimal.format(value);
 }
 
 /** `1 vote`, `2 votes`; `many` is the plural unless it only adds an s. */
 export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+  return `${count(value)} ${translated(value === 1 ? one : many)}`;
 }
 
 /** A time as text: `21 Nov 2026, 14:02 UTC`. */
 export function timeText(at: Date): string {
-  return `${moment.format(at)} UTC`;
+  return `${formats().minute.format(at)} UTC`;
 }
 
 /** The same as a `time` element. */
@@ -67,12 +78,12 @@ export function localTime(at: Date): Html {
 
 /** The same as `time` to the second. */
 export function exactTime(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${exactly.format(at)} UTC</time>`;
+  return html`<time datetime="${at.toISOString()}">${formats().second.format(at)} UTC</time>`;
 }
 
 /** A UTC day as text: `21 Nov 2026`. */
 export function dayText(at: Date): string {
-  return dayOnly.format(at);
+  return formats().day.format(at);
 }
 
 /** The same as a `time` element. */
@@ -83,24 +94,30 @@ export function day(at: Date): Html {
 /** A time relative to now: `3 minutes ago`, `in 2 hours`, `just now`. */
 export function relative(at: Date, now: Date): string {
   const ms = at.getTime() - now.getTime();
-  if (Math.abs(ms) < 5 * SECOND) return ms > 0 ? 'in a moment' : 'just now';
-  return ms > 0 ? `in ${duration(ms)}` : `${duration(-ms)} ago`;
+  if (Math.abs(ms) < 5 * SECOND) return ms > 0 ? t('in a moment') : t('just now');
+  const { value, unit } = inLargestUnit(Math.abs(ms));
+  return formats().relative.format(ms > 0 ? value : -value, unit);
 }
 
 /** The same, with the full time as a tooltip. */
 export function timeAgo(at: Date, now: Date): Html {
-  return html`<time datetime="${at.toISOString()}" title="${moment.format(at)} UTC">${relative(at, now)}</time>`;
+  return html`<time datetime="${at.toISOString()}" title="${timeText(at)}">${relative(at, now)}</time>`;
 }
 
 const UNITS = [
   [DAY, 'day'],
   [HOUR, 'hour'],
   [MINUTE, 'minute'],
-  [SECOND, 'second'],
 ] as const;
+
+function inLargestUnit(ms: number) {
+  const [length, unit] = UNITS.find(([length]) => ms >= length) ?? ([SECOND, 'second'] as const);
+  return { value: Math.round(ms / length), unit };
+}
 
 /** A duration in its largest unit, rounded: `3 minutes`. */
 export function duration(ms: number): string {
-  for (const [unit, name] of UNITS) if (ms >= unit) return counted(Math.round(ms / unit), name);
-  return `${count(Math.round(ms))} ms`;
+  if (ms < SECOND) return `${count(Math.round(ms))} ms`;
+  const { value, unit } = inLargestUnit(ms);
+  return formats().durations[unit].format(value);
 }

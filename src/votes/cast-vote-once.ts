@@ -24,7 +24,7 @@ import {
 import type { IdempotencyKey } from './idempotency-key.ts';
 
 /** The lifetime of a key. */
-const KEY_LIFETIME_MS = DAY;
+export const KEY_LIFETIME_MS = DAY;
 
 /** How long a request waits for the one that claimed its key, before it finishes the vote itself. */
 const TIMEOUT_MS = 2 * SECOND;

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
+import { NAMED } from './nameless.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-figures.ts';
 
@@ -25,7 +26,7 @@ const TIME_LIMIT_MS = 20 * SECOND;
 
 /**
  * The players with the most votes for a server in a UTC month (`2026-11`, by default the current one), without excluded
- * votes. Of equal players, the one whose last vote is older is first. Reads that month's votes of the server once, by
+ * votes and players whose name was removed. Of equal players, the one whose last vote is older is first. Reads that month's votes of the server once, by
  * their index.
  */
 export function topVoters(
@@ -39,7 +40,14 @@ export function topVoters(
   return votes
     .aggregate<TopVoter>(
       [
-        { $match: { serverId, votedAt: { $gte: start, $lt: end, $lte: clock.now() }, excludedAt: null } },
+        {
+          $match: {
+            serverId,
+            votedAt: { $gte: start, $lt: end, $lte: clock.now() },
+            excludedAt: null,
+            usernameKey: NAMED,
+          },
+        },
         { $sort: { votedAt: 1 } },
         {
           $group: {

@@ -1,5 +1,6 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { type Clock, HOUR } from '../platform/clock.ts';
+import type { Collection, WithId } from 'mongodb';
+import { after, type Clock, HOUR } from '../platform/clock.ts';
+import type { Server } from '../servers/server.ts';
 import { blockingVotes, nextVoteAt } from './cooldown.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
@@ -17,6 +18,8 @@ export type VoteStreak = {
   monthlyVotes: number;
   /** Votes in a row with at most 48 hours between two, up to now; at most 400 live and 400 imported ones. */
   streak: number;
+  /** Whether older votes may belong to it, whose player's name was removed. */
+  isOpenEnded: boolean;
   /** When the next vote is allowed; null if it is allowed now. */
   nextVoteAt: Date | null;
 };
@@ -24,7 +27,7 @@ export type VoteStreak = {
 /** Reads a player's streak, without excluded votes. An excluded vote still has its cooldown. */
 export async function voteStreak(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
-  serverId: ObjectId,
+  { _id: serverId, votesNamedSince }: Pick<WithId<Server>, '_id' | 'votesNamedSince'>,
   username: string,
 ): Promise<VoteStreak> {
   const now = clock.now();
@@ -40,9 +43,12 @@ export async function voteStreak(
     .filter(({ excludedAt }) => !excludedAt)
     .toSorted((one, other) => other.votedAt.getTime() - one.votedAt.getTime());
   const [blocking] = blockingVotes({ live: live[0] ?? null, imported: imported[0] ?? null }, now);
+  const streak = streakOf(counted, now);
+  const first = counted[streak - 1];
   return {
     monthlyVotes: counted.filter(({ votedAt }) => monthOf(votedAt) === monthOf(now)).length,
-    streak: streakOf(counted, now),
+    streak,
+    isOpenEnded: Boolean(first && votesNamedSince && after(votesNamedSince, STREAK_GAP_MS) >= first.votedAt),
     nextVoteAt: blocking ? nextVoteAt(blocking) : null,
   };
 }

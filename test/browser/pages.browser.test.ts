@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { setAnnouncement } from '../../src/moderation/announcements.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { fillListing } from './sample-listing.ts';
@@ -23,6 +24,8 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
     const filled = await fillListing(site.platform);
     atTheEnd(filled.close);
     of = filled.listing;
+    const text = '# We move\n\nOn **Sunday**: [the news](https://example.org/news)\n\n- `votes` go on';
+    await setAnnouncement(site.platform, { text, level: 'warning', until: null }, 'cli');
     const browser = await launchBrowser();
     tabs = {
       stranger: await openTab(browser, site.url),

@@ -12,6 +12,7 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/connect/key', // leads on
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
+  'GET /language/:language', // leads on
   'GET /games', // leads on
   'GET /tags', // leads on
   'GET /pictures/:file', // an image

@@ -97,6 +97,7 @@ export const PAGES: SamplePage[] = [
     '/operator/reviews',
     '/operator/complaints',
     '/operator/servers',
+    '/operator/announcement',
     '/operator/tags',
     '/operator/users',
   ),

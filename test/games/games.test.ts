@@ -1,6 +1,14 @@
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
-import { GameError, gameOf, listGames, UnknownGameError } from '../../src/games/games.ts';
+import {
+  GameError,
+  gameOf,
+  isProbed,
+  knownGame,
+  listGames,
+  UnknownGameError,
+  whyNotProbed,
+} from '../../src/games/games.ts';
 import { queryPorts } from '../../src/probing/resolve-server.ts';
 
 function refusalOf(text: string): GameError {
@@ -79,7 +87,9 @@ describe('A wrong game', () => {
     const refusal = refusalOf(id);
     expect(refusal.code).toBe('game-not-asked');
     expect(refusal.message).toMatch(says);
-    expect(refusal.message).toMatch(/Leave the game out/);
+    expect(knownGame(id).id).toBe(id);
+    expect(isProbed(id)).toBe(false);
+    expect(whyNotProbed(id)).toMatch(says.source.includes('internet') ? /internet/ : /password/);
   });
 });
 

@@ -34,6 +34,16 @@ describe('a wrong value is reported in one line', () => {
       { FOOTER_LINKS: 'Forum https://forum.example.org, Chat javascript:alert(1)' },
       'FOOTER_LINKS: «Chat javascript:alert(1)» is not a text of at most 40 characters and an http:// or https:// address, such as Forum https://forum.example.org',
     ],
+    [
+      { KEEP_PLAYER_NAMES_MONTHS: '2' },
+      "KEEP_PLAYER_NAMES_MONTHS (2) must be 0 or at least 3: the cooldown, claims and last month's top voters need the names",
+    ],
+    [
+      { KEEP_ADDRESSES_MONTHS: 'a year' },
+      'KEEP_ADDRESSES_MONTHS («a year») must be a whole number, 0 to 1200',
+    ],
+    [{ ACCENT_COLOUR: 'teal' }, 'ACCENT_COLOUR («teal») must be a colour such as #0f6168'],
+    [{ ACCENT_COLOUR: '#fff' }, 'ACCENT_COLOUR («#fff») must be a colour such as #0f6168'],
     [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: «» is not a time like 30s, 2m or 6h'],
     [
       { SECRET_KEY: 'x' },

@@ -130,12 +130,6 @@ describe('listing a server', () => {
       { game: 'minecaft' },
       { game: 'There is no game «minecaft» in the list. Similar: minecraft (Minecraft).' },
     ],
-    [
-      { game: 'palworld' },
-      {
-        game: 'Palworld servers cannot be queried: they answer only to a password or key of their owner. Leave the game out: the server then reports its own status.',
-      },
-    ],
   ])('refuses %j', async (input, errors) => {
     expect(await errorsOf(input)).toEqual(errors);
   });

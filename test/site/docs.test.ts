@@ -37,7 +37,7 @@ test.each([
   });
   expect(current.rawPayload.length).toBeLessThan(script.rawPayload.length / 3);
   expect(brotliDecompressSync(current.rawPayload).equals(script.rawPayload)).toBe(true);
-  expect((await app.inject(`${base}/docs/tallyport.svg`)).statusCode).toBe(200);
+  expect((await app.inject(app.site.logo.href)).statusCode).toBe(200);
 });
 
 test('the page refers to no other host and allows none', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/platform/config.ts';
+import { STORED_DATA } from '../../src/process/stored-data.ts';
 import { readSitePages, renderTrustedMarkdown } from '../../src/site/site-pages.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -34,13 +35,13 @@ test('the operator’s pages are served and linked, the others are not found', a
   expect(imprint.body).toContain('<title>About us · ');
   expect(imprint.body).toContain('<h1>About <em>us</em></h1>\n<p>Example &amp; Co.</p>');
   expect((await getPage(web, '/terms')).body).toContain('<h1>Terms</h1>\n<p>Be kind.</p>');
-  for (const path of ['/privacy', '/contact', '/notes'])
-    expect((await getPage(web, path)).statusCode).toBe(404);
+  for (const path of ['/contact', '/notes']) expect((await getPage(web, path)).statusCode).toBe(404);
   const footer = /<footer.*<\/footer>/s.exec((await getPage(web, '/sign-in')).body)?.[0];
   expect(footer).toContain('<a href="mailto:help@example.org">Contact</a>');
-  expect(footer).toContain('<a href="/listing/imprint">Imprint</a><a href="/listing/terms">Terms</a>');
+  expect(footer).toContain(
+    '<a href="/listing/imprint">Imprint</a><a href="/listing/privacy">Privacy</a><a href="/listing/terms">Terms</a>',
+  );
   expect(footer).toContain('<a href="https://forum.example.org/?a=1&amp;b=2" dir="auto">Our forum</a>');
-  expect(footer).not.toContain('Privacy');
 });
 
 test('a page for contact takes the place of the address in the footer', async () => {
@@ -52,7 +53,7 @@ test('a page for contact takes the place of the address in the footer', async ()
   expect((await getPage(web, '/forgot-password')).body).toContain('<a href="/contact">a@b.example</a>');
 });
 
-test('without these settings there are no pages, no links and no contact', async () => {
+test('without these settings there are no pages but that about privacy, and no contact', async () => {
   const web = await openWebApp();
   const { body } = await getPage(web, '/forgot-password');
   expect(body).not.toContain('Contact');
@@ -97,6 +98,37 @@ test.each<[string, () => string, string]>([
 ])('%s is an error at the start', (_name, folder, message) => {
   expect(() => readSitePages(folder())).toThrow(ConfigError);
   expect(() => readSitePages(folder())).toThrow(message);
+});
+
+test('the privacy page says what is stored with the present settings, unless the operator wrote one', async () => {
+  const web = await openWebApp({
+    KEEP_PLAYER_NAMES_MONTHS: '18',
+    KEEP_ADDRESSES_MONTHS: '0',
+    CONTACT: 'a@b.example',
+  });
+  const { body, statusCode } = await getPage(web, '/privacy');
+  expect(statusCode).toBe(200);
+  expect(body).toContain('The player name for 18 months');
+  expect(body).toContain('E-mail addresses in it as long');
+  expect(body).toContain('<a href="mailto:a@b.example">');
+  expect(body).not.toMatch(/Discord learns|mail server/);
+  for (const stored of Object.values(STORED_DATA)) if (stored) expect(body).toContain(stored.title);
+  const plain = await getPage(
+    await openWebApp({
+      SMTP_URL: 'smtp://127.0.0.1:25',
+      MAIL_FROM: 'a@b.example',
+      DISCORD_CLIENT_ID: '1',
+      DISCORD_CLIENT_SECRET: 'x',
+    }),
+    '/privacy',
+  );
+  expect(plain.body).toContain('without a limit; the operator removes it if you ask');
+  expect(plain.body).toContain('at most 24 months after that time');
+  expect(plain.body).toMatch(/Discord learns/);
+  const own = await openWebApp({ SITE_PAGES_DIR: folderWith({ 'privacy.md': 'We store nothing.' }) });
+  const written = (await getPage(own, '/privacy')).body;
+  expect(written).toContain('<p>We store nothing.</p>');
+  expect(written).not.toContain('id="stored"');
 });
 
 test('an address that is listed already names the contact', async () => {

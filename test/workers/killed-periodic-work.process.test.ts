@@ -58,6 +58,32 @@ it('completes the day of a worker that was killed half-way', async () => {
   expect(figured).toBe(all.length);
 });
 
+it('removes the names of old votes although a worker was killed half-way', async () => {
+  const platform = await testPlatform({ ...SETTINGS, KEEP_PLAYER_NAMES_MONTHS: '3' });
+  const serverId = await listServer(platform);
+  const day = dayOf(new Date());
+  const votes = 6_000;
+  const votedAt = (i: number) => after(startOf(addDays(day, -200)), i * SECOND);
+  await platform.votes.insertMany(
+    Array.from({ length: votes }, (_, i) => storedVote(serverId, `player-${i}`, votedAt(i))),
+  );
+  const nameless = () => platform.votes.countDocuments({ serverId, username: '(erased)' });
+  const marked = () => platform.periodMarks.countDocuments({ work: 'clean-up', period: day });
+
+  const killed = await spawnWorker(platform.config, { args: ['clean-up'] });
+  await platform.queues['clean-up'].add('Clean up', { day });
+  await vi.waitFor(async () => expect(await nameless()).toBeGreaterThan(0), { ...EVENTUALLY, interval: 1 });
+  await killed.kill();
+  expect(await nameless()).toBeLessThan(votes);
+  expect(await marked()).toBe(0);
+
+  await startWorker(platform.config, { args: ['clean-up'] });
+  await startScheduler(platform.config);
+  await vi.waitUntil(async () => (await marked()) === 1, EVENTUALLY);
+  expect(await nameless()).toBe(votes);
+  expect(new Set(await platform.votes.distinct('usernameKey')).size).toBe(votes);
+});
+
 it('finishes an exclusion whose worker was killed half-way', async () => {
   const platform = await testPlatform(SETTINGS);
   const serverId = await listServer(platform);

@@ -113,6 +113,10 @@ it('deletes the attempts of one day, and nothing more the second time', async ()
     await addOldVote(platform, alpha, daysAgo(platform, age)).catch(() => undefined);
   }
   const today = daysAgo(platform, 0);
+  const resent = { at: new Date(), kind: 'resent', by: 'owner@example.org', from: 'failed' } as const;
+  await platform.votes.updateMany({}, { $set: { 'delivery.events': [resent] } });
   expect(await forgetAttempts(platform, today)).toBe(1);
+  // The votes of that day do not say any more who resent them.
+  expect(await platform.votes.countDocuments({ 'delivery.events.by': { $exists: false } })).toBe(1);
   expect(await forgetAttempts(platform, today)).toBe(0);
 });

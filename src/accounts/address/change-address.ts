@@ -6,6 +6,7 @@ import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../../platform/limits/rate-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { hashOf, makeToken } from '../one-time-token.ts';
@@ -16,7 +17,7 @@ import type { AddressChange } from './address-change.ts';
 import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
 
 /** Both addresses must confirm a change within this time. */
-const CONFIRM_MS = 3 * DAY;
+export const CONFIRM_MS = 3 * DAY;
 
 /** Each request mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };
@@ -40,8 +41,8 @@ type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 export const addressSchema = z
   .string()
   .trim()
-  .max(254, 'must have at most 254 characters')
-  .pipe(z.email('must be an e-mail address'))
+  .max(254, defineMessage('must have at most 254 characters'))
+  .pipe(z.email(defineMessage('must be an e-mail address')))
   .transform((email) => email.toLowerCase());
 
 const newAddress = z.object({ email: addressSchema });
@@ -130,7 +131,7 @@ export async function changeAddressUnconfirmed(
 
 function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
   const { email: to } = parseInput(newAddress, input);
-  if (to === email) throw new InvalidDocumentError({ email: 'This is your e-mail address already.' });
+  if (to === email) throw new InvalidDocumentError({ email: t('This is your e-mail address already.') });
   return to;
 }
 

@@ -13,7 +13,7 @@ import type { AccountDeletion } from './account-deletion.ts';
 import { keptText, requestedText } from './deletion-mails.ts';
 
 /** How long a user can change their mind. */
-const DELETION_DELAY_MS = 7 * DAY;
+export const DELETION_DELAY_MS = 7 * DAY;
 
 type Deleting = Outbox &
   Leasing & {

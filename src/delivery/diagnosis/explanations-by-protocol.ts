@@ -1,4 +1,5 @@
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { defineMessage } from '../../platform/language/t.ts';
 import type { Explanation } from './explanation.ts';
 
 /** Explanations that differ for one protocol. */
@@ -7,84 +8,117 @@ type OwnWords = Partial<Record<OutcomeCode, Explanation>>;
 /** Votifier v1: it has a key instead of a token, and usually sends no answer. */
 export const V1_WORDS: OwnWords = {
   'no-answer': {
-    cause:
+    cause: defineMessage(
       'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote; it may have arrived all the same.',
-    mend: 'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.',
+    ),
+    mend: defineMessage(
+      'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.',
+    ),
   },
   'never-acknowledged': {
-    cause:
+    cause: defineMessage(
       'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key; other votes wait.',
-    mend: 'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, resume the listener.',
+    ),
+    mend: defineMessage(
+      'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, resume the listener.',
+    ),
   },
 };
 
 /** An HTTP listener: a website with a URL, without vote plugin and token. */
 export const HTTP_WORDS: OwnWords = {
   'dns-not-found': {
-    cause: 'The host in the URL does not resolve to an address.',
-    mend: 'Check the spelling of the host in the URL and its DNS records.',
+    cause: defineMessage('The host in the URL does not resolve to an address.'),
+    mend: defineMessage('Check the spelling of the host in the URL and its DNS records.'),
   },
   'dns-timeout': {
-    cause: 'The name servers of the host in the URL gave no answer in time.',
-    mend: 'Check that the domain’s name servers work.',
+    cause: defineMessage('The name servers of the host in the URL gave no answer in time.'),
+    mend: defineMessage('Check that the domain’s name servers work.'),
   },
   'address-refused': {
-    cause: 'The host in the URL resolves to an address that is not public.',
-    mend: 'Use a public address of the website; for one in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
+    cause: defineMessage('The host in the URL resolves to an address that is not public.'),
+    mend: defineMessage(
+      'Use a public address of the website; for one in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
+    ),
   },
   'connection-refused': {
-    cause: 'The machine answers, but nothing listens on the port in the URL.',
-    mend: 'Check that the website runs, and that it listens on the port in the URL.',
+    cause: defineMessage('The machine answers, but nothing listens on the port in the URL.'),
+    mend: defineMessage('Check that the website runs, and that it listens on the port in the URL.'),
   },
   'firewall-rejected': {
-    cause: 'A firewall rejects connections to the port in the URL.',
-    mend: 'Allow the port in the website’s firewall and at its hosting provider, and check the host in the URL.',
+    cause: defineMessage('A firewall rejects connections to the port in the URL.'),
+    mend: defineMessage(
+      'Allow the port in the website’s firewall and at its hosting provider, and check the host in the URL.',
+    ),
   },
   unreachable: {
-    cause: 'There is no way through the network to the website’s address.',
-    mend: 'Check the host in the URL, that the machine is running, and that its network can be reached from the internet.',
+    cause: defineMessage('There is no way through the network to the website’s address.'),
+    mend: defineMessage(
+      'Check the host in the URL, that the machine is running, and that its network can be reached from the internet.',
+    ),
   },
   'connect-timeout': {
-    cause: 'Nothing answered at the website’s address and port; mostly a firewall drops the connection.',
-    mend: 'Open the port in the website’s firewall and at its hosting provider, and check host and port in the URL.',
+    cause: defineMessage(
+      'Nothing answered at the website’s address and port; mostly a firewall drops the connection.',
+    ),
+    mend: defineMessage(
+      'Open the port in the website’s firewall and at its hosting provider, and check host and port in the URL.',
+    ),
   },
   silent: {
-    cause: 'The website took the connection and did not finish the TLS handshake in time.',
-    mend: 'Check that the port in the URL speaks https, and the load of the website.',
+    cause: defineMessage('The website took the connection and did not finish the TLS handshake in time.'),
+    mend: defineMessage('Check that the port in the URL speaks https, and the load of the website.'),
   },
   'closed-before-greeting': {
-    cause: 'The connection was closed before the vote was sent, in the TLS handshake or before it.',
-    mend: 'Check that the port in the URL speaks https, and that no filter before the website ends the connection.',
+    cause: defineMessage(
+      'The connection was closed before the vote was sent, in the TLS handshake or before it.',
+    ),
+    mend: defineMessage(
+      'Check that the port in the URL speaks https, and that no filter before the website ends the connection.',
+    ),
   },
   'closed-before-written': {
-    cause: 'The website closed the connection before the vote was sent.',
-    mend: 'Look into the website’s log, and check that no filter or address limit before it ends the connection.',
+    cause: defineMessage('The website closed the connection before the vote was sent.'),
+    mend: defineMessage(
+      'Look into the website’s log, and check that no filter or address limit before it ends the connection.',
+    ),
   },
   'too-slow': {
-    cause: 'The website took the challenge and did not answer it in time; no vote was posted.',
-    mend: 'Let the website answer a challenge at once, and check its load.',
+    cause: defineMessage('The website took the challenge and did not answer it in time; no vote was posted.'),
+    mend: defineMessage('Let the website answer a challenge at once, and check its load.'),
   },
   'closed-without-answer': {
-    cause:
+    cause: defineMessage(
       'The vote was posted, and the website closed the connection without an answer, so the vote may have arrived.',
-    mend: 'Look for an error in the log of the website or application that takes the votes.',
+    ),
+    mend: defineMessage('Look for an error in the log of the website or application that takes the votes.'),
   },
   reset: {
-    cause:
+    cause: defineMessage(
       'The vote was posted, and the connection broke before an answer came, so the vote may have arrived.',
-    mend: 'Check that the website did not stop at that moment, and that no proxy before it cuts connections.',
+    ),
+    mend: defineMessage(
+      'Check that the website did not stop at that moment, and that no proxy before it cuts connections.',
+    ),
   },
   'no-answer': {
-    cause: 'The vote was posted, and no answer came in time, so the vote may have arrived.',
-    mend: 'Let the website answer before it does what a vote causes, and check its load.',
+    cause: defineMessage('The vote was posted, and no answer came in time, so the vote may have arrived.'),
+    mend: defineMessage('Let the website answer before it does what a vote causes, and check its load.'),
   },
   'garbage-answer': {
-    cause: 'The vote was posted, and what came back is not an HTTP answer, so the vote may have arrived.',
-    mend: 'Check that the port in the URL is the website’s, and that no proxy answers in its place.',
+    cause: defineMessage(
+      'The vote was posted, and what came back is not an HTTP answer, so the vote may have arrived.',
+    ),
+    mend: defineMessage(
+      'Check that the port in the URL is the website’s, and that no proxy answers in its place.',
+    ),
   },
   'never-acknowledged': {
-    cause:
+    cause: defineMessage(
       'The website has taken no vote with its current settings, and gave no answer to the last one; other votes wait.',
-    mend: 'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.',
+    ),
+    mend: defineMessage(
+      'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.',
+    ),
   },
 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { listenerPort, unansweredVotes } from '../../listeners/listener-settings.ts';
 import { after, HOUR } from '../../platform/clock.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import {
   asLiterals,
   changeListener,
@@ -21,9 +22,9 @@ const LONGEST_URL = 2_048;
 
 /** The URL of an HTTP listener, with its host and port. */
 const listenerUrl = z
-  .string({ error: 'must be text' })
+  .string({ error: defineMessage('must be text') })
   .trim()
-  .max(LONGEST_URL, `must have at most ${LONGEST_URL} characters`)
+  .max(LONGEST_URL, { error: () => t('must have at most {max} characters', { max: LONGEST_URL }) })
   .transform((text, context) => {
     const fault = (message: string) => {
       context.addIssue({ code: 'custom', message });
@@ -31,14 +32,15 @@ const listenerUrl = z
     };
     const url = URL.parse(text);
     if (!url || !/^https?:$/.test(url.protocol)) {
-      return fault('The URL must begin with https:// (or http://), like https://example.org/votes.');
+      return fault(t('The URL must begin with https:// (or http://), like https://example.org/votes.'));
     }
     if (url.username || url.password) {
-      return fault('The URL must have no user name and no password: votes are signed instead.');
+      return fault(t('The URL must have no user name and no password: votes are signed instead.'));
     }
     url.hash = '';
     const host = hostSchema.safeParse(url.hostname);
-    if (!host.success) return fault(host.error.issues[0]?.message ?? 'The host of the URL cannot be read.');
+    if (!host.success)
+      return fault(host.error.issues[0]?.message ?? t('The host of the URL cannot be read.'));
     const port = listenerPort.safeParse(portOf(url));
     if (!port.success) return fault(`The ${port.error.issues[0]?.message}.`);
     return { url: url.href, host: host.data, port: port.data };

@@ -1,4 +1,5 @@
 import type { Cause } from '../../listeners/causes.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { AttemptEvent, DeliveryStatus, TimelineEvent, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
@@ -6,56 +7,59 @@ import { MOST_AHEAD } from './vote-timeline.ts';
 type When = (at: Date) => string;
 
 /** What started an attempt, for a text after «started by». */
-const CAUSE_WORDS: Record<Cause, string> = {
-  cast: 'the vote',
-  schedule: 'its schedule',
-  'challenge-retry': 'the refused challenge',
-  'given-back': 'the released attempt',
-  resend: 'the resend',
-  release: 'the release from quarantine',
-  'listener-test': 'the listener’s test',
-  'server-returned': 'the server’s return',
-  'listener-back': 'the listener’s return',
-  resume: 'the resume',
-  'settings-changed': 'the changed settings',
+const CAUSE_WORDS: Record<Cause, Text> = {
+  cast: defineMessage('the vote'),
+  schedule: defineMessage('its schedule'),
+  'challenge-retry': defineMessage('the refused challenge'),
+  'given-back': defineMessage('the released attempt'),
+  resend: defineMessage('the resend'),
+  release: defineMessage('the release from quarantine'),
+  'listener-test': defineMessage('the listener’s test'),
+  'server-returned': defineMessage('the server’s return'),
+  'listener-back': defineMessage('the listener’s return'),
+  resume: defineMessage('the resume'),
+  'settings-changed': defineMessage('the changed settings'),
 };
 
 /** What started an attempt; null when that is not on record. */
 export function causeWords({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | 'relayed'>): string | null {
-  const cause = wokenBy && CAUSE_WORDS[wokenBy];
+  const cause = wokenBy && t(CAUSE_WORDS[wokenBy]);
   if (!relayed) return cause;
-  return cause ? `${cause}, found by the relay` : 'the relay';
+  return cause ? t('{cause}, found by the relay', { cause }) : t('the relay');
 }
 
 /** An event other than an attempt, in one phrase. */
 export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'older-attempts' }>): string {
   switch (event.kind) {
     case 'accepted':
-      return 'accepted';
+      return t('accepted');
     case 'imported':
-      return 'cast elsewhere';
+      return t('cast elsewhere');
     case 'cooldown-ended':
-      return 'the player may vote again, by an operator';
+      return t('the player may vote again, by an operator');
     case 'expired':
-      return 'given up: not delivered in time';
+      return t('given up: not delivered in time');
     case 'listener-removed':
-      return 'removed from the queue: the listener was removed';
+      return t('removed from the queue: the listener was removed');
     case 'server-removed':
-      return 'failed: the server was removed';
+      return t('failed: the server was removed');
     case 'acknowledged-late':
       return event.number === null
-        ? 'the acknowledgement came late'
-        : `the acknowledgement of attempt ${event.number} came late`;
+        ? t('the acknowledgement came late')
+        : t('the acknowledgement of attempt {number} came late', { number: event.number });
     case 'resent':
-      return `resent${event.by ? ` by ${event.by}` : ''}${event.mayArriveTwice ? '; it may arrive twice' : ''}`;
+      return [
+        event.by ? t('resent by {by}', { by: event.by }) : t('resent'),
+        ...(event.mayArriveTwice ? [t('it may arrive twice')] : []),
+      ].join('; ');
     case 'quarantined':
-      return `quarantined: «${event.reason}»`;
+      return t('quarantined: «{reason}»', { reason: event.reason });
     case 'claimed':
-      return `claimed by a plugin (token ${event.tokenId})`;
+      return t('claimed by a plugin (token {token})', { token: event.tokenId });
     case 'released':
-      return 'released from quarantine by an operator';
+      return t('released from quarantine by an operator');
     case 'excluded':
-      return `excluded by ${event.by}: «${event.reason}»`;
+      return t('excluded by {by}: «{reason}»', { by: event.by, reason: event.reason });
   }
 }
 

@@ -5,6 +5,7 @@ import { type MessageResult, type Sending, sendMessage } from '../../mail/send-m
 import type { Send, SendResult } from '../../mail/smtp.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
+import { defineMessage, type Text } from '../../platform/language/t.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { type Audiences, audienceOf } from '../audience.ts';
 import { mailOf, type Notice } from '../notice.ts';
@@ -81,9 +82,9 @@ async function resultOf(
   }
 }
 
-export const OFF_WORDS: Record<OffReason, string> = {
-  deleted: 'Discord says that the webhook does not exist any more.',
-  unauthorized: 'Discord refuses the token of the webhook.',
+export const OFF_WORDS: Record<OffReason, Text> = {
+  deleted: defineMessage('Discord says that the webhook does not exist any more.'),
+  unauthorized: defineMessage('Discord refuses the token of the webhook.'),
 };
 
 /** Mails the owner that the webhook is off, whatever kinds of mail they chose, unless they chose none. */

@@ -19,6 +19,14 @@ export function addDays(day: string, days: number): string {
   return dayOf(after(startOf(day), days * DAY));
 }
 
+/** The first moment of the UTC day `months` calendar months before `day`; in a shorter month its last day. */
+export function monthsBefore(day: string, months: number): Date {
+  const before = startOf(day);
+  before.setUTCMonth(before.getUTCMonth() - months);
+  // The 31st of a month with 30 days is the 1st of the next one.
+  return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));
+}
+
 /** Catch-up goes back at most this far: older data is deleted. */
 const LONGEST_CATCH_UP_DAYS = 400;
 

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { Metadata, Sharp } from 'sharp';
+import { t } from '../language/t.ts';
 import { inspectPicture, type PictureFormat } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 
@@ -32,7 +33,7 @@ const encoding = new PQueue({ concurrency: 1 });
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (encoding.size >= MOST_WAITING)
-    throw new PictureError('busy', 'Many pictures are being read at this moment. Try again in a minute.');
+    throw new PictureError('busy', t('Many pictures are being read at this moment. Try again in a minute.'));
   return await encoding.add(work);
 }
 
@@ -43,7 +44,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
  * @throws {PictureError} for a file that is not one decent picture, or when too many pictures wait
  */
 export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narrow: Encoded }> {
-  if (bytes.length > LARGEST_UPLOAD) throw new PictureError('too-large', 'The file is larger than 1 MB.');
+  if (bytes.length > LARGEST_UPLOAD) throw new PictureError('too-large', t('The file is larger than 1 MB.'));
   const format = inspectPicture(bytes);
   return await inTurn(async () => {
     const { image, width, height } = await open(bytes, format);
@@ -51,7 +52,7 @@ export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narr
       const least = `${BANNER.minWidth} × ${BANNER.minHeight}`;
       throw new PictureError(
         'too-small',
-        `The picture has ${width} × ${height} pixels. It needs at least ${least}.`,
+        t('The picture has {width} × {height} pixels. It needs at least {least}.', { width, height, least }),
       );
     }
     const ratio = Math.min(Math.max(width / height, BANNER_RATIO.least), BANNER_RATIO.most);
@@ -75,12 +76,15 @@ export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narr
  * @throws {PictureError} for anything else, or when too many pictures wait
  */
 export async function encodeIcon(bytes: Buffer): Promise<Encoded> {
-  if (bytes.length > LARGEST_ICON) throw new PictureError('too-large', 'The icon is too large.');
-  if (inspectPicture(bytes) !== 'png') throw new PictureError('not-a-picture', 'The icon is no PNG.');
+  if (bytes.length > LARGEST_ICON) throw new PictureError('too-large', t('The icon is too large.'));
+  if (inspectPicture(bytes) !== 'png') throw new PictureError('not-a-picture', t('The icon is no PNG.'));
   return await inTurn(async () => {
     const { image, width, height } = await open(bytes, 'png');
     if (width !== ICON_SIDE || height !== ICON_SIDE)
-      throw new PictureError('too-small', `The icon must have ${ICON_SIDE} × ${ICON_SIDE} pixels.`);
+      throw new PictureError(
+        'too-small',
+        t('The icon must have {side} × {side} pixels.', { side: ICON_SIDE }),
+      );
     return await encoded(image.webp({ lossless: true }));
   });
 }
@@ -102,12 +106,15 @@ async function open(
   const image = sharp(bytes, { limitInputPixels: MOST_PIXELS, sequentialRead: true, pages: 1 });
   const metadata = await image.metadata().catch(refuse);
   if (metadata.format !== format) throw brokenPicture();
-  if ((metadata.pages ?? 1) > 1) throw new PictureError('animated', 'The picture is animated.');
+  if ((metadata.pages ?? 1) > 1) throw new PictureError('animated', t('The picture is animated.'));
   const { width, height } = sizeOf(metadata);
   if (width * height > MOST_PIXELS || Math.max(width, height) > LONGEST_SIDE) {
     throw new PictureError(
       'too-many-pixels',
-      `The picture has ${width} × ${height} pixels. It may have at most 16 million, and ${LONGEST_SIDE} on a side.`,
+      t(
+        'The picture has {width} × {height} pixels. It may have at most 16 million, and {longest} on a side.',
+        { width, height, longest: LONGEST_SIDE },
+      ),
     );
   }
   return { image, width, height };
@@ -126,14 +133,17 @@ async function encoded(image: Sharp): Promise<Encoded> {
 }
 
 const brokenPicture = () =>
-  new PictureError('broken', 'The picture is damaged or incomplete. Save it again and retry.');
+  new PictureError('broken', t('The picture is damaged or incomplete. Save it again and retry.'));
 
 /** The library has no error codes. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('timeout'))
-    throw new PictureError('slow', 'Reading the picture took too long. Save it in a simpler form and retry.');
+    throw new PictureError(
+      'slow',
+      t('Reading the picture took too long. Save it in a simpler form and retry.'),
+    );
   if (message.includes('pixel limit'))
-    throw new PictureError('too-many-pixels', 'The picture may have at most 16 million pixels.');
+    throw new PictureError('too-many-pixels', t('The picture may have at most 16 million pixels.'));
   throw brokenPicture();
 }

@@ -1,3 +1,4 @@
+import { t } from '../language/t.ts';
 import { PictureError } from './picture-error.ts';
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp';
@@ -15,19 +16,20 @@ export function inspectPicture(bytes: Buffer): PictureFormat {
   if (bytes.length > 3 && bytes.readUIntBE(0, 3) === 0xffd8ff) return inspectJpeg(bytes);
   if (bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP')
     return inspectWebp(bytes);
-  throw new PictureError('not-a-picture', 'The file is no PNG, JPEG or WebP picture.');
+  throw new PictureError('not-a-picture', t('The file is no PNG, JPEG or WebP picture.'));
 }
 
 const broken = () =>
-  new PictureError('broken', 'The picture is damaged or incomplete. Save it again and retry.');
-const animated = () => new PictureError('animated', 'The picture is animated. Use one with a single frame.');
+  new PictureError('broken', t('The picture is damaged or incomplete. Save it again and retry.'));
+const animated = () =>
+  new PictureError('animated', t('The picture is animated. Use one with a single frame.'));
 
 function endAt(end: number, bytes: Buffer): void {
   if (end > bytes.length) throw broken();
   if (end < bytes.length)
     throw new PictureError(
       'extra-data',
-      'The file has other data behind the picture. Save the picture again with an image editor.',
+      t('The file has other data behind the picture. Save the picture again with an image editor.'),
     );
 }
 

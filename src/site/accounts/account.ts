@@ -20,6 +20,7 @@ import type { SignInSession } from '../../accounts/user.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { showUser } from '../../listing/find-users.ts';
 import { mailSetting, wantsMailOf } from '../../notifications/kinds.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -39,19 +40,22 @@ import { newPassword, refuseOwn } from './sign-up.ts';
 
 const nameForm = z.object({ name: shownText(60) });
 const passwordForm = z.object({
-  current: z.string().min(1, 'Enter your current password.').max(256, 'The password is too long.'),
+  current: z
+    .string()
+    .min(1, defineMessage('Enter your current password.'))
+    .max(256, defineMessage('The password is too long.')),
   password: newPassword,
 });
 
 const MESSAGES = {
-  name: 'Name updated.',
-  email: 'E-mail address changed. Your other sessions are signed out.',
-  kept: 'Your account will not be deleted.',
-  'email-cancelled': 'Change of the e-mail address cancelled.',
-  password: 'Password changed. Your other sessions are signed out.',
-  'mail-on': 'E-mail notifications saved.',
-  'mail-off': 'E-mail notifications are off.',
-  session: 'Session signed out.',
+  name: defineMessage('Name updated.'),
+  email: defineMessage('E-mail address changed. Your other sessions are signed out.'),
+  kept: defineMessage('Your account will not be deleted.'),
+  'email-cancelled': defineMessage('Change of the e-mail address cancelled.'),
+  password: defineMessage('Password changed. Your other sessions are signed out.'),
+  'mail-on': defineMessage('E-mail notifications saved.'),
+  'mail-off': defineMessage('E-mail notifications are off.'),
+  session: defineMessage('Session signed out.'),
   'two-factor-off': 'Two-factor authentication is off.',
 };
 
@@ -62,7 +66,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
   const show = async (request: Parameters<typeof userOf>[0], typed = UNTOUCHED): Promise<Page> => {
     const { signedIn } = request;
     const view = signedIn && (await showUser(platform, signedIn.user._id));
-    if (!signedIn || !view) throw new PageError(404, 'This account no longer exists.');
+    if (!signedIn || !view) throw new PageError(404, t('This account no longer exists.'));
     return accountPage({
       base,
       sendsMail: platform.config.SMTP_URL !== undefined,
@@ -100,7 +104,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     const refused = refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, await show(request, refused), 400);
     const retryAt = await countProof(platform, _id);
-    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>
         auth.api.changePassword({
@@ -113,7 +117,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.password_refused', userId: _id.toHexString(), code });
-      const errors = { ...typed.errors, current: 'The current password is wrong.' };
+      const errors = { ...typed.errors, current: t('The current password is wrong.') };
       return sendPage(request, reply, await show(request, { ...typed, errors }), 400);
     }
     request.log.info({ event: 'account.password_changed', userId: _id.toHexString() });
@@ -130,7 +134,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
 
   app.post('/account/sessions/:sessionId/end', SIGNED_IN, async (request, reply) => {
     const { sessionId } = request.params as { sessionId: string };
-    if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, 'This session does not exist.');
+    if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, t('This session does not exist.'));
     await endSession(platform, userOf(request)._id, new ObjectId(sessionId));
     return reply.redirect(`${base}/account?done=session`, 303);
   });
@@ -159,106 +163,106 @@ function accountPage(account: Account): Page {
   const { base, sendsMail, discord, typed } = account;
   const { user } = account.signedIn;
   return {
-    title: 'Your account',
+    title: t('Your account'),
     messages: MESSAGES,
-    body: html`<h1>Your account</h1>
+    body: html`<h1>${t('Your account')}</h1>
       ${deletionBanner(base, account.deletion)}
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
-        ${card({ title: 'Profile', body: namePart(account) })}
-        ${card({ title: 'E-mail address', body: addressPart(base, user, account.addressChange) })}
-        ${card({ title: 'Password', body: passwordPart(account) })}
+        ${card({ title: t('Profile'), body: namePart(account) })}
+        ${card({ title: t('E-mail address'), body: addressPart(base, user, account.addressChange) })}
+        ${card({ title: t('Password'), body: passwordPart(account) })}
         ${card({
-          title: 'Two-factor authentication',
+          title: t('Two-factor authentication'),
           body: html`${facts([
-            ['Status', user.twoFactorEnabled ? badge('good', 'on') : badge('quiet', 'off')],
+            [t('Status'), user.twoFactorEnabled ? badge('good', t('on')) : badge('quiet', t('off'))],
           ])}
-            <p class="soft">Sign in with a code from your phone in addition to your password. A stolen password alone is then not enough.</p>
-            <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Manage' : 'Set up'}</a></p>`,
+            <p class="soft">${t('Sign in with a code from your phone in addition to your password. A stolen password alone is then not enough.')}</p>
+            <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Manage' : t('Set up')}</a></p>`,
         })}
-        ${sendsMail ? card({ id: 'notifications', title: 'Notifications', body: mailPart(account) }) : ''}
+        ${sendsMail ? card({ id: 'notifications', title: t('Notifications'), body: mailPart(account) }) : ''}
         ${
           discord === null
             ? ''
             : card({
-                title: 'Discord',
+                title: t('Discord'),
                 body: discord
-                  ? html`<p>${badge('good', 'linked')} You can sign in with Discord.</p>`
-                  : html`<p>${badge('quiet', 'not linked')} To link it, sign in once with a Discord account that has the same e-mail address.</p>`,
+                  ? html`<p>${badge('good', t('linked'))} ${t('You can sign in with Discord.')}</p>`
+                  : html`<p>${badge('quiet', t('not linked'))} ${t('To link it, sign in once with a Discord account that has the same e-mail address.')}</p>`,
               })
         }
       </div>
       ${card({
-        title: 'Sessions',
-        actions: button({ to: `${base}/account/sessions/end-all`, text: 'Sign out everywhere' }),
+        title: t('Sessions'),
+        actions: button({ to: `${base}/account/sessions/end-all`, text: t('Sign out everywhere') }),
         body: sessionTable(account),
       })}
-      ${card({ title: 'Your data', body: dataPart(account) })}`,
+      ${card({ title: t('Your data'), body: dataPart(account) })}`,
   };
 }
 
 function namePart({ base, signedIn: { user }, typed: { values, errors } }: Account): Html {
   return html`<form method="post" action="${base}/account/name" class="stack">
-      ${textField({ name: 'name', label: 'Your name', autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, error: errors.name, hint: 'Shown with your answers to reviews.' })}
-      <button type="submit" class="quiet">Save name</button>
+      ${textField({ name: 'name', label: t('Your name'), autocomplete: 'name', required: true, maxlength: 60, value: values.name ?? user.name, error: errors.name, hint: t('Shown with your answers to reviews.') })}
+      <button type="submit" class="quiet">${t('Save name')}</button>
     </form>`;
 }
 
 function passwordPart({ base, hasPassword, sendsMail, typed: { errors } }: Account): Html {
   if (!hasPassword) {
     return sendsMail
-      ? html`<p>You have no password yet. <a href="${base}/forgot-password">Request a link</a> to set one.</p>`
-      : html`<p>You have no password. Ask the operator of this listing for a link to set one.</p>`;
+      ? html`<p>${t('You have no password yet. <a>Request a link</a> to set one.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`
+      : html`<p>${t('You have no password. Ask the operator of this listing for a link to set one.')}</p>`;
   }
   return html`<form method="post" action="${base}/account/password" class="stack">
-    ${textField({ name: 'current', label: 'Current password', type: 'password', autocomplete: 'current-password', required: true, error: errors.current })}
-    ${textField({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, error: errors.password, hint: `At least ${PASSWORD_LENGTH.min} characters. Your other sessions will be signed out.` })}
-    <button type="submit" class="quiet">Change password</button>
+    ${textField({ name: 'current', label: t('Current password'), type: 'password', autocomplete: 'current-password', required: true, error: errors.current })}
+    ${textField({ name: 'password', label: t('New password'), type: 'password', autocomplete: 'new-password', required: true, minlength: PASSWORD_LENGTH.min, maxlength: PASSWORD_LENGTH.max, error: errors.password, hint: t('At least {min} characters. Your other sessions will be signed out.', { min: PASSWORD_LENGTH.min }) })}
+    <button type="submit" class="quiet">${t('Change password')}</button>
   </form>`;
 }
 
 function mailPart({ base, signedIn: { user } }: Account): Html {
   return html`<form method="post" action="${base}/account/mail" class="stack">
-    <fieldset class="stack"><legend>E-mail me about my servers</legend>
+    <fieldset class="stack"><legend>${t('E-mail me about my servers')}</legend>
       ${kindBoxes((kind) => wantsMailOf(user, kind), 'mail')}
     </fieldset>
-    <p class="soft small">Mails about the security of your account, such as a new password, are always sent. Messages to Discord are in the settings of each server.</p>
-    <button type="submit" class="quiet">Save</button>
+    <p class="soft small">${t('Mails about the security of your account, such as a new password, are always sent. Messages to Discord are in the settings of each server.')}</p>
+    <button type="submit" class="quiet">${t('Save')}</button>
   </form>`;
 }
 
 function dataPart({ base, deletion }: Account): Html {
   return html`<ul class="plain links">
-      <li><a href="${base}/favourites">Your favourites</a></li>
-      <li><a href="${base}/account/reviews">Your reviews</a></li>
+      <li><a href="${base}/favourites">${t('Your favourites')}</a></li>
+      <li><a href="${base}/account/reviews">${t('Your reviews')}</a></li>
     </ul>
-    <p class="soft">The file has your account, sessions, servers, reviews, favourites and what the audit log says of your changes. It has no passwords, tokens or other secrets.</p>
+    <p class="soft">${t('The file has your account, sessions, servers, reviews, favourites and what the audit log says of your changes. It has no passwords, tokens or other secrets.')}</p>
     <div class="actions">
-      ${button({ to: `${base}/account/export`, text: 'Download your data (JSON)' })}
-      ${deletion ? '' : html`<a class="button quiet" href="${base}/account/delete">Delete your account</a>`}
+      ${button({ to: `${base}/account/export`, text: t('Download your data (JSON)') })}
+      ${deletion ? '' : html`<a class="button quiet" href="${base}/account/delete">${t('Delete your account')}</a>`}
     </div>`;
 }
 
 function sessionTable({ base, signedIn, sessions, now }: Account): Html {
   return dataTable({
-    caption: 'Sessions',
+    caption: t('Sessions'),
     rows: sessions,
     columns: [
       {
-        title: 'Browser',
+        title: t('Browser'),
         heads: true,
         cell: ({ userAgent }) => agentName(userAgent ?? ''),
       },
-      { title: 'IP address', cell: ({ ipAddress }) => ipAddress || 'unknown' },
-      { title: 'Signed in', cell: ({ createdAt }) => timeAgo(createdAt, now) },
+      { title: t('IP address'), cell: ({ ipAddress }) => ipAddress || 'unknown' },
+      { title: t('Signed in'), cell: ({ createdAt }) => timeAgo(createdAt, now) },
       {
-        title: 'Action',
+        title: t('Action'),
         cell: ({ _id, userAgent }) =>
           _id.equals(signedIn.session.id)
-            ? badge('good', 'this session')
+            ? badge('good', t('this session'))
             : button({
                 to: `${base}/account/sessions/${_id.toHexString()}/end`,
-                text: 'Sign out',
+                text: t('Sign out'),
                 of: agentName(userAgent ?? ''),
               }),
       },

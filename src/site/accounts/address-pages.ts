@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import type { Confirmed } from '../../accounts/address/change-address.ts';
 import type { User } from '../../accounts/user.ts';
+import { t } from '../../platform/language/t.ts';
 import type { Typed } from '../form.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -15,22 +16,22 @@ export function addressPart(
   { email }: Pick<User, 'email'>,
   change: AddressChange | null,
 ): Html {
-  return html`${facts([['E-mail address', email]])}
+  return html`${facts([[t('E-mail address'), email]])}
     ${change ? waiting(base, change) : ''}
-    <p><a class="button quiet" href="${base}/account/email">Change e-mail address</a></p>`;
+    <p><a class="button quiet" href="${base}/account/email">${t('Change e-mail address')}</a></p>`;
 }
 
 function waiting(base: string, { to, oldConfirmedAt, newConfirmedAt, expiresAt }: AddressChange): Html {
   const state = (at: Date | null | undefined) =>
-    at ? badge('good', 'confirmed') : badge('attention', 'not confirmed');
+    at ? badge('good', t('confirmed')) : badge('attention', t('not confirmed'));
   return html`<div class="stack">
-    <p>Change to <strong>${to}</strong>: open the links in our mails to both addresses.</p>
+    <p>${t('Change to <strong>{to}</strong>: open the links in our mails to both addresses.', { to })}</p>
     ${facts([
-      ['Present address', state(oldConfirmedAt)],
-      ['New address', state(newConfirmedAt)],
-      ['Lapses', expiresAt ? time(expiresAt) : undefined],
+      [t('Present address'), state(oldConfirmedAt)],
+      [t('New address'), state(newConfirmedAt)],
+      [t('Lapses'), expiresAt ? time(expiresAt) : undefined],
     ])}
-    ${button({ to: `${base}/account/email/cancel`, text: 'Cancel the change' })}
+    ${button({ to: `${base}/account/email/cancel`, text: t('Cancel the change') })}
   </div>`;
 }
 
@@ -44,36 +45,38 @@ type Changing = {
 export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
   const { values, errors } = typed;
   return {
-    title: 'Change your e-mail address',
+    title: t('Change your e-mail address'),
     width: 'narrow',
-    body: html`<h1>Change your e-mail address</h1>
+    body: html`<h1>${t('Change your e-mail address')}</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <p>${
         sendsMail
-          ? 'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.'
-          : 'The new address is what you sign in with. Your other sessions are signed out.'
+          ? t(
+              'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.',
+            )
+          : t('The new address is what you sign in with. Your other sessions are signed out.')
       }</p>
       <form method="post" action="${base}/account/email" class="card stack">
-        ${facts([['Present address', user.email]])}
-        ${textField({ name: 'email', label: 'New e-mail address', type: 'email', autocomplete: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
+        ${facts([[t('Present address'), user.email]])}
+        ${textField({ name: 'email', label: t('New e-mail address'), type: 'email', autocomplete: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
         ${proofFields(typed, user)}
-        <button type="submit">Change address</button>
+        <button type="submit">${t('Change address')}</button>
       </form>
-      ${hasPassword ? '' : html`<p class="soft small">You have no password yet. <a href="${base}/forgot-password">Set one</a> first.</p>`}
-      ${sendsMail ? html`<p class="soft small">If you cannot read mails to your present address, ask the operator of this listing.</p>` : ''}
-      <p><a href="${base}/account">Back to your account</a></p>`,
+      ${hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
+      ${sendsMail ? html`<p class="soft small">${t('If you cannot read mails to your present address, ask the operator of this listing.')}</p>` : ''}
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
   };
 }
 
 /** The same whether another account has the new address or not. */
 export function sentPage(base: string, from: string, to: string): Page {
   return {
-    title: 'Confirm both addresses',
+    title: t('Confirm both addresses'),
     width: 'narrow',
-    body: html`<h1>Confirm both addresses</h1>
-      <p>We have sent a link to ${from} and one to ${to}. Open both within three days. Until then your address stays as it is.</p>
-      <p class="soft">No mail? Check your spam folder and the address above.</p>
-      <p><a href="${base}/account">Back to your account</a></p>`,
+    body: html`<h1>${t('Confirm both addresses')}</h1>
+      <p>${t('We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.', { from, to })}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
   };
 }
 
@@ -83,26 +86,29 @@ type Found = { change: AddressChange; end: 'old' | 'new' };
 export function confirmPage(base: string, { change, end }: Found, token: string): Page {
   const { from, to } = change;
   return {
-    title: 'Confirm the change of your address',
+    title: t('Confirm the change of your address'),
     width: 'narrow',
-    body: html`<h1>Confirm the change of your address</h1>
+    body: html`<h1>${t('Confirm the change of your address')}</h1>
       <div class="card stack">
         ${facts(
           end === 'old'
             ? [
-                ['Present address', from],
-                ['New address', to],
+                [t('Present address'), from],
+                [t('New address'), to],
               ]
-            : [['New address', to]],
+            : [[t('New address'), to]],
         )}
         <div class="actions">
-          ${decision(base, token, 'confirm', end === 'old' ? 'Confirm change' : 'Confirm this address')}
-          ${end === 'old' ? decision(base, token, 'cancel', 'Cancel change') : ''}
+          ${decision(base, token, 'confirm', end === 'old' ? t('Confirm change') : t('Confirm this address'))}
+          ${end === 'old' ? decision(base, token, 'cancel', t('Cancel change')) : ''}
         </div>
         <p class="soft small">${
           end === 'old'
-            ? html`If you did not ask for this, somebody knows your password. Cancel the change, then <a href="${base}/forgot-password">set a new password</a>.`
-            : 'If you did not ask for this, close this page. Nothing will change.'
+            ? t(
+                'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
+                { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` },
+              )
+            : t('If you did not ask for this, close this page. Nothing will change.')
         }</p>
       </div>`,
   };
@@ -122,22 +128,22 @@ export function confirmedPage(
 ): Page {
   const [title, body] = {
     waiting: [
-      'One address is confirmed',
-      html`<p>Now open the link in our mail to ${end === 'old' ? to : 'the present address of the account'}. The address changes after that.</p>`,
+      t('One address is confirmed'),
+      html`<p>${t('Now open the link in our mail to {to}. The address changes after that.', { to: end === 'old' ? to : t('the present address of the account') })}</p>`,
     ],
     changed: [
-      'The address is changed',
-      html`<p>The address of your account is now ${to}. Sign in with it from now on.</p>
-        <p><a class="button" href="${base}/account">Your account</a></p>`,
+      t('The address is changed'),
+      html`<p>${t('The address of your account is now {to}. Sign in with it from now on.', { to })}</p>
+        <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
     ],
     taken: [
-      'The address was not changed',
-      html`<p>Another account has the new address by now.</p>
-        <p><a href="${base}/account">Your account</a></p>`,
+      t('The address was not changed'),
+      html`<p>${t('Another account has the new address by now.')}</p>
+        <p><a href="${base}/account">${t('Your account')}</a></p>`,
     ],
     cancelled: [
-      'The change is cancelled',
-      html`<p>The address of your account is still ${from}. If you did not ask for the change, <a href="${base}/forgot-password">set a new password</a> now: somebody knows yours.</p>`,
+      t('The change is cancelled'),
+      html`<p>${t('The address of your account is still {from}. If you did not ask for the change, <a>set a new password</a> now: somebody knows yours.', { from, a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`,
     ],
   }[result] as [string, Html];
   return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
@@ -145,10 +151,10 @@ export function confirmedPage(
 
 export function invalidLinkPage(base: string): Page {
   return {
-    title: 'This link does not work',
+    title: t('This link does not work'),
     width: 'narrow',
-    body: html`<h1>This link does not work</h1>
-      <p>The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.</p>
-      <p>See <a href="${base}/account">your account</a>.</p>`,
+    body: html`<h1>${t('This link does not work')}</h1>
+      <p>${t('The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.')}</p>
+      <p>${t('See <a>your account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</p>`,
   };
 }

@@ -13,6 +13,7 @@ import {
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { countLink } from '../../accounts/sign-in-limits.ts';
 import { showUser } from '../../listing/find-users.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
@@ -23,11 +24,11 @@ import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } fro
 import { evenly, TOO_MANY_LINKS } from './library.ts';
 import { passwordAndCodeForm, passwordForm, withProof } from './proof.ts';
 
-const TAKEN = 'An account with this e-mail address already exists.';
+const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
 const decisionForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
-  decision: z.enum(['confirm', 'cancel'], { error: 'Choose one of these.' }),
+  decision: z.enum(['confirm', 'cancel'], { error: defineMessage('Choose one of these.') }),
 });
 
 /**
@@ -40,7 +41,7 @@ export function addressPages(app: FastifyInstance, { platform, auth, devices }: 
 
   const form = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
     const view = await showUser(platform, userOf(request)._id);
-    if (!view) throw new PageError(404, 'This account no longer exists.');
+    if (!view) throw new PageError(404, t('This account no longer exists.'));
     return changePage({ base, ...view, sendsMail }, typed);
   };
 

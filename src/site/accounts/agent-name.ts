@@ -1,3 +1,5 @@
+import { t } from '../../platform/language/t.ts';
+
 /** In order of precedence: most user agents also contain the later names. */
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
@@ -19,6 +21,6 @@ const SYSTEMS: [RegExp, string][] = [
 export function agentName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
-  if (browser && system) return `${browser} on ${system}`;
-  return browser ?? 'Unknown browser';
+  if (browser && system) return t('{browser} on {system}', { browser, system });
+  return browser ?? t('Unknown browser');
 }

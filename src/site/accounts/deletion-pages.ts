@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
 import type { UserView } from '../../listing/find-users.ts';
+import { t } from '../../platform/language/t.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -14,8 +15,8 @@ export function deletionBanner(base: string, deletion: AccountDeletion | null): 
   return notice(
     'attention',
     html`<div class="stack">
-      <p>Your account will be deleted on ${time(deletion.dueAt)}, with your servers and reviews.</p>
-      ${button({ to: `${base}/account/delete/cancel`, text: 'Keep my account', kind: 'primary' })}
+      <p>${t('Your account will be deleted on {time}, with your servers and reviews.', { time: time(deletion.dueAt) })}</p>
+      ${button({ to: `${base}/account/delete/cancel`, text: t('Keep my account'), kind: 'primary' })}
     </div>`,
   );
 }
@@ -34,37 +35,37 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
   const { base, view, deletion, sendsMail } = deleting;
   const { errors } = typed;
   return {
-    title: 'Delete your account',
+    title: t('Delete your account'),
     width: 'narrow',
-    body: html`<h1>Delete your account</h1>
+    body: html`<h1>${t('Delete your account')}</h1>
       ${deletionBanner(base, deletion)}
       ${errors.form ? notice('bad', errors.form) : ''}
-      <p>Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind ${sendsMail ? 'with the link that we mail to you, or ' : ''}on your account page. After that nobody can bring it back.</p>
-      ${card({ title: 'What happens', body: consequences(deleting) })}
+      <p>${sendsMail ? t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.') : t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.')}</p>
+      ${card({ title: t('What happens'), body: consequences(deleting) })}
       ${
         deletion
           ? ''
           : html`<form method="post" action="${base}/account/delete" class="card stack">
               ${proofFields(typed, view.user)}
-              <button type="submit" class="danger">Delete my account in 7 days</button>
-              ${view.hasPassword ? '' : html`<p class="soft small">You have no password yet. <a href="${base}/forgot-password">Set one</a> first.</p>`}
+              <button type="submit" class="danger">${t('Delete my account in 7 days')}</button>
+              ${view.hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
             </form>`
       }
-      <p><a href="${base}/account">Back to your account</a></p>`,
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
   };
 }
 
 function consequences({ view: { servers }, reviews }: Deleting): Html {
   return html`<dl class="facts">
-    <div><dt>Servers</dt><dd>${servers.length === 0 ? 'You have none.' : html`Removed from the listing for ever: ${names(servers)}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.`}</dd></div>
-    <div><dt>Servers of others</dt><dd>You leave the servers that you are a member of. They stay listed.</dd></div>
-    <div><dt>API tokens</dt><dd>All tokens and claim keys of your servers stop working.</dd></div>
-    <div><dt>Reviews</dt><dd>${reviews === 0 ? 'You have written none.' : `Your ${counted(reviews, 'review')} and the owners’ answers are deleted.`} Reviews of your servers disappear with them.</dd></div>
-    <div><dt>Votes</dt><dd>Votes carry a player name and not your account, so votes for other servers stay and still count.</dd></div>
-    <div><dt>Reports</dt><dd>Your reports about servers stay without your account.</dd></div>
-    <div><dt>Favourites</dt><dd>Your favourites, and the player name of your last vote on a page, are deleted.</dd></div>
-    <div><dt>Sign-in</dt><dd>Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.</dd></div>
-    <div><dt>What stays</dt><dd>The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.</dd></div>
+    <div><dt>${t('Servers')}</dt><dd>${servers.length === 0 ? t('You have none.') : html`${t('Removed from the listing for ever: {servers}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.', { servers: names(servers) })}`}</dd></div>
+    <div><dt>${t('Servers of others')}</dt><dd>${t('You leave the servers that you are a member of. They stay listed.')}</dd></div>
+    <div><dt>${t('API tokens')}</dt><dd>${t('All tokens and claim keys of your servers stop working.')}</dd></div>
+    <div><dt>${t('Reviews')}</dt><dd>${reviews === 0 ? t('You have written none.') : t('Your {reviews} and the owners’ answers are deleted.', { reviews: counted(reviews, 'review') })} ${t('Reviews of your servers disappear with them.')}</dd></div>
+    <div><dt>${t('Votes')}</dt><dd>${t('Votes carry a player name and not your account, so votes for other servers stay and still count.')}</dd></div>
+    <div><dt>${t('Reports')}</dt><dd>${t('Your reports about servers stay without your account.')}</dd></div>
+    <div><dt>${t('Favourites')}</dt><dd>${t('Your favourites, and the player name of your last vote on a page, are deleted.')}</dd></div>
+    <div><dt>${t('Sign-in')}</dt><dd>${t('Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.')}</dd></div>
+    <div><dt>${t('What stays')}</dt><dd>${t('The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.')}</dd></div>
   </dl>`;
 }
 
@@ -75,33 +76,33 @@ function names(servers: UserView['servers']): Html {
 /** The page behind the link in the mail. Opening it changes nothing, because mail scanners open every link. */
 export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>, token: string): Page {
   return {
-    title: 'Keep your account',
+    title: t('Keep your account'),
     width: 'narrow',
-    body: html`<h1>Keep your account</h1>
+    body: html`<h1>${t('Keep your account')}</h1>
       <div class="card stack">
-        <p>Your account will be deleted on ${time(dueAt)}.</p>
-        ${button({ to: `${base}/keep-account`, text: 'Keep my account', kind: 'primary', hidden: { token } })}
-        <p class="soft small">If you did not ask for the deletion, somebody knows your password. Keep the account, then <a href="${base}/forgot-password">set a new password</a>.</p>
+        <p>${t('Your account will be deleted on {time}.', { time: time(dueAt) })}</p>
+        ${button({ to: `${base}/keep-account`, text: t('Keep my account'), kind: 'primary', hidden: { token } })}
+        <p class="soft small">${t('If you did not ask for the deletion, somebody knows your password. Keep the account, then <a>set a new password</a>.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>
       </div>`,
   };
 }
 
 export function keptPage(base: string): Page {
   return {
-    title: 'Your account stays',
+    title: t('Your account stays'),
     width: 'narrow',
-    body: html`<h1>Your account stays</h1>
-      <p>The deletion is cancelled. Nothing was deleted.</p>
-      <p><a class="button" href="${base}/account">Your account</a></p>`,
+    body: html`<h1>${t('Your account stays')}</h1>
+      <p>${t('The deletion is cancelled. Nothing was deleted.')}</p>
+      <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
   };
 }
 
 export function invalidKeepLinkPage(base: string): Page {
   return {
-    title: 'This link does not work',
+    title: t('This link does not work'),
     width: 'narrow',
-    body: html`<h1>This link does not work</h1>
-      <p>The deletion was cancelled already, or the account is deleted; or the link is incomplete.</p>
-      <p>See <a href="${base}/account">your account</a>.</p>`,
+    body: html`<h1>${t('This link does not work')}</h1>
+      <p>${t('The deletion was cancelled already, or the account is deleted; or the link is incomplete.')}</p>
+      <p>${t('See <a>your account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</p>`,
   };
 }

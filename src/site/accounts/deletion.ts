@@ -9,6 +9,7 @@ import {
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { UserError } from '../../accounts/users.ts';
 import { showUser } from '../../listing/find-users.ts';
+import { t } from '../../platform/language/t.ts';
 import { countReviewsOf } from '../../reviews/own-review.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -33,7 +34,7 @@ export function deletionPages(app: FastifyInstance, { platform, auth }: AccountS
       countReviewsOf(platform, _id),
       findDeletion(platform, _id),
     ]);
-    if (!view) throw new PageError(404, 'This account no longer exists.');
+    if (!view) throw new PageError(404, t('This account no longer exists.'));
     return deletePage({ base, view, reviews, deletion, sendsMail }, typed);
   };
 

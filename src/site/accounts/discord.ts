@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { signInHeaders } from '../access.ts';
 import { typedValues } from '../form.ts';
 import type { Content } from '../html.ts';
@@ -10,11 +11,11 @@ import { giveCookies } from './library.ts';
 
 /** Messages for failed sign-ins with Discord, by the library's code (`?error=` of the sign-in page). */
 export const DISCORD_ERRORS = new Map([
-  ['access_denied', 'You cancelled the sign-in with Discord.'],
-  ['email_not_found', 'Your Discord account has no e-mail address.'],
-  ['email_not_verified', 'Verify your e-mail address with Discord first.'],
-  ['PASSWORD_NEEDED', 'This account requires its password. Sign in with your password.'],
-  ['SUSPENDED', 'This account is suspended. Contact the operator of this listing.'],
+  ['access_denied', defineMessage('You cancelled the sign-in with Discord.')],
+  ['email_not_found', defineMessage('Your Discord account has no e-mail address.')],
+  ['email_not_verified', defineMessage('Verify your e-mail address with Discord first.')],
+  ['PASSWORD_NEEDED', defineMessage('This account requires its password. Sign in with your password.')],
+  ['SUSPENDED', defineMessage('This account is suspended. Contact the operator of this listing.')],
 ]);
 
 /** The message for all other codes. */
@@ -61,6 +62,6 @@ export function discordButton(base: string, clientId: string | undefined, next: 
   if (clientId === undefined) return '';
   return html`<form method="post" action="${base}/sign-in/discord" class="stack">
     <input type="hidden" name="next" value="${next}" />
-    <button type="submit" class="quiet">Continue with Discord</button>
+    <button type="submit" class="quiet">${t('Continue with Discord')}</button>
   </form>`;
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { countExport, exportAccount } from '../../listing/export-account.ts';
+import { t } from '../../platform/language/t.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -12,9 +13,9 @@ export function exportPages(app: FastifyInstance, { platform }: Pick<AccountSour
   app.post('/account/export', SIGNED_IN, async (request, reply) => {
     const { _id } = userOf(request);
     const retryAt = await countExport(platform, _id);
-    if (retryAt) throw new PageError(429, 'You can export your data three times in an hour.', retryAt);
+    if (retryAt) throw new PageError(429, t('You can export your data three times in an hour.'), retryAt);
     const user = await platform.users.findOne({ _id });
-    if (!user) throw new PageError(404, 'This account no longer exists.');
+    if (!user) throw new PageError(404, t('This account no longer exists.'));
     request.log.info({ event: 'account.exported', userId: _id.toHexString() });
     return reply
       .header('cache-control', 'no-store')

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { deleteOwnReview, listOwnReviews } from '../../reviews/own-review.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
@@ -16,7 +17,7 @@ import { publicPath } from '../server-paths.ts';
 import { timeAgo } from '../words.ts';
 import type { AccountSources } from './account-sources.ts';
 
-const MESSAGES = { deleted: 'Review deleted.' };
+const MESSAGES = { deleted: defineMessage('Review deleted.') };
 
 const REVIEWS_A_PAGE = 20;
 
@@ -41,14 +42,14 @@ export function ownReviewPages(app: FastifyInstance, { platform }: Pick<AccountS
     const item = (review: WithId<Review>) =>
       ownReview(base, review, servers.get(review.serverId.toHexString()), now);
     return sendPage(request, reply, {
-      title: 'Your reviews',
+      title: t('Your reviews'),
       messages: MESSAGES,
-      body: html`<h1>Your reviews</h1>
+      body: html`<h1>${t('Your reviews')}</h1>
         <section class="card">
           ${rows.length > 0 ? html`<ol class="reviews">${rows.map(item)}</ol>` : nothing(base, from)}
           ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}
         </section>
-        <p><a href="${base}/account">Back to your account</a></p>`,
+        <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
     });
   });
 
@@ -58,7 +59,7 @@ export function ownReviewPages(app: FastifyInstance, { platform }: Pick<AccountS
     const review = /^[0-9a-f]{24}$/.test(reviewId)
       ? await platform.reviews.findOne({ _id: new ObjectId(reviewId), personId: userId })
       : null;
-    if (!review) throw new PageError(404, 'You have no such review.');
+    if (!review) throw new PageError(404, t('You have no such review.'));
     await deleteOwnReview(platform, { serverId: review.serverId, userId });
     return reply.redirect(`${path}?done=deleted`, 303);
   });
@@ -75,22 +76,22 @@ async function serversOf(
 
 function ownReview(base: string, review: WithId<Review>, server: Reviewed | undefined, now: Date): Html {
   const { _id, username, rating, createdAt, editedAt } = review;
-  const name = server?.name ?? 'A removed server';
+  const name = server?.name ?? t('A removed server');
   const isListed = server && !server.removedAt && !server.hiddenAt;
   return html`<li>
-    <p><strong>${isListed ? html`<a href="${base}${publicPath(server)}#your-review"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}</strong> ${isListed ? '' : html`<span class="soft small">not listed any more</span>`}</p>
-    <p>${starsText(rating)} <bdi>${username}</bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}</span></p>
+    <p><strong>${isListed ? html`<a href="${base}${publicPath(server)}#your-review"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}</strong> ${isListed ? '' : html`<span class="soft small">${t('not listed any more')}</span>`}</p>
+    <p>${starsText(rating)} <bdi>${username}</bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : ''}</span></p>
     ${reviewState(review.state)}
     ${reviewText(review, { name }, now)}
     <div class="actions">
-      ${isListed ? html`<a class="button quiet" href="${base}${publicPath(server)}#your-review">Edit<span class="for-readers"> the review of ${name}</span></a>` : ''}
+      ${isListed ? html`<a class="button quiet" href="${base}${publicPath(server)}#your-review">${t('Edit<span> the review of {name}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, name })}</a>` : ''}
       ${confirmed({
-        text: 'Delete',
-        of: `the review of ${name}`,
-        consequence: 'This deletes your review and the owner’s answer. It cannot be undone.',
+        text: t('Delete'),
+        of: t('the review of {name}', { name }),
+        consequence: t('This deletes your review and the owner’s answer. It cannot be undone.'),
         form: button({
           to: `${base}/account/reviews/${_id.toHexString()}/delete`,
-          text: 'Delete review',
+          text: t('Delete review'),
           kind: 'danger',
         }),
       })}
@@ -99,5 +100,5 @@ function ownReview(base: string, review: WithId<Review>, server: Reviewed | unde
 }
 
 function nothing(base: string, from: string | undefined): Content {
-  return html`<div class="empty">${from ? 'There are no more reviews.' : html`You have written no reviews yet. A review is written on a <a href="${base}/">server’s page</a>.`}</div>`;
+  return html`<div class="empty">${from ? t('There are no more reviews.') : t('You have written no reviews yet. A review is written on a <a>server’s page</a>.', { a: (text) => html`<a href="${base}/">${text}</a>` })}</div>`;
 }

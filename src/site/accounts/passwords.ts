@@ -6,6 +6,7 @@ import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { countLink } from '../../accounts/sign-in-limits.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { signInHeaders } from '../access.ts';
 import { contactLine } from '../contact.ts';
 import { PageError } from '../error-pages.ts';
@@ -22,8 +23,8 @@ const forgotForm = z.object({
   email: z
     .string()
     .trim()
-    .max(254, 'must have at most 254 characters')
-    .pipe(z.email('must be an e-mail address')),
+    .max(254, defineMessage('must have at most 254 characters'))
+    .pipe(z.email(defineMessage('must be an e-mail address'))),
 });
 
 /** Longer than any token that we make. */
@@ -76,7 +77,7 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
       const code = refusalCode(error);
       request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
       if (code !== 'INVALID_TOKEN') {
-        const sentence = 'Could not set this password. Choose another one.';
+        const sentence = t('Could not set this password. Choose another one.');
         return sendPage(request, reply, setPage(base, data.token, withError(typed, sentence)), 400);
       }
       return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
@@ -98,51 +99,51 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
 function forgotPage(site: Site, { values, errors }: Typed): Page {
   const { base } = site;
   return {
-    title: 'Reset your password',
+    title: t('Reset your password'),
     width: 'narrow',
-    body: html`<h1>Reset your password</h1>
-      <p>Enter your e-mail address. We will send you a link to set a new password.</p>
+    body: html`<h1>${t('Reset your password')}</h1>
+      <p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/forgot-password" class="card stack">
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
-        <button type="submit">Send link</button>
+        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
+        <button type="submit">${t('Send link')}</button>
       </form>
       ${contactLine(site)}
-      <p><a href="${base}/sign-in">Back to sign-in</a></p>`,
+      <p><a href="${base}/sign-in">${t('Back to sign-in')}</a></p>`,
   };
 }
 
 /** The same for known and unknown addresses. */
 function sentPage(email: string): Page {
   return {
-    title: 'Check your inbox',
+    title: t('Check your inbox'),
     width: 'narrow',
-    body: html`<h1>Check your inbox</h1>
-      <p>If an account exists for ${email}, we have sent a link to it. The link works once and expires in one hour.</p>
-      <p class="soft">No mail? Check your spam folder and the address above.</p>`,
+    body: html`<h1>${t('Check your inbox')}</h1>
+      <p>${t('If an account exists for {email}, we have sent a link to it. The link works once and expires in one hour.', { email })}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>`,
   };
 }
 
 function askOperatorPage(site: Site): Page {
   return {
-    title: 'Reset your password',
+    title: t('Reset your password'),
     width: 'narrow',
-    body: html`<h1>Reset your password</h1>
-      <p>This listing does not send e-mail. Ask its operator for a link to set a new password.</p>
+    body: html`<h1>${t('Reset your password')}</h1>
+      <p>${t('This listing does not send e-mail. Ask its operator for a link to set a new password.')}</p>
       ${contactLine(site)}`,
   };
 }
 
 function invalidLinkPage(base: string, sendsMail: boolean): Page {
   return {
-    title: 'This link does not work',
+    title: t('This link does not work'),
     width: 'narrow',
-    body: html`<h1>This link does not work</h1>
-      <p>It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.</p>
+    body: html`<h1>${t('This link does not work')}</h1>
+      <p>${t('It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.')}</p>
       ${
         sendsMail
-          ? html`<p><a class="button" href="${base}/forgot-password">Request a new link</a></p>`
-          : html`<p>Ask the person who gave it to you for a new link.</p>`
+          ? html`<p><a class="button" href="${base}/forgot-password">${t('Request a new link')}</a></p>`
+          : html`<p>${t('Ask the person who gave it to you for a new link.')}</p>`
       }`,
   };
 }
@@ -150,15 +151,15 @@ function invalidLinkPage(base: string, sendsMail: boolean): Page {
 function setPage(base: string, token: string, typed: Typed): Page {
   const { errors } = typed;
   return {
-    title: 'Set a password',
+    title: t('Set a password'),
     width: 'narrow',
-    body: html`<h1>Set a password</h1>
+    body: html`<h1>${t('Set a password')}</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/set-password" class="card stack">
         <input type="hidden" name="token" value="${token}" />
-        ${newPasswordField(typed, 'New password')}
-        <button type="submit">Set password</button>
-        <p class="soft small">All of your sessions will be signed out. Sign in with the new password.</p>
+        ${newPasswordField(typed, t('New password'))}
+        <button type="submit">${t('Set password')}</button>
+        <p class="soft small">${t('All of your sessions will be signed out. Sign in with the new password.')}</p>
       </form>`,
   };
 }

@@ -6,6 +6,7 @@ import { asGivenOut } from '../../accounts/second-factor.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
 import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import type { Typed } from '../form.ts';
@@ -16,7 +17,10 @@ import { hashingClientOf, refusalCode } from './library.ts';
 
 /** Confirms a sensitive change without a second factor: the password. */
 export const passwordForm = z.object({
-  password: z.string().min(1, 'Enter your password.').max(256, 'The password is too long.'),
+  password: z
+    .string()
+    .min(1, defineMessage('Enter your password.'))
+    .max(256, defineMessage('The password is too long.')),
   code: z
     .unknown()
     .optional()
@@ -28,7 +32,7 @@ export const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
     .transform(asGivenOut)
-    .pipe(z.string().min(1, 'Enter a code.').max(32, 'The code is too long.')),
+    .pipe(z.string().min(1, defineMessage('Enter a code.')).max(32, defineMessage('The code is too long.'))),
 });
 
 type Proof = { password: string; code?: string | undefined };
@@ -47,7 +51,7 @@ export async function withProof<T>(
 ): Promise<{ done: T } | { refused: string }> {
   const { _id, email } = userOf(request);
   const retryAt = await countProof(platform, _id);
-  if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
+  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
   try {
     const done = await hashingFor(hashingClientOf(request, email), async () => {
       await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
@@ -58,7 +62,7 @@ export async function withProof<T>(
   } catch (error) {
     const reason = refusalCode(error);
     request.log.warn({ event: 'account.proof_refused', address: request.ip, code: reason });
-    return { refused: REFUSALS[reason] ?? 'The password is wrong.' };
+    return { refused: REFUSALS[reason] ?? t('The password is wrong.') };
   }
 }
 
@@ -71,10 +75,10 @@ function inSession(request: FastifyRequest) {
 
 const REFUSALS: Record<string, string> = {
   TOTP_ALREADY_ENABLED: 'Two-factor authentication is already on.',
-  INVALID_CODE: 'The code is wrong. Wait for the next one, or enter a backup code.',
-  INVALID_BACKUP_CODE: 'The backup code is wrong or was already used.',
-  CODE_USED: 'That code was already used. Wait for the next one.',
-  CREDENTIAL_ACCOUNT_NOT_FOUND: 'Set a password first.',
+  INVALID_CODE: defineMessage('The code is wrong. Wait for the next one, or enter a backup code.'),
+  INVALID_BACKUP_CODE: defineMessage('The backup code is wrong or was already used.'),
+  CODE_USED: defineMessage('That code was already used. Wait for the next one.'),
+  CREDENTIAL_ACCOUNT_NOT_FOUND: defineMessage('Set a password first.'),
 };
 
 /** The field for the current password. */
@@ -82,7 +86,7 @@ export function passwordField(error: string | undefined, id = 'password'): Html 
   return textField({
     name: 'password',
     id,
-    label: 'Your password',
+    label: t('Your password'),
     type: 'password',
     autocomplete: 'current-password',
     required: true,
@@ -95,12 +99,12 @@ export function codeField(id: string, error?: string): Html {
   return textField({
     name: 'code',
     id,
-    label: 'Code',
+    label: t('Code'),
     autocomplete: 'one-time-code',
     required: true,
     maxlength: 32,
     error,
-    hint: 'Six digits from your authenticator app, or one of your backup codes.',
+    hint: t('Six digits from your authenticator app, or one of your backup codes.'),
   });
 }
 

@@ -6,6 +6,7 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
@@ -19,8 +20,15 @@ import { DISCORD_ERROR, DISCORD_ERRORS, discordButton } from './discord.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
 
 const signInForm = z.object({
-  email: z.string().trim().min(1, 'Enter your e-mail address.').max(254, 'The address is too long.'),
-  password: z.string().min(1, 'Enter your password.').max(256, 'The password is too long.'),
+  email: z
+    .string()
+    .trim()
+    .min(1, defineMessage('Enter your e-mail address.'))
+    .max(254, defineMessage('The address is too long.')),
+  password: z
+    .string()
+    .min(1, defineMessage('Enter your password.'))
+    .max(256, defineMessage('The password is too long.')),
   next: z.string().max(2_048).optional(),
 });
 
@@ -28,30 +36,33 @@ const codeForm = z.object({
   code: z
     .string()
     .transform(asGivenOut)
-    .pipe(z.string().min(1, 'Enter the code.').max(32, 'The code is too long.')),
+    .pipe(
+      z.string().min(1, defineMessage('Enter the code.')).max(32, defineMessage('The code is too long.')),
+    ),
   next: z.string().max(2_048).optional(),
 });
 
 const MESSAGES = {
-  'signed-out': 'You are signed out.',
-  'signed-out-everywhere': 'You are signed out of all sessions.',
-  'password-set': 'Password set. Sign in with your new password.',
-  'code-too-late': 'This sign-in has expired. Sign in again.',
-  verified: 'Your e-mail address is confirmed. Sign in to continue.',
-  'not-sent': 'Your session has ended, so nothing was saved. Sign in and try again.',
+  'signed-out': defineMessage('You are signed out.'),
+  'signed-out-everywhere': defineMessage('You are signed out of all sessions.'),
+  'password-set': defineMessage('Password set. Sign in with your new password.'),
+  'code-too-late': defineMessage('This sign-in has expired. Sign in again.'),
+  verified: defineMessage('Your e-mail address is confirmed. Sign in to continue.'),
+  'not-sent': defineMessage('Your session has ended, so nothing was saved. Sign in and try again.'),
 };
 
 /** Messages by the library's code. All other codes mean a wrong address or password. */
 const REFUSALS: Record<string, string> = {
-  SUSPENDED: 'This account is suspended. Contact the operator of this listing.',
-  EMAIL_NOT_VERIFIED:
+  SUSPENDED: defineMessage('This account is suspended. Contact the operator of this listing.'),
+  EMAIL_NOT_VERIFIED: defineMessage(
     'Your e-mail address is not confirmed yet. Open the link that we sent you to choose your password.',
+  ),
 };
 
 const CODE_REFUSALS: Record<string, string> = {
-  CODE_USED: 'That code was already used. Wait for the next one.',
-  ACCOUNT_TEMPORARILY_LOCKED: 'Too many wrong codes. Try again in 15 minutes.',
-  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: 'Too many wrong codes. Sign in again.',
+  CODE_USED: defineMessage('That code was already used. Wait for the next one.'),
+  ACCOUNT_TEMPORARILY_LOCKED: defineMessage('Too many wrong codes. Try again in 15 minutes.'),
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: defineMessage('Too many wrong codes. Sign in again.'),
 };
 
 /** `/sign-in`, `/sign-in/code` for the second factor, and `/sign-out`. */
@@ -96,7 +107,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
       if (code === 'EMAIL_NOT_VERIFIED' && !(await countLink(platform, who))) {
         await offerAccount(platform, data.email);
       }
-      const sentence = REFUSALS[code] ?? 'Wrong e-mail address or password.';
+      const sentence = REFUSALS[code] ?? t('Wrong e-mail address or password.');
       return sendPage(request, reply, page(next, withError(typed, sentence)), 401);
     }
   });
@@ -129,7 +140,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
       if (code === 'INVALID_TWO_FACTOR_COOKIE') {
         return reply.redirect(`${base}/sign-in?done=code-too-late&next=${encodeURIComponent(next)}`, 303);
       }
-      const sentence = CODE_REFUSALS[code] ?? 'The code is wrong or has expired.';
+      const sentence = CODE_REFUSALS[code] ?? t('The code is wrong or has expired.');
       return sendPage(request, reply, codePage(base, next, withError(typed, sentence)), 401);
     }
   });
@@ -155,7 +166,7 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
 }
 
 function refuseTooMany(retryAt: Date | null): void {
-  if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
+  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
 }
 
 /** The form with the error that Discord returned. */
@@ -168,33 +179,33 @@ type SignIn = { base: string; next: string; discordForm: Content };
 
 function signInPage({ base, next, discordForm }: SignIn, { values, errors }: Typed): Page {
   return {
-    title: 'Sign in',
+    title: t('Sign in'),
     width: 'narrow',
     messages: MESSAGES,
-    body: html`<h1>Sign in</h1>
+    body: html`<h1>${t('Sign in')}</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', error: errors.email })}
-        ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', required: true, error: errors.password })}
-        <button type="submit">Sign in</button>
-        <p><a href="${base}/forgot-password">Forgot your password?</a></p>
+        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', error: errors.email })}
+        ${textField({ name: 'password', label: t('Password'), type: 'password', autocomplete: 'current-password', required: true, error: errors.password })}
+        <button type="submit">${t('Sign in')}</button>
+        <p><a href="${base}/forgot-password">${t('Forgot your password?')}</a></p>
       </form>
       ${discordForm}
-      <p>New here? <a href="${base}/sign-up?next=${encodeURIComponent(next)}">Sign up</a> to list or review a server.</p>`,
+      <p>${t('New here? <a>Sign up</a> to list or review a server.', { a: (text) => html`<a href="${base}/sign-up?next=${encodeURIComponent(next)}">${text}</a>` })}</p>`,
   };
 }
 
 function codePage(base: string, next: string, { errors }: Typed): Page {
   return {
-    title: 'Two-factor authentication',
+    title: t('Two-factor authentication'),
     width: 'narrow',
-    body: html`<h1>Two-factor authentication</h1>
+    body: html`<h1>${t('Two-factor authentication')}</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, error: errors.code, hint: 'Six digits from your authenticator app, or one of your backup codes.' })}
-        <button type="submit">Continue</button>
+        ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, error: errors.code, hint: t('Six digits from your authenticator app, or one of your backup codes.') })}
+        <button type="submit">${t('Continue')}</button>
       </form>`,
   };
 }

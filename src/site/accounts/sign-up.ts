@@ -6,6 +6,7 @@ import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { countLink, countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -22,10 +23,10 @@ import { evenly, giveCookies, hashingClientOf, refusalCode, TOO_MANY_LINKS } fro
 /** The rules for a new password. */
 export const newPassword = z
   .string()
-  .min(PASSWORD_LENGTH.min, `Use at least ${PASSWORD_LENGTH.min} characters.`)
-  .max(PASSWORD_LENGTH.max, `Use at most ${PASSWORD_LENGTH.max} characters.`)
+  .min(PASSWORD_LENGTH.min, t('Use at least {min} characters.', { min: PASSWORD_LENGTH.min }))
+  .max(PASSWORD_LENGTH.max, t('Use at most {max} characters.', { max: PASSWORD_LENGTH.max }))
   .refine((password) => !isCommonPassword(password), {
-    error: 'This password is too common. Choose another one.',
+    error: defineMessage('This password is too common. Choose another one.'),
   });
 
 /** The form with an error if the password is the user's own address or name; otherwise null. */
@@ -35,7 +36,7 @@ export function refuseOwn(
   user: { email: string; name: string },
 ): Typed | null {
   if (!isOwnPassword(password, user)) return null;
-  const sentence = 'The password must not be your e-mail address or name. Choose another one.';
+  const sentence = t('The password must not be your e-mail address or name. Choose another one.');
   return { ...typed, errors: { ...typed.errors, password: sentence } };
 }
 
@@ -43,8 +44,8 @@ const addressForm = z.object({
   email: z
     .string()
     .trim()
-    .max(254, 'must have at most 254 characters')
-    .pipe(z.email('must be an e-mail address')),
+    .max(254, defineMessage('must have at most 254 characters'))
+    .pipe(z.email(defineMessage('must be an e-mail address'))),
   next: z.string().max(2_048).optional(),
 });
 
@@ -97,7 +98,7 @@ function creatingAccounts({ platform, auth, devices }: AccountSources, { page, i
     const refused = refuseOwn(typed, password, data);
     if (refused) return sendPage(request, reply, page(next, refused), 400);
     const retryAt = await countSignUp(platform, request.ip);
-    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers, response } = await hashingFor(hashingClientOf(request), () =>
         auth.api.signUpEmail({
@@ -112,8 +113,8 @@ function creatingAccounts({ platform, auth, devices }: AccountSources, { page, i
       return reply.redirect(next, 303);
     } catch (error) {
       const sentence = TAKEN.has(refusalCode(error))
-        ? 'An account with this e-mail address already exists. Sign in, or reset your password.'
-        : 'Could not create the account. Check your entries.';
+        ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
+        : t('Could not create the account. Check your entries.');
       return sendPage(request, reply, page(next, withError(typed, sentence)), 409);
     }
   };
@@ -130,19 +131,19 @@ type SignUp = { base: string; next: string; sendsMail: boolean; discordForm: Con
 
 function signUpPage({ base, next, sendsMail, discordForm }: SignUp, { values, errors }: Typed): Page {
   return {
-    title: 'Sign up',
+    title: t('Sign up'),
     width: 'narrow',
-    body: html`<h1>Sign up</h1>
+    body: html`<h1>${t('Sign up')}</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : nameField({ values, errors })}
-        ${textField({ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: sendsMail ? 'We will send you a link to choose your password.' : undefined })}
+        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: sendsMail ? t('We will send you a link to choose your password.') : undefined })}
         ${sendsMail ? '' : newPasswordField({ values, errors })}
-        <button type="submit">Sign up</button>
+        <button type="submit">${t('Sign up')}</button>
       </form>
       ${discordForm}
-      <p>Have an account? <a href="${base}/sign-in?next=${encodeURIComponent(next)}">Sign in</a>.</p>`,
+      <p>${t('Have an account? <a>Sign in</a>.', { a: (text) => html`<a href="${base}/sign-in?next=${encodeURIComponent(next)}">${text}</a>` })}</p>`,
   };
 }
 
@@ -150,18 +151,18 @@ function signUpPage({ base, next, sendsMail, discordForm }: SignUp, { values, er
 export function nameField({ values, errors }: Typed): Html {
   return textField({
     name: 'name',
-    label: 'Your name',
+    label: t('Your name'),
     autocomplete: 'name',
     required: true,
     maxlength: 60,
     value: values.name ?? '',
     error: errors.name,
-    hint: 'Shown with your answers to reviews.',
+    hint: t('Shown with your answers to reviews.'),
   });
 }
 
 /** The field for a new password. */
-export function newPasswordField({ errors }: Typed, label = 'Password'): Html {
+export function newPasswordField({ errors }: Typed, label = t('Password')): Html {
   return textField({
     name: 'password',
     label,
@@ -171,17 +172,17 @@ export function newPasswordField({ errors }: Typed, label = 'Password'): Html {
     minlength: PASSWORD_LENGTH.min,
     maxlength: PASSWORD_LENGTH.max,
     error: errors.password,
-    hint: `At least ${PASSWORD_LENGTH.min} characters. Several words work well.`,
+    hint: t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
   });
 }
 
 /** The same for known and unknown addresses. */
 function sentPage(email: string): Page {
   return {
-    title: 'Confirm your e-mail address',
+    title: t('Confirm your e-mail address'),
     width: 'narrow',
-    body: html`<h1>Confirm your e-mail address</h1>
-      <p>We have sent a link to ${email}. Open it to choose your password. It expires in one day.</p>
-      <p class="soft">No mail? Check your spam folder and the address above, or sign up again.</p>`,
+    body: html`<h1>${t('Confirm your e-mail address')}</h1>
+      <p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', { email })}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above, or sign up again.')}</p>`,
   };
 }

@@ -1,5 +1,6 @@
 import { html, raw } from 'hono/html';
 import { renderSVG } from 'uqr';
+import { t } from '../../platform/language/t.ts';
 import type { Typed } from '../form.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -8,15 +9,15 @@ import { codeField, passwordField } from './proof.ts';
 
 export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
   return {
-    title: 'Two-factor authentication',
+    title: t('Two-factor authentication'),
     width: 'narrow',
-    body: html`<h1>Two-factor authentication</h1>
-      ${isRequired ? notice('attention', 'Operators of this listing must use two-factor authentication. Set it up to open the admin area.') : ''}
+    body: html`<h1>${t('Two-factor authentication')}</h1>
+      ${isRequired ? notice('attention', t('Operators of this listing must use two-factor authentication. Set it up to open the admin area.')) : ''}
       ${errors.form ? notice('bad', errors.form) : ''}
-      <p>You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.</p>
+      <p>${t('You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.')}</p>
       <form method="post" action="${path}/begin" class="card stack">
         ${passwordField(errors.password)}
-        <button type="submit">Set up</button>
+        <button type="submit">${t('Set up')}</button>
       </form>`,
   };
 }
@@ -27,31 +28,32 @@ export type SentForm = 'backup-codes' | 'off';
 export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
   const errorsIn = (form: SentForm) => (form === sent ? errors : {});
   return {
-    title: 'Two-factor authentication',
+    title: t('Two-factor authentication'),
     width: 'narrow',
-    body: html`<h1>Two-factor authentication ${badge('good', 'on')}</h1>
+    body: html`<h1>${t('Two-factor authentication')} ${badge('good', t('on'))}</h1>
       ${card({
-        title: 'New backup codes',
-        body: html`<p>Each backup code signs you in once if you do not have your phone. New codes replace the old ones.</p>
+        title: t('New backup codes'),
+        body: html`<p>${t('Each backup code signs you in once if you do not have your phone. New codes replace the old ones.')}</p>
           <form method="post" action="${path}/backup-codes" class="stack">
             ${proofFields('', errorsIn('backup-codes'))}
-            <button type="submit" class="quiet">Generate new backup codes</button>
+            <button type="submit" class="quiet">${t('Generate new backup codes')}</button>
           </form>`,
       })}
       ${card({
-        title: 'Turn off',
+        title: t('Turn off'),
         body: confirmed({
-          text: 'Turn off two-factor authentication',
-          consequence:
+          text: t('Turn off two-factor authentication'),
+          consequence: t(
             'You will sign in with your password only. To move to another phone, turn it off and set it up again.',
+          ),
           isOpen: sent === 'off',
           form: html`<form method="post" action="${path}/off" class="stack">
             ${proofFields('-off', errorsIn('off'))}
-            <button type="submit" class="danger">Turn off</button>
+            <button type="submit" class="danger">${t('Turn off')}</button>
           </form>`,
         }),
       })}
-      <p><a href="${base}/account">Back to your account</a></p>`,
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
   };
 }
 
@@ -64,51 +66,51 @@ function proofFields(suffix: string, errors: Typed['errors']): Html {
 export function setUpPage(path: string, totpUri: string): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
   return {
-    title: 'Set up two-factor authentication',
+    title: t('Set up two-factor authentication'),
     width: 'narrow',
-    body: html`<h1>Set up two-factor authentication</h1>
+    body: html`<h1>${t('Set up two-factor authentication')}</h1>
       <section class="card stack">
-        <h2>1. Scan this code with your app</h2>
-        <div class="qr" role="img" aria-label="QR code for your authenticator app">${qrCode(totpUri)}</div>
-        <p>Or enter this secret in the app:</p>
-        ${copyable(inGroups(secret), 'Secret')}
+        <h2>${t('1. Scan this code with your app')}</h2>
+        <div class="qr" role="img" aria-label="${t('QR code for your authenticator app')}">${qrCode(totpUri)}</div>
+        <p>${t('Or enter this secret in the app:')}</p>
+        ${copyable(inGroups(secret), t('Secret'))}
       </section>
       <section class="card stack">
-        <h2>2. Enter the code from your app</h2>
+        <h2>${t('2. Enter the code from your app')}</h2>
         ${codePart(path, undefined)}
       </section>
-      <p class="soft">The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.</p>`,
+      <p class="soft">${t('The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.')}</p>`,
   };
 }
 
 export function codePage(path: string, { errors }: Typed): Page {
   return {
-    title: 'Set up two-factor authentication',
+    title: t('Set up two-factor authentication'),
     width: 'narrow',
-    body: html`<h1>Set up two-factor authentication</h1>
+    body: html`<h1>${t('Set up two-factor authentication')}</h1>
       ${errors.form ? notice('bad', errors.form) : ''}
       <section class="card stack">${codePart(path, errors.code)}</section>
-      <p>App not set up yet? <a href="${path}">Start over</a>.</p>`,
+      <p>${t('App not set up yet? <a>Start over</a>.', { a: (text) => html`<a href="${path}">${text}</a>` })}</p>`,
   };
 }
 
 function codePart(path: string, error: string | undefined): Html {
   return html`<form method="post" action="${path}/confirm" class="stack">
-    ${textField({ name: 'code', label: 'Code', autocomplete: 'one-time-code', inputmode: 'numeric', required: true, error, hint: 'Six digits.' })}
-    <button type="submit">Turn on</button>
+    ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, error, hint: t('Six digits.') })}
+    <button type="submit">${t('Turn on')}</button>
   </form>`;
 }
 
 export function backupCodesPage(codes: string[], onwards: string, { isNew = false } = {}): Page {
   return {
-    title: 'Backup codes',
+    title: t('Backup codes'),
     width: 'narrow',
-    body: html`<h1>Backup codes</h1>
-      ${isNew ? notice('good', 'Two-factor authentication is on.') : notice('good', 'The old backup codes no longer work.')}
+    body: html`<h1>${t('Backup codes')}</h1>
+      ${isNew ? notice('good', t('Two-factor authentication is on.')) : notice('good', t('The old backup codes no longer work.'))}
       <section class="card stack">
-        <p>Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.</p>
-        ${copyable(codes.join('\n'), 'Backup codes')}
-        <a class="button" href="${onwards}">I have saved them</a>
+        <p>${t('Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.')}</p>
+        ${copyable(codes.join('\n'), t('Backup codes'))}
+        <a class="button" href="${onwards}">${t('I have saved them')}</a>
       </section>`,
   };
 }

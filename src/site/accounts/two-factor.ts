@@ -5,6 +5,7 @@ import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countProof } from '../../accounts/sign-in-limits.ts';
 import { endSessions } from '../../accounts/users.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -20,7 +21,7 @@ const codeForm = z.object({
   code: z
     .string()
     .transform((value) => value.replace(/\s/g, ''))
-    .pipe(z.string().regex(/^\d{6}$/, 'Enter the six digits.')),
+    .pipe(z.string().regex(/^\d{6}$/, defineMessage('Enter the six digits.'))),
 });
 
 type Values = { password: string };
@@ -68,7 +69,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
     const retryAt = await countProof(platform, userOf(request)._id);
-    if (retryAt) throw new PageError(429, 'Too many attempts. Wait a few minutes.', retryAt);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers } = await auth.api.verifyTOTP({
         body: data,
@@ -130,4 +131,6 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   }
 }
 
-const WRONG_CODE = 'The code is wrong. Wait for the next one, and check the clock of your phone.';
+const WRONG_CODE = defineMessage(
+  'The code is wrong. Wait for the next one, and check the clock of your phone.',
+);

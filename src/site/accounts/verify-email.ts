@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { addressOfSignUp, finishSignUp } from '../../accounts/sign-up.ts';
+import { t } from '../../platform/language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { readForm, type Typed, UNTOUCHED } from '../form.ts';
 import { type Page, sendPage } from '../layout.ts';
@@ -58,35 +59,35 @@ type Link = { base: string; email: string; token: string };
 
 function finishPage({ base, email, token }: Link, typed: Typed): Page {
   return {
-    title: 'Finish signing up',
+    title: t('Finish signing up'),
     width: 'narrow',
-    body: html`<h1>Finish signing up</h1>
+    body: html`<h1>${t('Finish signing up')}</h1>
       <form method="post" action="${base}/verify-email" class="card stack">
         <input type="hidden" name="token" value="${token}" />
-        ${facts([['E-mail address', email]])}
+        ${facts([[t('E-mail address'), email]])}
         ${nameField(typed)}
         ${newPasswordField(typed)}
-        <button type="submit">Create account</button>
-        <p class="soft small">If you did not sign up here, close this page. No account will be created.</p>
+        <button type="submit">${t('Create account')}</button>
+        <p class="soft small">${t('If you did not sign up here, close this page. No account will be created.')}</p>
       </form>`,
   };
 }
 
 function invalidLinkPage(base: string): Page {
   return {
-    title: 'This link does not work',
+    title: t('This link does not work'),
     width: 'narrow',
-    body: html`<h1>This link does not work</h1>
-      <p>It was already used, it is more than one day old, or it is incomplete. Some mail programs break long links.</p>
-      <p><a href="${base}/sign-in">Sign in</a>, or <a href="${base}/sign-up">sign up again</a> to get a new link.</p>`,
+    body: html`<h1>${t('This link does not work')}</h1>
+      <p>${t('It was already used, it is more than one day old, or it is incomplete. Some mail programs break long links.')}</p>
+      <p>${t('<a>Sign in</a>, or <a2>sign up again</a2> to get a new link.', { a: (text) => html`<a href="${base}/sign-in">${text}</a>`, a2: (text) => html`<a href="${base}/sign-up">${text}</a>` })}</p>`,
   };
 }
 
 function hasAccountPage(base: string): Page {
   return {
-    title: 'You already have an account',
+    title: t('You already have an account'),
     width: 'narrow',
-    body: html`<h1>You already have an account</h1>
-      <p>An account with your e-mail address already exists. <a href="${base}/sign-in">Sign in</a>, or <a href="${base}/forgot-password">set a new password</a>.</p>`,
+    body: html`<h1>${t('You already have an account')}</h1>
+      <p>${t('An account with your e-mail address already exists. <a>Sign in</a>, or <a2>set a new password</a2>.', { a: (text) => html`<a href="${base}/sign-in">${text}</a>`, a2: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`,
   };
 }

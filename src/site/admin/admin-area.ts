@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AdminSources } from './admin-sources.ts';
+import { announcementPage } from './announcement-page.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
 import { complaintPages } from './complaint-pages.ts';
@@ -25,6 +26,7 @@ export async function adminArea(app: FastifyInstance, sources: AdminSources): Pr
   usersPages(app, sources);
   userPages(app, sources);
   tagPages(app, sources);
+  announcementPage(app, sources);
   auditPage(app, sources);
   await app.register(queueBoard, { prefix: '/queues', platform: sources.platform });
 }

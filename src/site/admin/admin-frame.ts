@@ -10,6 +10,7 @@ const PARTS = [
   ['/votes', 'Votes'],
   ['/users', 'Users'],
   ['/tags', 'Tags'],
+  ['/announcement', 'Announcement'],
   ['/audit', 'Audit log'],
   ['/queues', 'Queues'],
 ] as const;

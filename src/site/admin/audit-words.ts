@@ -75,6 +75,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'account.password': { title: 'Set a new password' },
   'tag.add': { title: 'Added a tag', more: ({ name }) => text(name) },
   'tag.remove': { title: 'Removed a tag', more: ({ name }) => text(name) },
+  'announcement.set': { title: 'Set the announcement', more: ({ level }) => text(level) },
+  'announcement.clear': { title: 'Removed the announcement' },
   'queue.button': {
     title: 'Used a queue button',
     more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),

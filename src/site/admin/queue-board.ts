@@ -45,7 +45,7 @@ export async function queueBoard(
 ): Promise<void> {
   const { site } = app;
   const adminPath = `${site.base}/operator`;
-  const icon = site.asset('tallyport.svg');
+  const { href: icon, width, height } = site.logo;
   const board = new FastifyAdapter();
   app.accessOfAll = 'operator';
   createBullBoard({
@@ -54,7 +54,7 @@ export async function queueBoard(
     options: {
       uiConfig: {
         boardTitle: 'Tallyport queues',
-        boardLogo: { path: icon, width: 28, height: 28 },
+        boardLogo: { path: icon, width, height },
         favIcon: { default: icon, alternative: icon },
         miscLinks: [{ text: 'Admin area', url: adminPath }],
         hideDocsLink: true,

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
+import { isProbed } from '../../games/games.ts';
 import { playersSource } from '../../history/current-status.ts';
 import { type Listener, type ListenerState, lastDelivery, listenerState } from '../../listeners/listener.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
@@ -109,7 +110,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
   return facts([
     ['Owner', ownerText(base, server, owner)],
     ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
-    ['Game', gameName(server.game) || 'none (not probed)'],
+    ['Game', `${gameName(server.game) || 'none'}${isProbed(server.game) ? '' : ' (not probed)'}`],
     ['Slug', html`<span class="mono">${server.slug}</span>`],
     ['Earlier slugs', earlier.length > 0 && html`<span class="mono">${earlier.join(', ')}</span>`],
     ['Id', html`<span class="mono">${server._id.toHexString()}</span>`],

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { proveDraft } from '../../listing/prove-draft.ts';
+import { t } from '../../platform/language/t.ts';
 import { findDraft, MOST_DRAFTS, saveDraft, TooManyDraftsError } from '../../servers/drafts.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -30,7 +31,7 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
     if (draft === undefined) return sendPage(request, reply, page(UNTOUCHED));
     const draftId = idOf(draft);
     const found = draftId && (await findDraft(platform, userOf(request)._id, draftId));
-    if (!found) throw new PageError(404, 'You have no draft with this id.');
+    if (!found) throw new PageError(404, t('You have no draft with this id.'));
     return sendPage(request, reply, page(valuesOf(found), draftId.toHexString()));
   });
 
@@ -40,17 +41,19 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
     const given = typed.values.draft;
     const draftId = given ? idOf(given) : undefined;
     const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
-    if (!data || draftId === null) return refuse(withError(typed, 'The form was incomplete. Try again.'));
+    if (!data || draftId === null) return refuse(withError(typed, t('The form was incomplete. Try again.')));
     try {
       const draft = await saveDraft(deps, user._id, data, draftId);
-      if (!draft) throw new PageError(404, 'You have no draft with this id.');
+      if (!draft) throw new PageError(404, t('You have no draft with this id.'));
       // After a correction, the code may already be in place.
       const proved = proveDraft(deps, user, draft._id);
       const path = `${base}/dashboard/drafts/${draft._id.toHexString()}`;
       return await afterProving(reply, base, proved, path);
     } catch (error) {
       if (error instanceof TooManyDraftsError) {
-        const sentence = `You have ${MOST_DRAFTS} unverified servers. Verify or discard one of them first.`;
+        const sentence = t('You have {most} unverified servers. Verify or discard one of them first.', {
+          most: MOST_DRAFTS,
+        });
         return refuse(withError(typed, sentence));
       }
       if (error instanceof PageError) throw error;
@@ -60,20 +63,20 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
 }
 
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
-  const title = draft ? 'Edit the server' : 'Add a server';
+  const title = draft ? t('Edit the server') : t('Add a server');
   return {
     title,
     width: 'narrow',
     body: html`<div class="page-head"><div>
-        <p class="small"><a href="${base}/dashboard">Your servers</a></p>
+        <p class="small"><a href="${base}/dashboard">${t('Your servers')}</a></p>
         <h1>${title}</h1>
       </div></div>
-      <p class="soft">We check the server right away and show you its answer. It is listed after you verify ownership with a code in its message (MOTD) or a DNS record.</p>
+      <p class="soft">${t('We check the server right away and show you its answer. It is listed after you verify ownership with a code in its message (MOTD) or a DNS record.')}</p>
       ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <form method="post" action="${base}/dashboard/servers/new" class="card stack">
         ${draft ? html`<input type="hidden" name="draft" value="${draft}" />` : ''}
         ${nameField(typed)} ${addressFields(typed)} ${gameFields(typed)}
-        <button type="submit">${draft ? 'Save and check' : 'Check the server'}</button>
+        <button type="submit">${draft ? t('Save and check') : t('Check the server')}</button>
       </form>`,
   };
 }

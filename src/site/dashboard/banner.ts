@@ -2,6 +2,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { HOUR } from '../../platform/clock.ts';
+import { t } from '../../platform/language/t.ts';
 import { useAllowance } from '../../platform/limits/rate-limit.ts';
 import { LARGEST_UPLOAD } from '../../platform/pictures/encode-picture.ts';
 import { PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
@@ -57,7 +58,12 @@ export async function bannerForms(
     const server = serverOf(request);
     const user = userOf(request);
     const until = await useAllowance(platform, `banner:${user._id.toHexString()}`, UPLOADS);
-    if (until) throw new PageError(429, `You can upload ${UPLOADS.times} pictures an hour.`, until);
+    if (until)
+      throw new PageError(
+        429,
+        t('You can upload {times} pictures an hour.', { times: UPLOADS.times }),
+        until,
+      );
     try {
       await setBanner(platform, server, await uploadedFile(request, reply), user.email);
     } catch (error) {
@@ -80,10 +86,10 @@ export async function bannerForms(
  * @throws {PictureError} `none` or `too-large`
  */
 async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
-  const none = new PictureError('none', 'Choose a picture first.');
+  const none = new PictureError('none', t('Choose a picture first.'));
   if (!request.isMultipart()) throw none;
   const length = Number(request.headers['content-length'] ?? Number.NaN);
-  if (Number.isNaN(length)) throw new PageError(411, 'The upload must state its length.');
+  if (Number.isNaN(length)) throw new PageError(411, t('The upload must state its length.'));
   if (length > LARGEST_REFUSED) reply.header('connection', 'close');
   if (length > LARGEST_REQUEST) throw tooLarge();
   const { RequestFileTooLargeError } = request.server.multipartErrors;
@@ -96,12 +102,15 @@ async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promi
     if (error instanceof RequestFileTooLargeError) throw tooLarge();
     if (error instanceof PictureError) throw error;
     request.log.info({ event: 'site.upload_malformed', err: error });
-    throw new PageError(400, 'The upload is malformed. Reload the page and try again.');
+    throw new PageError(400, t('The upload is malformed. Reload the page and try again.'));
   }
 }
 
 const tooLarge = () =>
-  new PictureError('too-large', 'The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.');
+  new PictureError(
+    'too-large',
+    t('The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.'),
+  );
 
 /** The card with the banner, the icon and their forms. */
 export function picturesCard(
@@ -114,23 +123,25 @@ export function picturesCard(
   const describedBy = error ? 'banner-hint banner-error' : 'banner-hint';
   return card({
     id: 'banner',
-    title: 'Banner and icon',
+    title: t('Banner and icon'),
     body: html`${banner ? bannerImage(base, banner, name) : ''}
       <form method="post" action="${path}/banner#banner" enctype="multipart/form-data" class="stack">
         <div class="field">
-          <label for="banner-file">${banner ? 'Another banner' : 'Banner'}</label>
-          <p class="hint" id="banner-hint">PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.</p>
+          <label for="banner-file">${banner ? t('Another banner') : 'Banner'}</label>
+          <p class="hint" id="banner-hint">${t('PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.')}</p>
           ${error ? html`<p class="error" id="banner-error" role="alert">${error}</p>` : ''}
           <input id="banner-file" name="banner" type="file" accept="image/png,image/jpeg,image/webp" required
             aria-describedby="${describedBy}" ${error ? html`aria-invalid="true"` : ''} />
         </div>
-        <button type="submit">Upload</button>
+        <button type="submit">${t('Upload')}</button>
       </form>
-      ${banner ? button({ to: `${path}/banner/remove`, text: 'Remove banner' }) : ''}
+      ${banner ? button({ to: `${path}/banner/remove`, text: t('Remove banner') }) : ''}
       <div class="with-icon">${iconImage(base, icon)}<p class="small soft">${
         icon?.picture
-          ? 'The icon comes from your server (server-icon.png) and follows it by itself.'
-          : 'A Minecraft Java server’s icon (server-icon.png, 64 × 64 pixels) appears by itself after the next check.'
+          ? t('The icon comes from your server (server-icon.png) and follows it by itself.')
+          : t(
+              'A Minecraft Java server’s icon (server-icon.png, 64 × 64 pixels) appears by itself after the next check.',
+            )
       }</p></div>`,
   });
 }

@@ -1,5 +1,6 @@
 import { voteBody } from '../../delivery/http/http-message.ts';
 import type { Listener } from '../../listeners/listener.ts';
+import { t } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { votesBySteamId } from '../../votes/claims/steam-games.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
@@ -56,10 +57,11 @@ function votingPlugin(connected: Connected): Block {
   const service = JSON.stringify(listener?.serviceName ?? name);
   return {
     id: 'voting-plugin',
-    title: 'VotingPlugin with NuVotifier (Minecraft: Java Edition)',
+    title: t('VotingPlugin with NuVotifier (Minecraft: Java Edition)'),
     way: 'push',
-    about:
+    about: t(
       'Add this to VoteSites.yml of VotingPlugin. NuVotifier receives the votes: enter its host, port and token under “Vote listener”.',
+    ),
     text: `VoteSites:
   ${site}:
     Enabled: true
@@ -85,10 +87,11 @@ function easyVote({ name, url, server, key }: Connected): Block {
   };
   return {
     id: 'easy-vote',
-    title: 'EasyVote (Rust: Oxide, Carbon)',
+    title: t('EasyVote (Rust: Oxide, Carbon)'),
     way: 'claim',
-    about:
+    about: t(
       'Add these entries to the two sections of the same names in EasyVote’s configuration. Players vote with their SteamID64 as their name.',
+    ),
     text: JSON.stringify(json, null, 2),
   };
 }
@@ -97,10 +100,11 @@ function voteReward({ name, url, server, key }: Connected): Block {
   const vrc = vrcFile({ name, url }, `${url}${publicPath(server)}`, key ?? NO_KEY);
   return {
     id: 'vote-reward',
-    title: 'VoteReward (PocketMine)',
+    title: t('VoteReward (PocketMine)'),
     way: 'claim',
-    about:
+    about: t(
       'Save this as a file that ends with .vrc in the folder Lists of VoteReward’s data folder (plugin_data/VoteReward/Lists).',
+    ),
     text: JSON.stringify(vrc, null, 2),
   };
 }
@@ -109,10 +113,11 @@ function plainHttp({ url, key }: Connected): Block {
   const address = (action: string) => `"${url}/api/?action=${action}&key=${key ?? NO_KEY}&username=Steve"`;
   return {
     id: 'plain-http',
-    title: 'Any plugin that can read a web address',
+    title: t('Any plugin that can read a web address'),
     way: 'claim',
-    about:
+    about: t(
       'The first address answers 0 (no vote in 24 hours), 1 (voted, not claimed) or 2 (claimed). The second one claims the vote: 1 means “reward the player now”.',
+    ),
     text: `curl ${address('status')}\ncurl ${address('claim')}`,
   };
 }
@@ -120,10 +125,11 @@ function plainHttp({ url, key }: Connected): Block {
 function signedHttp({ server }: Connected): Block {
   return {
     id: 'signed-http',
-    title: 'Your own web service (signed HTTP request)',
+    title: t('Your own web service (signed HTTP request)'),
     way: 'push',
-    about:
+    about: t(
       'Under “Vote listener” choose HTTP and enter the address of your service. Each vote arrives as a POST request, signed as Standard Webhooks describes; the secret is shown once. The TypeScript client verifies the signature.',
+    ),
     text: JSON.stringify(JSON.parse(voteBody(EXAMPLE, server._id.toHexString())), null, 2),
   };
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy } from '../../servers/audited-tokens.ts';
 import { isId } from '../../servers/slug.ts';
@@ -19,15 +20,19 @@ import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-const keyForm = z.object({ newId: z.string().refine(isId, 'The form was incomplete. Reload the page.') });
+const keyForm = z.object({
+  newId: z.string().refine(isId, defineMessage('The form was incomplete. Reload the page.')),
+});
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
 
 /** What a plugin is answered about a player. */
 const ANSWERS = {
-  off: 'The plugin is answered that claims are off: under “Vote listener” you chose that only the listener rewards votes.',
-  none: 'The plugin is answered 0: this player has no vote of the last 24 hours that counts.',
-  unclaimed: 'The plugin is answered 1: this player voted, and the vote is not claimed yet.',
-  rewarded: 'The plugin is answered 2: this player voted, and the vote was rewarded.',
+  off: defineMessage(
+    'The plugin is answered that claims are off: under “Vote listener” you chose that only the listener rewards votes.',
+  ),
+  none: defineMessage('The plugin is answered 0: this player has no vote of the last 24 hours that counts.'),
+  unclaimed: defineMessage('The plugin is answered 1: this player voted, and the vote is not claimed yet.'),
+  rewarded: defineMessage('The plugin is answered 2: this player voted, and the vote was rewarded.'),
 } as const;
 
 type Showing = {
@@ -50,7 +55,7 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
     const body = connectBody(base, connected, showing);
     const now = platform.clock.now();
     const page = {
-      title: `Connect your plugin · ${server.name}`,
+      title: t('Connect your plugin · {server}', { server: server.name }),
       body: serverFrame({ base, server, now, part: '/connect', body }),
     };
     return sendPage(request, reply, page, showing.status);
@@ -60,11 +65,11 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
 
   app.post('/servers/:serverId/connect/key', OWNER, async (request, reply) => {
     const { data } = readForm(keyForm, request);
-    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const { _id: serverId } = serverOf(request);
     const wanted = {
       serverId,
-      name: `Vote plugin, ${timeText(platform.clock.now())}`,
+      name: t('Vote plugin, {time}', { time: timeText(platform.clock.now()) }),
       kind: 'claim',
       tokenId: new ObjectId(data.newId),
     } as const;
@@ -75,7 +80,9 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
       if (!(error instanceof TokenMadeError)) throw error;
       const message = notice(
         'attention',
-        'This form was already sent, and its key was shown then. Revoke the key under “API access” and create another one.',
+        t(
+          'This form was already sent, and its key was shown then. Revoke the key under “API access” and create another one.',
+        ),
       );
       return show(request, reply, { message, status: 409 });
     }
@@ -85,12 +92,15 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
     const { data, typed } = readForm(checkForm, request);
     const { username = '', block = '' } = typed.values;
     if (!data) {
-      const answer = notice('bad', typed.errors.username ?? 'Enter the name of a player.');
+      const answer = notice('bad', typed.errors.username ?? t('Enter the name of a player.'));
       return show(request, reply, { tested: { block, username, answer }, status: 400 });
     }
     const player = { serverId: serverOf(request)._id, username: data.username };
     const { kind } = await checkClaim(platform, player);
-    const answer = notice('good', html`<bdi>${data.username}</bdi>: ${ANSWERS[kind]} Nothing was claimed.`);
+    const answer = notice(
+      'good',
+      html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username: data.username, kind: ANSWERS[kind] })}`,
+    );
     return show(request, reply, { tested: { block, username: data.username, answer } });
   });
 
@@ -110,27 +120,29 @@ function connectBody(base: string, connected: Connected, { message, key, tested 
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
   return html`${message ?? ''}
     ${card({
-      title: 'Two ways to reward players',
-      body: html`<p><strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.</p>
+      title: t('Two ways to reward players'),
+      body: html`<p>${t('<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.')}</p>
         ${key ? keyNotice() : keyButton(path)}`,
     })}
     ${first.map(shown)}
-    <details ${isTestedBelow ? 'open' : ''}><summary>Other plugins (${String(others.length)})</summary><div class="spaced">${others.map(shown)}</div></details>`;
+    <details ${isTestedBelow ? 'open' : ''}><summary>${t('Other plugins ({others})', { others: String(others.length) })}</summary><div class="spaced">${others.map(shown)}</div></details>`;
 }
 
 function keyButton(path: string): Html {
   return html`${button({
     to: `${path}/key`,
-    text: 'Create a claim key',
+    text: t('Create a claim key'),
     hidden: { newId: new ObjectId().toHexString() },
   })}
-  <p class="small soft">The key is shown once, filled in below. You can revoke it under “API access”.</p>`;
+  <p class="small soft">${t('The key is shown once, filled in below. You can revoke it under “API access”.')}</p>`;
 }
 
 function keyNotice(): Html {
   return notice(
     'good',
-    'Your claim key is filled in below. Copy what you need now: it is shown only once. It may only check and claim votes. The tests are on this page when you open it again.',
+    t(
+      'Your claim key is filled in below. Copy what you need now: it is shown only once. It may only check and claim votes. The tests are on this page when you open it again.',
+    ),
   );
 }
 
@@ -145,17 +157,17 @@ function blockCard(
     id,
     title,
     body: html`<p>${about}</p>
-      ${copyable(text, `the configuration: ${title}`)}
+      ${copyable(text, t('the configuration: {title}', { title }))}
       ${key ? '' : way === 'claim' ? claimTest(path, id, tested) : pushTest(path, listener !== null)}`,
   });
 }
 
 function pushTest(path: string, hasListener: boolean): Html {
   if (!hasListener)
-    return html`<p><a class="button quiet" href="${path}/listener">Set up the vote listener</a></p>`;
+    return html`<p><a class="button quiet" href="${path}/listener">${t('Set up the vote listener')}</a></p>`;
   return html`<div class="actions">
-    ${button({ to: `${path}/listener/test`, text: 'Test it now', of: 'with a marked test vote' })}
-    <a href="${path}/listener">Vote listener</a>
+    ${button({ to: `${path}/listener/test`, text: t('Test it now'), of: t('with a marked test vote') })}
+    <a href="${path}/listener">${t('Vote listener')}</a>
   </div>`;
 }
 
@@ -166,13 +178,13 @@ function claimTest(path: string, id: string, tested: Showing['tested']): Html {
     <div class="row">${textField({
       name: 'username',
       id: `player-${id}`,
-      label: 'Test it now: what is the plugin answered about this player?',
+      label: t('Test it now: what is the plugin answered about this player?'),
       value: own?.username ?? '',
       maxlength: 2 * LONGEST_USERNAME,
       required: true,
       autocomplete: 'off',
       spellcheck: false,
     })}</div>
-    <div class="actions"><button type="submit" class="quiet">Ask as the plugin</button></div>
+    <div class="actions"><button type="submit" class="quiet">${t('Ask as the plugin')}</button></div>
   </form>`;
 }

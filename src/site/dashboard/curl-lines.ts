@@ -1,5 +1,7 @@
+import { defineMessage, type Text } from '../../platform/language/t.ts';
+
 /** One API call as a curl command. */
-type CurlLine = { title: string; line: string };
+type CurlLine = { title: Text; line: string };
 
 /**
  * The endpoints of a server as curl commands.
@@ -13,12 +15,15 @@ export function curlLines(address: string, token: string): CurlLine[] {
     [`curl "${address}/${endpoint}"`, `-H "Authorization: Bearer ${token}"`, ...rest].join(' \\\n  ');
   const json = (body: object) => ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`];
   return [
-    { title: 'Cast a vote', line: call('vote', ...json({ username: 'Steve' })) },
-    { title: 'Check whether a player has voted', line: call('check-vote?username=Steve') },
-    { title: 'List votes', line: call('votes?limit=10') },
-    { title: 'List the top voters of this month', line: call('top-voters?month=current') },
-    { title: 'Report the status', line: call('status', ...json({ online_players: 12, max_players: 64 })) },
-    { title: 'Get the server’s statistics', line: call('info') },
-    { title: 'List reviews', line: call('reviews?page=1&limit=10') },
+    { title: defineMessage('Cast a vote'), line: call('vote', ...json({ username: 'Steve' })) },
+    { title: defineMessage('Check whether a player has voted'), line: call('check-vote?username=Steve') },
+    { title: defineMessage('List votes'), line: call('votes?limit=10') },
+    { title: defineMessage('List the top voters of this month'), line: call('top-voters?month=current') },
+    {
+      title: defineMessage('Report the status'),
+      line: call('status', ...json({ online_players: 12, max_players: 64 })),
+    },
+    { title: defineMessage('Get the server’s statistics'), line: call('info') },
+    { title: defineMessage('List reviews'), line: call('reviews?page=1&limit=10') },
   ];
 }

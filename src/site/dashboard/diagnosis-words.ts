@@ -2,43 +2,53 @@ import { html } from 'hono/html';
 import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
 import type { Protocol } from '../../listeners/listener.ts';
+import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, facts, type Tone } from '../parts.ts';
 
 /** The steps in their order, each with its name and the question that it answers. */
-const STEPS: Record<DiagnosisStep, [name: string, question: string]> = {
-  'name-resolution': ['Look up the host', 'Does the host name resolve?'],
-  'address-policy': ['Check the address', 'Is the address on the public internet?'],
-  connecting: ['Connect', 'Does the port accept connections?'],
-  greeting: ['Greeting', 'Does a vote listener answer?'],
-  'protocol-version': ['Protocol version', 'Does it speak the configured version?'],
-  'key-or-token': ['Key or token', 'Does it accept the configured key or token?'],
-  acknowledgement: ['Acknowledgement', 'Does it accept the test vote?'],
+const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
+  'name-resolution': [defineMessage('Look up the host'), defineMessage('Does the host name resolve?')],
+  'address-policy': [
+    defineMessage('Check the address'),
+    defineMessage('Is the address on the public internet?'),
+  ],
+  connecting: [defineMessage('Connect'), defineMessage('Does the port accept connections?')],
+  greeting: [defineMessage('Greeting'), defineMessage('Does a vote listener answer?')],
+  'protocol-version': [
+    defineMessage('Protocol version'),
+    defineMessage('Does it speak the configured version?'),
+  ],
+  'key-or-token': [
+    defineMessage('Key or token'),
+    defineMessage('Does it accept the configured key or token?'),
+  ],
+  acknowledgement: [defineMessage('Acknowledgement'), defineMessage('Does it accept the test vote?')],
 };
 
 /** The steps that differ for HTTP, which has no protocol version and no token. */
-const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: string, question: string]>> = {
-  greeting: ['Encryption', 'With https://: is the certificate valid?'],
-  'key-or-token': ['Secret', 'Does it accept our signature?'],
-  acknowledgement: ['Answer', 'Does it accept the test vote?'],
+const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> = {
+  greeting: [defineMessage('Encryption'), defineMessage('With https://: is the certificate valid?')],
+  'key-or-token': [defineMessage('Secret'), defineMessage('Does it accept our signature?')],
+  acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
 };
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
-function stepWords(step: DiagnosisStep, protocol: Protocol): [name: string, question: string] {
+function stepWords(step: DiagnosisStep, protocol: Protocol): [name: Text, question: Text] {
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
 /** A step that has just started. */
 export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
   const [name, question] = stepWords(step, protocol);
-  return html`<li><strong>${name}</strong> <span class="soft">${question}</span></li>`;
+  return html`<li><strong>${t(name)}</strong> <span class="soft">${t(question)}</span></li>`;
 }
 
 function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
   if (reply) return html`«<bdi>${reply}</bdi>»`;
-  if (isReplyHidden) return 'hidden: the listener has not acknowledged a vote yet, so it may not be yours';
-  return outcome === 'delivered' || !fault ? null : 'no answer';
+  if (isReplyHidden) return t('hidden: the listener has not acknowledged a vote yet, so it may not be yours');
+  return outcome === 'delivered' || !fault ? null : t('no answer');
 }
 
 /** The result of a test: each step with its result, then the cause and the fix. */
@@ -48,23 +58,23 @@ export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html 
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
   const head = unconfirmed
-    ? 'The test vote was sent, but not confirmed'
+    ? t('The test vote was sent, but not confirmed')
     : arrived
-      ? 'The test vote arrived'
-      : 'The test vote did not arrive';
+      ? t('The test vote arrived')
+      : t('The test vote did not arrive');
   return html`<div class="verdict">
     <ol class="steps">${stepResults(diagnosis, protocol)}</ol>
     <div class="notice ${tone}" role="status">
       <p><strong>${head}</strong></p>
-      <p>${cause}</p>
-      ${mend && !arrived ? html`<p>${mend}</p>` : ''}
+      <p>${translated(cause)}</p>
+      ${mend && !arrived ? html`<p>${translated(mend)}</p>` : ''}
     </div>
     ${
       reply || fault
         ? facts([
-            ['Listener’s answer', answerOf(diagnosis)],
-            ['Detail', detail],
-            ['Error code', fault ? html`<code>${fault}</code>` : null],
+            [t('Listener’s answer'), answerOf(diagnosis)],
+            [t('Detail'), detail],
+            [t('Error code'), fault ? html`<code>${fault}</code>` : null],
           ])
         : ''
     }
@@ -81,17 +91,17 @@ function stepResults({ outcome, fault, step: stopped }: Diagnosis, protocol: Pro
   return steps.map((step, index) => {
     const [name, question] = stepWords(step, protocol);
     if (fault === null && outcome !== 'delivered' && !unconfirmed)
-      return stepResult('quiet', name, question, 'unknown');
-    if (fault !== null && index === last) return stepResult('bad', name, question, 'failed');
-    if (fault !== null && index > last) return stepResult('quiet', name, question, 'not reached');
+      return stepResult('quiet', name, question, t('unknown'));
+    if (fault !== null && index === last) return stepResult('bad', name, question, t('failed'));
+    if (fault !== null && index > last) return stepResult('quiet', name, question, t('not reached'));
     // If the listener closes without an answer, neither the key nor the vote is confirmed.
     const silent = unconfirmed && (step === 'key-or-token' || step === 'acknowledgement');
     return silent
-      ? stepResult('attention', name, question, 'not confirmed')
-      : stepResult('good', name, question, 'passed');
+      ? stepResult('attention', name, question, t('not confirmed'))
+      : stepResult('good', name, question, t('passed'));
   });
 }
 
-function stepResult(tone: Tone, name: string, question: string, result: string): Html {
-  return html`<li class="${tone}"><strong>${name}</strong> ${badge(tone, result)} <span class="soft">${question}</span></li>`;
+function stepResult(tone: Tone, name: Text, question: Text, result: string): Html {
+  return html`<li class="${tone}"><strong>${t(name)}</strong> ${badge(tone, result)} <span class="soft">${t(question)}</span></li>`;
 }

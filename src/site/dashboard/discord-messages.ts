@@ -10,6 +10,7 @@ import {
   type WebhookTest,
 } from '../../notifications/discord/webhooks.ts';
 import { MINUTE } from '../../platform/clock.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { serverOf, userOf } from '../access.ts';
 import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
@@ -23,9 +24,9 @@ import type { DashboardSources } from './dashboard-sources.ts';
 import { serverPath } from './server-frame.ts';
 
 export const DISCORD_MESSAGES = {
-  'discord-set': 'Webhook saved. Send a test message to check that messages arrive.',
-  'discord-kinds': 'Choice of messages saved.',
-  'discord-removed': 'Webhook removed. No more messages go to Discord.',
+  'discord-set': defineMessage('Webhook saved. Send a test message to check that messages arrive.'),
+  'discord-kinds': defineMessage('Choice of messages saved.'),
+  'discord-removed': defineMessage('Webhook removed. No more messages go to Discord.'),
 };
 
 /** What the card shows besides the stored webhook. */
@@ -79,7 +80,7 @@ export function discordRoutes(app: FastifyInstance, { platform }: DashboardSourc
 }
 
 function noWebhook(): PageError {
-  return new PageError(404, 'This server has no Discord webhook.');
+  return new PageError(404, t('This server has no Discord webhook.'));
 }
 
 /** Shows whether a webhook is set, never its address. */
@@ -91,8 +92,8 @@ export function discordCard(
 ): Html {
   return card({
     id: 'discord',
-    title: 'Discord messages',
-    body: html`<p>We write to a channel of your Discord server about your vote listener, the server’s status, reviews and votes.</p>
+    title: t('Discord messages'),
+    body: html`<p>${t('We write to a channel of your Discord server about your vote listener, the server’s status, reviews and votes.')}</p>
       ${message ?? ''} ${webhook ? present(path, webhook, now) : ''} ${addressForm(path, webhook, typed)}`,
   });
 }
@@ -103,19 +104,22 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
     off
       ? notice(
           'bad',
-          html`Messages are off since ${timeAgo(off.at, now)}: ${OFF_WORDS[off.reason]} Create a webhook in Discord and enter its address below.`,
+          t(
+            'Messages are off since {time}: {reason} Create a webhook in Discord and enter its address below.',
+            { time: timeAgo(off.at, now), reason: t(OFF_WORDS[off.reason]) },
+          ),
         )
-      : html`<p>A webhook is set, ${timeAgo(setAt, now)}. Its id ends with <span class="mono">${ending}</span>; its address is secret and not shown.</p>`
+      : html`<p>${t('A webhook is set, {time}. Its id ends with <b>{ending}</b>; its address is secret and not shown.', { time: timeAgo(setAt, now), ending, b: (text) => html`<span class="mono">${text}</span>` })}</p>`
   }
     <div class="actions">
-      ${button({ to: `${path}/test#discord`, text: 'Send test message', kind: 'primary' })}
-      ${confirmed({ text: 'Remove', of: 'the webhook', consequence: 'No more messages go to Discord. The webhook itself stays in Discord until you delete it there.', form: button({ to: `${path}/remove`, text: 'Remove webhook', kind: 'danger' }) })}
+      ${button({ to: `${path}/test#discord`, text: t('Send test message'), kind: 'primary' })}
+      ${confirmed({ text: t('Remove'), of: t('the webhook'), consequence: t('No more messages go to Discord. The webhook itself stays in Discord until you delete it there.'), form: button({ to: `${path}/remove`, text: t('Remove webhook'), kind: 'danger' }) })}
     </div>
     <form method="post" action="${path}/kinds" class="stack">
-      <fieldset class="stack"><legend>Write about</legend>
+      <fieldset class="stack"><legend>${t('Write about')}</legend>
         ${kindBoxes((kind) => !kindsOff.includes(kind), 'discord')}
       </fieldset>
-      <button type="submit" class="quiet">Save choice</button>
+      <button type="submit" class="quiet">${t('Save choice')}</button>
     </form>`;
 }
 
@@ -124,8 +128,10 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
       ${errors.form ? notice('bad', errors.form) : ''}
       ${textField({
         name: 'webhook',
-        label: webhook ? 'Address of another webhook' : 'Address of the webhook',
-        hint: 'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.',
+        label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
+        hint: t(
+          'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.',
+        ),
         required: true,
         maxlength: 300,
         autocomplete: 'off',
@@ -134,7 +140,7 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
         value: '',
         error: errors.webhook,
       })}
-      <button type="submit" class="${webhook ? 'quiet' : ''}">${webhook ? 'Replace webhook' : 'Save webhook'}</button>
+      <button type="submit" class="${webhook ? 'quiet' : ''}">${webhook ? t('Replace webhook') : t('Save webhook')}</button>
     </form>`;
 }
 
@@ -142,46 +148,62 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
 function testWords(tested: WebhookTest): [Tone, string] {
   switch (tested.kind) {
     case 'sent':
-      return ['good', 'Discord accepted the test message. It is in your channel now.'];
+      return ['good', t('Discord accepted the test message. It is in your channel now.')];
     case 'deleted':
       return [
         'bad',
-        'Discord does not know this webhook (404): it was deleted. Create a new one and enter its address.',
+        t(
+          'Discord does not know this webhook (404): it was deleted. Create a new one and enter its address.',
+        ),
       ];
     case 'unauthorized':
-      return ['bad', 'Discord refuses the token of this webhook (401). Copy its address in Discord again.'];
+      return [
+        'bad',
+        t('Discord refuses the token of this webhook (401). Copy its address in Discord again.'),
+      ];
     case 'limited':
       return [
         'attention',
-        `Discord accepts no more messages for this webhook at the moment (429). Try again in ${Math.ceil(tested.retryAfterMs / 1_000)} seconds.`,
+        t(
+          'Discord accepts no more messages for this webhook at the moment (429). Try again in {seconds} seconds.',
+          {
+            seconds: Math.ceil(tested.retryAfterMs / 1_000),
+          },
+        ),
       ];
     case 'blocked':
       return [
         'bad',
-        'This listing may not connect to the address of Discord: its operator blocks it. Nothing was sent.',
+        t(
+          'This listing may not connect to the address of Discord: its operator blocks it. Nothing was sent.',
+        ),
       ];
     case 'refused':
-      return ['bad', `Discord refused the message (${statusIn(tested.reason)}).`];
+      return ['bad', t('Discord refused the message ({status}).', { status: statusIn(tested.reason) })];
     case 'unavailable':
       return ['attention', unavailableWords(tested.reason)];
     case 'unreadable':
-      return ['bad', 'The stored address cannot be read. Enter it again.'];
+      return ['bad', t('The stored address cannot be read. Enter it again.')];
     case 'none':
-      return ['attention', 'This server has no webhook. Enter its address first.'];
+      return ['attention', t('This server has no webhook. Enter its address first.')];
   }
 }
 
 function statusIn(reason: string): string {
-  return /^HTTP \d{3}/.exec(reason)?.[0] ?? 'no status';
+  return /^HTTP \d{3}/.exec(reason)?.[0] ?? 'HTTP';
 }
 
 /** @param reason - a status and the beginning of the answer, or the outcome of the connection */
 function unavailableWords(reason: string): string {
   if (reason.startsWith('HTTP'))
-    return `Discord answered with an error (${statusIn(reason)}). Try again in some minutes.`;
+    return t('Discord answered with an error ({status}). Try again in some minutes.', {
+      status: statusIn(reason),
+    });
   if (reason.startsWith('dns-'))
-    return 'The name of Discord could not be resolved. Try again in some minutes.';
+    return t('The name of Discord could not be resolved. Try again in some minutes.');
   if (['no-answer', 'silent', 'connect-timeout'].includes(reason))
-    return 'Discord did not answer in time. Try again in some minutes; look in your channel first, the message may have arrived.';
-  return `The connection to Discord failed (${reason}). Try again in some minutes.`;
+    return t(
+      'Discord did not answer in time. Try again in some minutes; look in your channel first, the message may have arrived.',
+    );
+  return t('The connection to Discord failed ({reason}). Try again in some minutes.', { reason });
 }

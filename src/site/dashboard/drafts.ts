@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { type Proved, proveDraft } from '../../listing/prove-draft.ts';
+import { t } from '../../platform/language/t.ts';
 import { discardDraft, findDraft } from '../../servers/drafts.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
@@ -47,12 +48,12 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
     return sendPage(request, reply, {
       title: draft.name,
       body: html`<div class="page-head"><div>
-          <p class="small"><a href="${base}/dashboard">Your servers</a></p>
+          <p class="small"><a href="${base}/dashboard">${t('Your servers')}</a></p>
           <h1><bdi>${draft.name}</bdi></h1>
         </div>
         <div class="actions">
-          <a class="button quiet" href="${correct}">Edit</a>
-          ${confirmed({ text: 'Discard', consequence: 'Your entries are deleted, and the verification code becomes invalid.', form: button({ to: `${path}/discard`, text: 'Discard draft', kind: 'danger' }) })}
+          <a class="button quiet" href="${correct}">${t('Edit')}</a>
+          ${confirmed({ text: t('Discard'), consequence: t('Your entries are deleted, and the verification code becomes invalid.'), form: button({ to: `${path}/discard`, text: t('Discard draft'), kind: 'danger' }) })}
         </div></div>
         ${proofCards({ draft, now, action: `${path}/check`, correct })}`,
     });
@@ -71,7 +72,7 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
 }
 
 function noDraft(): PageError {
-  return new PageError(404, 'You have no draft with this id.');
+  return new PageError(404, t('You have no draft with this id.'));
 }
 
 /**
@@ -88,7 +89,7 @@ export async function afterProving(
 ): Promise<FastifyReply> {
   const proved = await proving.catch((error: unknown) => {
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
-    throw new PageError(503, 'Another server is being listed right now. Check again.');
+    throw new PageError(503, t('Another server is being listed right now. Check again.'));
   });
   const contact = contactWords(reply.server.site);
   switch (proved.kind) {
@@ -99,17 +100,19 @@ export async function afterProving(
     case 'taken':
       throw new PageError(
         409,
-        `This address and port are already listed for another owner. If the server is yours, contact the operator of this listing.${contact}`,
+        `${t('This address and port are already listed for another owner. If the server is yours, contact the operator of this listing.')}${contact}`,
       );
     case 'too-many-servers':
       throw new PageError(
         409,
-        `Your account has reached its maximum number of servers. Remove one, or ask the operator of this listing for more.${contact}`,
+        `${t('Your account has reached its maximum number of servers. Remove one, or ask the operator of this listing for more.')}${contact}`,
       );
     case 'refused':
       throw new PageError(
         429,
-        'You can check a server six times a minute, including test votes and changes to settings. Go back and try again later.',
+        t(
+          'You can check a server six times a minute, including test votes and changes to settings. Go back and try again later.',
+        ),
         proved.nextAllowedAt,
       );
     case 'not-found':

@@ -3,20 +3,21 @@ import { holdsPrivateKey } from '../../delivery/credentials.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../parts.ts';
 import { counted } from '../words.ts';
 
 /** The protocols to choose from, best first. */
-const PROTOCOL_WORDS: [Protocol, name: string, about: string][] = [
-  ['votifier-v2', 'Votifier v2', 'NuVotifier and most current plugins. Confirms each vote.'],
+const PROTOCOL_WORDS: [Protocol, name: string, about: Text][] = [
+  ['votifier-v2', 'Votifier v2', defineMessage('NuVotifier and most current plugins. Confirms each vote.')],
   [
     'votifier-v1',
     'Votifier v1',
-    'Older plugins, with a public key. Some confirm votes; most close without an answer.',
+    defineMessage('Older plugins, with a public key. Some confirm votes; most close without an answer.'),
   ],
-  ['http', 'HTTP', 'For games without Votifier: signed requests to your website.'],
+  ['http', 'HTTP', defineMessage('For games without Votifier: signed requests to your website.')],
 ];
 
 export function protocolName(protocol: Protocol): string {
@@ -39,10 +40,10 @@ type Form = {
 /** The choice of a protocol and the fields of the chosen one. */
 export function listenerForm(form: Form): Html {
   const { path, protocol, listener, typed } = form;
-  return html`<nav class="choices" aria-label="Protocol">
+  return html`<nav class="choices" aria-label="${t('Protocol')}">
       ${PROTOCOL_WORDS.map(
         ([value, name, about]) =>
-          html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}><strong>${name}</strong><span class="small soft">${about}</span></a>`,
+          html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}><strong>${name}</strong><span class="small soft">${t(about)}</span></a>`,
       )}
     </nav>
     <form method="post" action="${path}" class="stack">
@@ -51,8 +52,8 @@ export function listenerForm(form: Form): Html {
       ${protocol === 'http' ? urlField(form) : votifierFields(form)}
       ${maxSendingsField(form)} ${keepField(form)}
       <div class="actions">
-        <button type="submit">${listener ? 'Save settings' : 'Save vote listener'}</button>
-        ${listener ? html`<a class="button quiet" href="${path}">Cancel</a>` : ''}
+        <button type="submit">${listener ? t('Save settings') : t('Save vote listener')}</button>
+        ${listener ? html`<a class="button quiet" href="${path}">${t('Cancel')}</a>` : ''}
       </div>
     </form>`;
 }
@@ -61,14 +62,14 @@ export function listenerForm(form: Form): Html {
 function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
   return select({
     name: 'maxSendings',
-    label: 'When no answer comes, send a vote',
-    hint: 'The vote may have arrived anyway. Most plugins then reward the player again.',
+    label: t('When no answer comes, send a vote'),
+    hint: t('The vote may have arrived anyway. Most plugins then reward the player again.'),
     value: values.maxSendings ?? String(listener?.maxSendings ?? MAX_SENDINGS),
     error: errors.maxSendings,
     options: [
-      ['1', 'once'],
-      ['2', 'up to twice'],
-      ['3', 'up to three times'],
+      ['1', t('once')],
+      ['2', t('up to twice')],
+      ['3', t('up to three times')],
     ],
   });
 }
@@ -77,11 +78,14 @@ function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');
-  const when = listener ? 'If you change the token or key, votes' : 'Votes';
+  const when = listener ? t('If you change the token or key, votes') : 'Votes';
   return checkbox({
     name: 'keepUnconfirmed',
-    label: 'Do not send unconfirmed votes again',
-    hint: `${votes} ${unconfirmed === 1 ? 'is' : 'are'} unconfirmed: the listener never answered. ${when} that were never answered since the last delivery are sent again.`,
+    label: t('Do not send unconfirmed votes again'),
+    hint: t(
+      'The listener never answered {votes}. {when} that were never answered since the last delivery are sent again.',
+      { votes, when },
+    ),
     checked: values.keepUnconfirmed === 'yes',
   });
 }
@@ -93,7 +97,9 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
       name: 'url',
       label: 'URL',
       type: 'url',
-      hint: 'We send each vote to this URL as a POST request. Use https:// or http://. Redirects are not followed.',
+      hint: t(
+        'We send each vote to this URL as a POST request. Use https:// or http://. Redirects are not followed.',
+      ),
       required: true,
       maxlength: 2_048,
       autocomplete: 'off',
@@ -101,7 +107,7 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
       value: values.url ?? listener?.url ?? '',
       error: errors.url,
     }),
-    html`<p class="soft">${isSet ? 'The signing secret does not change.' : 'We create a signing secret and show it once.'}</p>`,
+    html`<p class="soft">${isSet ? t('The signing secret does not change.') : t('We create a signing secret and show it once.')}</p>`,
   ];
 }
 
@@ -113,8 +119,8 @@ function votifierFields(form: Form): Content {
     html`<div class="row">
       ${textField({
         name: 'host',
-        label: 'Host',
-        hint: 'Host name or IP address, without a port.',
+        label: t('Host'),
+        hint: t('Host name or IP address, without a port.'),
         required: true,
         maxlength: 253,
         autocomplete: 'off',
@@ -125,8 +131,8 @@ function votifierFields(form: Form): Content {
       })}
       ${textField({
         name: 'port',
-        label: 'Port',
-        hint: 'The port of the vote plugin, not of the game.',
+        label: t('Port'),
+        hint: t('The port of the vote plugin, not of the game.'),
         required: true,
         inputmode: 'numeric',
         maxlength: PORT_LENGTH,
@@ -138,8 +144,10 @@ function votifierFields(form: Form): Content {
     secretField(form, listener?.protocol === protocol),
     textField({
       name: 'serviceName',
-      label: 'Service name',
-      hint: 'The name of this listing in your plugin. Change it only if the plugin or its rewards use another name.',
+      label: t('Service name'),
+      hint: t(
+        'The name of this listing in your plugin. Change it only if the plugin or its rewards use another name.',
+      ),
       required: true,
       maxlength: 64,
       autocomplete: 'off',
@@ -156,19 +164,19 @@ function typedSecret({ secret = '' }: Typed['values']): string {
 
 /** The stored token or key is never shown. An entered value stays in the field until it is accepted. */
 function secretField({ protocol, typed: { values, errors } }: Form, isSet: boolean): Html {
-  const keepHint = isSet ? ' Leave empty to keep the current one.' : '';
+  const keepHint = isSet ? ` ${t('Leave empty to keep the current one.')}` : '';
   const common = { name: 'secret', required: !isSet, value: typedSecret(values), error: errors.secret };
   return protocol === 'votifier-v1'
     ? textArea({
         ...common,
-        label: 'Public key',
-        hint: html`The full content of <code>rsa/public.key</code> in the plugin’s folder.${keepHint}`,
+        label: t('Public key'),
+        hint: html`${t('The full content of <code>rsa/public.key</code> in the plugin’s folder.')}${keepHint}`,
         rows: 5,
       })
     : textField({
         ...common,
-        label: 'Token',
-        hint: html`From the plugin’s <code>config.yml</code>, under <code>tokens</code>.${keepHint}`,
+        label: t('Token'),
+        hint: html`${t('From the plugin’s <code>config.yml</code>, under <code>tokens</code>.')}${keepHint}`,
         autocomplete: 'off',
         spellcheck: false,
       });

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import type { Content, Html } from '../html.ts';
 import { button, confirmed, copyable, facts } from '../parts.ts';
 import { counted, timeAgo } from '../words.ts';
@@ -12,44 +13,57 @@ export function settingsCard(path: string, listener: ListenerView, now: Date): H
   const sendings = counted(maxSendingsOf(listener), 'time');
   const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   return html`${facts([
-    ['Protocol', protocolName(protocol)],
-    [url ? 'URL' : 'Address', html`<span class="mono">${url ?? address}</span>`],
-    ['Service name', url ? null : serviceName],
-    [SECRET_NAMES[protocol], 'set'],
-    ['Without an answer', `a vote is sent at most ${sendings}`],
-    ['Changed', timeAgo(updatedAt, now)],
+    [t('Protocol'), protocolName(protocol)],
+    [url ? 'URL' : t('Address'), html`<span class="mono">${url ?? address}</span>`],
+    [t('Service name'), url ? null : serviceName],
+    [t(SECRET_NAMES[protocol]), t('set')],
+    [t('Without an answer'), t('a vote is sent at most {sendings}', { sendings })],
+    [t('Changed'), timeAgo(updatedAt, now)],
   ])}
   <div class="actions">
-    <a class="button quiet" href="${path}?protocol=${protocol}#settings">Change</a>
+    <a class="button quiet" href="${path}?protocol=${protocol}#settings">${t('Change')}</a>
     ${protocol === 'http' ? rotateButton(path, revision) : ''}
     ${confirmed({
-      text: 'Remove',
-      of: 'the listener',
+      text: t('Remove'),
+      of: t('the listener'),
       consequence: removal(waiting),
-      form: button({ to: `${path}/remove`, text: 'Remove listener', kind: 'danger' }),
+      form: button({ to: `${path}/remove`, text: t('Remove listener'), kind: 'danger' }),
     })}
   </div>
   ${protocol === 'http' ? verifying() : ''}`;
 }
 
-const SECRET_NAMES = { 'votifier-v2': 'Token', 'votifier-v1': 'Public key', http: 'Secret' } as const;
+const SECRET_NAMES = {
+  'votifier-v2': defineMessage('Token'),
+  'votifier-v1': defineMessage('Public key'),
+  http: defineMessage('Secret'),
+} as const;
 
 function removal(waiting: number): string {
   const queued =
     waiting === 0
-      ? 'No votes are waiting.'
-      : `${counted(waiting, 'vote')} ${waiting === 1 ? 'is waiting and leaves' : 'are waiting and leave'} the queue.`;
-  return `Votes are still counted, but no longer forwarded. ${queued} After you set up a listener again, you can send votes for up to 30 days after they were cast.`;
+      ? t('No votes are waiting.')
+      : t(
+          '{waiting, plural, one {# vote is waiting and leaves} other {# votes are waiting and leave}} the queue.',
+          {
+            waiting,
+          },
+        );
+  return t(
+    'Votes are still counted, but no longer forwarded. {queued} After you set up a listener again, you can send votes for up to 30 days after they were cast.',
+    { queued },
+  );
 }
 
 function rotateButton(path: string, revision: number): Html {
   return confirmed({
-    text: 'New secret',
-    consequence:
+    text: t('New secret'),
+    consequence: t(
       'A new secret is created and shown once. For 24 hours, votes are signed with both the old and the new secret, so that you can switch without losing votes. Any older secret stops working at once.',
+    ),
     form: button({
       to: `${path}/rotate`,
-      text: 'Create new secret',
+      text: t('Create new secret'),
       kind: 'primary',
       hidden: { revision: String(revision) },
     }),
@@ -59,10 +73,10 @@ function rotateButton(path: string, revision: number): Html {
 /** Shows a new secret once. */
 export function secretShownOnce(secret: string, previousValidUntil: Content): Html {
   return html`<section class="card">
-    <h2>Your signing secret</h2>
-    <p>Copy it now: it is shown only once. Your website uses it to verify that votes come from this listing.</p>
+    <h2>${t('Your signing secret')}</h2>
+    <p>${t('Copy it now: it is shown only once. Your website uses it to verify that votes come from this listing.')}</p>
     ${copyable(secret, 'the secret')}
-    ${previousValidUntil ? html`<p>Votes are also signed with the old secret until ${previousValidUntil}.</p>` : ''}
+    ${previousValidUntil ? html`<p>${t('Votes are also signed with the old secret until {time}.', { time: html`${previousValidUntil}` })}</p>` : ''}
   </section>`;
 }
 
@@ -86,17 +100,14 @@ if (await isNew(data.vote_id)) await reward(data.username);`;
 
 function verifying(): Html {
   return html`<details>
-    <summary>How to receive and verify votes</summary>
+    <summary>${t('How to receive and verify votes')}</summary>
     <div class="spaced">
-      <p>Each vote is a <code>POST</code> with this JSON:</p>
-      ${copyable(MESSAGE, 'an example message')}
-      <p>It is signed according to <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>, which has
-        libraries for a dozen languages. In JavaScript:</p>
-      ${copyable(VERIFYING, 'the verification in JavaScript')}
-      <p>Before the first vote, and from time to time, we send a <code>listener.challenge</code> message. Answer with its
-        challenge, as above, to show that your website accepts votes. Otherwise no votes are sent.</p>
-      <p>Answer with any 2xx status. If your answer gets lost, the vote is sent again with the same <code>webhook-id</code>,
-        which is the <code>vote_id</code>. Store the ids of rewarded votes to avoid duplicates.</p>
+      <p>${t('Each vote is a <code>POST</code> with this JSON:')}</p>
+      ${copyable(MESSAGE, t('an example message'))}
+      <p>${t('It is signed according to <a>Standard Webhooks</a>, which has libraries for a dozen languages. In JavaScript:', { a: (text) => html`<a href="https://www.standardwebhooks.com" rel="noreferrer">${text}</a>` })}</p>
+      ${copyable(VERIFYING, t('the verification in JavaScript'))}
+      <p>${t('Before the first vote, and from time to time, we send a <code>listener.challenge</code> message. Answer with its challenge, as above, to show that your website accepts votes. Otherwise no votes are sent.')}</p>
+      <p>${t('Answer with any 2xx status. If your answer gets lost, the vote is sent again with the same <code>webhook-id</code>, which is the <code>vote_id</code>. Store the ids of rewarded votes to avoid duplicates.')}</p>
     </div>
   </details>`;
 }

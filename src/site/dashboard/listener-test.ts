@@ -6,6 +6,7 @@ import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis-s
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { createSend } from '../../delivery/send-vote.ts';
 import { TEST_USERNAME } from '../../delivery/test-listener.ts';
+import { t } from '../../platform/language/t.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { roleOf } from '../../servers/ownership.ts';
@@ -17,14 +18,15 @@ import { button, card, notice } from '../parts.ts';
 import { relative } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { beginning, diagnosisResult } from './diagnosis-words.ts';
+import { LISTENER_STATES } from './listener-state.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
 /** Explains the test vote, with a button to send one. */
 export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): Html {
   return card({
-    title: 'Test vote',
-    body: html`<p>Sends a marked vote of the player «${TEST_USERNAME}» and shows each step. It is not counted${state === 'active' ? '' : `. It is sent even though the listener is ${state}`}.</p>
-      <div>${button({ to: `${path}/test`, text: 'Send test vote', kind: 'primary' })}</div>`,
+    title: t('Test vote'),
+    body: html`<p>${t('Sends a marked vote of the player «{player}» and shows each step. It is not counted.', { player: TEST_USERNAME })}${state === 'active' ? '' : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATES[state]) })}`}</p>
+      <div>${button({ to: `${path}/test`, text: t('Send test vote'), kind: 'primary' })}</div>`,
   });
 }
 
@@ -78,7 +80,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const { protocol = 'votifier-v2' } =
       (await platform.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
     async function* pieces(): AsyncGenerator<Html> {
-      yield html`<p class="soft under-way">Test in progress. It takes up to a minute if the listener does not answer.</p>
+      yield html`<p class="soft under-way">${t('Test in progress. It takes up to a minute if the listener does not answer.')}</p>
         <ol class="steps under-way" aria-live="polite">`;
       for await (const [step] of test.steps) yield beginning(step, protocol);
       yield html`</ol>`;
@@ -90,22 +92,22 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
       return html`<div class="verdict">${notice('attention', refusalOf(ending, platform.clock.now()).sentence)}</div>`;
     };
     const body = (content: Content) =>
-      page(request, html`${saved ?? ''}${card({ title: 'Test vote', body: content })}`);
+      page(request, html`${saved ?? ''}${card({ title: t('Test vote'), body: content })}`);
     return streamPage(request, reply, { title: title(request), body }, pieces());
   };
 
   app.post('/servers/:serverId/listener/test', OWNER, (request, reply) => streamTest(request, reply));
 
-  const title = (request: FastifyRequest) => `Test vote · ${serverOf(request).name}`;
+  const title = (request: FastifyRequest) => t('Test vote · {name}', { name: serverOf(request).name });
 
   const page = (request: FastifyRequest, content: Content) => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/listener');
     const body = html`${content}
       <div class="actions">
-        ${button({ to: `${path}/test`, text: 'Send another test vote' })}
-        <a class="button quiet" href="${path}#settings">Open settings</a>
-        <a class="button quiet" href="${path}">Back to vote listener</a>
+        ${button({ to: `${path}/test`, text: t('Send another test vote') })}
+        <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
+        <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
       </div>`;
     return serverFrame({ base, server, now: platform.clock.now(), part: '/listener', body });
   };
@@ -166,37 +168,41 @@ function refusalOf(ending: Ending, now: Date): Refusal {
   if (ending === 'stopped') {
     return {
       status: 503,
-      sentence: 'This listing is restarting. Send the test vote again in a minute.',
+      sentence: t('This listing is restarting. Send the test vote again in a minute.'),
     };
   }
   if (ending === 'unreadable') {
     return {
       status: 500,
-      sentence: 'The stored token, key or secret cannot be read. Enter it again under «Change».',
+      sentence: t('The stored token, key or secret cannot be read. Enter it again under «Change».'),
     };
   }
   if (ending === 'failed' || ending.kind === 'diagnosed') {
     return {
       status: 500,
-      sentence: 'Something went wrong on our side. We have logged the error. Try again in a minute.',
+      sentence: t('Something went wrong on our side. We have logged the error. Try again in a minute.'),
     };
   }
   switch (ending.code) {
     case 'ownership-not-proven':
-      return { status: 403, sentence: 'Verify that you own the server before you send test votes.' };
+      return { status: 403, sentence: t('Verify that you own the server before you send test votes.') };
     case 'not-found':
     case 'no-listener':
-      return { status: 409, sentence: 'This server no longer has a vote listener. Set one up first.' };
+      return { status: 409, sentence: t('This server no longer has a vote listener. Set one up first.') };
     case 'port-refused':
       return {
         status: 409,
-        sentence:
+        sentence: t(
           'We do not connect to ports of mail servers or remote shells. Enter the port of the vote plugin, usually 8192.',
+        ),
       };
     case 'too-many':
       return {
         status: 429,
-        sentence: `You can send ${CHECKS_A_MINUTE} test votes a minute. Send the next one ${relative(ending.nextAllowedAt, now)}. Changing the listener’s settings and resuming it count too.`,
+        sentence: t(
+          'You can send {times} test votes a minute. Send the next one {time}. Changing the listener’s settings and resuming it count too.',
+          { times: CHECKS_A_MINUTE, time: relative(ending.nextAllowedAt, now) },
+        ),
         retryAt: ending.nextAllowedAt,
       };
   }

@@ -14,6 +14,7 @@ import {
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf, userOf } from '../access.ts';
@@ -37,18 +38,20 @@ import { serverFrame, serverPath } from './server-frame.ts';
 
 /** After settings were stored; the result of a test vote follows. */
 const SAVED = {
-  set: 'Vote listener saved. Waiting votes are being sent.',
-  'set-and-resent':
+  set: defineMessage('Vote listener saved. Waiting votes are being sent.'),
+  'set-and-resent': defineMessage(
     'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.',
-  'set-sent':
+  ),
+  'set-sent': defineMessage(
     'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link on the listener’s page.',
+  ),
 };
 
 const MESSAGES = {
-  paused: 'Listener paused. Votes are counted and wait until you resume it.',
-  resumed: 'Listener resumed. Waiting votes are being sent.',
-  rewards: 'Rewards saved.',
-  removed: 'Listener removed. Votes are counted, but no longer forwarded.',
+  paused: defineMessage('Listener paused. Votes are counted and wait until you resume it.'),
+  resumed: defineMessage('Listener resumed. Waiting votes are being sent.'),
+  rewards: defineMessage('Rewards saved.'),
+  removed: defineMessage('Listener removed. Votes are counted, but no longer forwarded.'),
 };
 
 /** The protocol whose fields the form shows. */
@@ -88,7 +91,7 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
       announcement: listenerAnnouncement(listener),
       open: listener.waiting > 0,
       body: card({
-        title: 'Status',
+        title: t('Status'),
         actions: listenerBadge(listener),
         body: listenerState({ listener, queuePaused }, path, now),
       }),
@@ -101,19 +104,23 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
       warning ? notice('attention', warning) : '',
       state
         ? livePart(state)
-        : html`<p>Votes are already counted. Set up a vote listener to forward them to your game.</p>`,
+        : html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
       listener ? testCard(path, listener) : '',
       listener
         ? card({
             id: 'rewards',
-            title: 'Rewards',
+            title: t('Rewards'),
             body: rewardsForm(path, listener.rewards ?? undefined, hasKeys),
           })
         : '',
-      card({ id: 'settings', title: listener ? 'Settings' : 'Set up the vote listener', body: settings }),
+      card({
+        id: 'settings',
+        title: listener ? t('Settings') : t('Set up the vote listener'),
+        body: settings,
+      }),
     ];
     const page = {
-      title: `Vote listener · ${server.name}`,
+      title: t('Vote listener · {server}', { server: server.name }),
       live: listener !== null,
       messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/listener', body }),
@@ -142,7 +149,7 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
     const stored = await store(request, protocol, values);
     if ('typed' in stored) return show(request, reply, { protocol, typed: stored.typed, status: 400 });
     if (stored.secret === null)
-      return streamTest(request, reply, notice('good', SAVED[await doneOf(stored)]));
+      return streamTest(request, reply, notice('good', t(SAVED[await doneOf(stored)])));
     // Nothing can answer the challenge of a test before the secret is there.
     return show(request, reply, { message: secretShownOnce(stored.secret, null) });
   });
@@ -212,7 +219,9 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
     if (!rotated) {
       const message = notice(
         'attention',
-        'The listener has changed since you opened this page, so no secret was created. If you sent the form twice, the first request created it.',
+        t(
+          'The listener has changed since you opened this page, so no secret was created. If you sent the form twice, the first request created it.',
+        ),
       );
       return show(request, reply, { message, status: 409 });
     }
@@ -222,19 +231,19 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
 }
 
 function noListener(): PageError {
-  return new PageError(404, 'This server has no vote listener.');
+  return new PageError(404, t('This server has no vote listener.'));
 }
 
 /** The form with the errors of the settings beside their fields. */
 function settingErrors(error: unknown, values: Record<string, string>): Typed {
   if (error instanceof CredentialError) return { values, errors: { secret: error.message } };
   if (error instanceof UnsealError) {
-    const unreadable = 'The stored value cannot be read. Enter it again.';
+    const unreadable = t('The stored value cannot be read. Enter it again.');
     return 'secret' in values
       ? { values, errors: { secret: unreadable } }
       : withError(
           { values, errors: {} },
-          'The stored secret cannot be read. Remove the listener and set it up again.',
+          t('The stored secret cannot be read. Remove the listener and set it up again.'),
         );
   }
   return errorsOf(error, values);

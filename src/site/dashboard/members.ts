@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { joinServer } from '../../listing/join-server.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import {
   changeRole,
   type invitationsOf,
@@ -18,16 +19,19 @@ import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../form.ts
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER, SIGNED_IN, SOLE_OWNER } from '../page-route.ts';
-import { button, card, confirmed, dataTable, notice, select, textField } from '../parts.ts';
+import { button, card, confirmed, dataTable, notice, optionsOf, select, textField } from '../parts.ts';
 import { relative, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
-export const ROLE_WORDS: Record<MemberRole, string> = { full: 'full', read: 'read only' };
-const ROLE_OPTIONS: [MemberRole, string][] = [
-  ['full', 'Full: changes everything but members, owner and removal'],
-  ['read', 'Read only: sees the dashboard and changes nothing'],
+export const ROLE_WORDS: Record<MemberRole, Text> = {
+  full: defineMessage('full'),
+  read: defineMessage('read only'),
+};
+const ROLE_OPTIONS: [MemberRole, Text][] = [
+  ['full', defineMessage('Full: changes everything but members, owner and removal')],
+  ['read', defineMessage('Read only: sees the dashboard and changes nothing')],
 ];
 
 const inviteForm = z.object({ email: z.string(), role: z.string() });
@@ -35,11 +39,12 @@ const roleForm = z.object({ role: z.enum(MEMBER_ROLES) });
 const withdrawForm = z.object({ email: z.string() });
 
 const MESSAGES = {
-  invited: 'Invitation saved.',
-  withdrawn: 'Invitation withdrawn.',
-  changed: 'Role changed.',
-  removed:
+  invited: defineMessage('Invitation saved.'),
+  withdrawn: defineMessage('Invitation withdrawn.'),
+  changed: defineMessage('Role changed.'),
+  removed: defineMessage(
     'Member removed. Revoke the tokens that they know under “API access”, and check the Discord webhook under “Settings”.',
+  ),
 };
 
 /** `/dashboard/servers/<id>/members`: who manages a server with its owner, and invitations. */
@@ -51,13 +56,13 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const server = serverOf(request);
     const now = platform.clock.now();
     const isOwner = mayManage(request, server);
-    const body = html`${card({ title: 'Members', body: await memberTable(server, isOwner) })}
-      ${isOwner ? card({ title: 'Invite', body: invitePart(server, typed, now) }) : ''}`;
+    const body = html`${card({ title: t('Members'), body: await memberTable(server, isOwner) })}
+      ${isOwner ? card({ title: t('Invite'), body: invitePart(server, typed, now) }) : ''}`;
     return sendPage(
       request,
       reply,
       {
-        title: `Members · ${server.name}`,
+        title: `${t('Members')} · ${server.name}`,
         messages: MESSAGES,
         body: serverFrame({ base, server, now, part: '/members', body }),
       },
@@ -73,24 +78,25 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const ids = [...(ownerId ? [ownerId] : []), ...(members ?? []).map(({ userId }) => userId)];
     const users = await platform.users.find({ _id: { $in: ids } }, { projection: { email: 1 } }).toArray();
     const now = platform.clock.now();
-    const emailOf = (id: ObjectId) => users.find(({ _id }) => _id.equals(id))?.email ?? 'a deleted account';
+    const emailOf = (id: ObjectId) =>
+      users.find(({ _id }) => _id.equals(id))?.email ?? t('a deleted account');
     type Row = { userId: ObjectId; role: MemberRole | 'owner'; at: Date | null };
     const rows: Row[] = [
       ...(ownerId ? [{ userId: ownerId, role: 'owner' as const, at: null }] : []),
       ...(members ?? []),
     ];
     return dataTable<Row>({
-      caption: 'Members',
+      caption: t('Members'),
       rows,
       columns: [
-        { title: 'User', heads: true, kind: 'address', cell: ({ userId }) => emailOf(userId) },
-        { title: 'Role', cell: ({ role }) => (role === 'owner' ? 'owner' : ROLE_WORDS[role]) },
-        { title: 'Since', cell: ({ at }) => (at ? timeAgo(at, now) : '') },
+        { title: t('User'), heads: true, kind: 'address', cell: ({ userId }) => emailOf(userId) },
+        { title: t('Role'), cell: ({ role }) => (role === 'owner' ? t('owner') : t(ROLE_WORDS[role])) },
+        { title: t('Since'), cell: ({ at }) => (at ? timeAgo(at, now) : '') },
         ...(isOwner
-          ? [{ title: 'Actions', cell: (row: Row) => memberActions(server, row, emailOf(row.userId)) }]
+          ? [{ title: t('Actions'), cell: (row: Row) => memberActions(server, row, emailOf(row.userId)) }]
           : []),
       ],
-      empty: 'This server has no owner and no members.',
+      empty: t('This server has no owner and no members.'),
     });
   };
 
@@ -103,38 +109,42 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const path = pathOf(server, `/${userId.toHexString()}`);
     const other = role === 'full' ? 'read' : 'full';
     return html`<div class="actions">
-      ${button({ to: `${path}/role`, text: other === 'full' ? 'Give full access' : 'Make read only', hidden: { role: other }, of: email })}
-      ${confirmed({ text: 'Remove', of: email, consequence: 'The member no longer sees this server. Tokens stay valid: revoke those that the member knows.', form: button({ to: `${path}/remove`, text: 'Remove member', kind: 'danger', of: email }) })}
+      ${button({ to: `${path}/role`, text: other === 'full' ? t('Give full access') : t('Make read only'), hidden: { role: other }, of: email })}
+      ${confirmed({ text: t('Remove'), of: email, consequence: t('The member no longer sees this server. Tokens stay valid: revoke those that the member knows.'), form: button({ to: `${path}/remove`, text: t('Remove member'), kind: 'danger', of: email }) })}
     </div>`;
   };
 
   const invitePart = (server: WithId<Server>, { values, errors }: Typed, now: Date): Html => {
     const open = openInvitations(server, now);
     const mail = platform.config.SMTP_URL
-      ? 'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.'
-      : 'This listing sends no mail: tell the person to sign in. An operator must have confirmed the address.';
+      ? t(
+          'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.',
+        )
+      : t(
+          'This listing sends no mail: tell the person to sign in. An operator must have confirmed the address.',
+        );
     return html`${errors.form ? notice('bad', errors.form) : ''}
       ${dataTable({
-        caption: 'Open invitations',
+        caption: t('Open invitations'),
         rows: open,
         columns: [
-          { title: 'E-mail address', heads: true, kind: 'address', cell: ({ email }) => email },
-          { title: 'Role', cell: ({ role }) => ROLE_WORDS[role] },
-          { title: 'Invited', cell: ({ at }) => timeAgo(at, now) },
+          { title: t('E-mail address'), heads: true, kind: 'address', cell: ({ email }) => email },
+          { title: t('Role'), cell: ({ role }) => ROLE_WORDS[role] },
+          { title: t('Invited'), cell: ({ at }) => timeAgo(at, now) },
           {
-            title: 'Actions',
+            title: t('Actions'),
             cell: ({ email }) =>
-              button({ to: pathOf(server, '/withdraw'), text: 'Withdraw', hidden: { email }, of: email }),
+              button({ to: pathOf(server, '/withdraw'), text: t('Withdraw'), hidden: { email }, of: email }),
           },
         ],
-        empty: 'No open invitations.',
+        empty: t('No open invitations.'),
       })}
       <form method="post" action="${pathOf(server)}" class="stack">
         <div class="row">
-          ${textField({ name: 'email', label: 'E-mail address', type: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: mail })}
-          ${select({ name: 'role', label: 'Role', value: values.role ?? 'read', options: ROLE_OPTIONS, error: errors.role })}
+          ${textField({ name: 'email', label: t('E-mail address'), type: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: mail })}
+          ${select({ name: 'role', label: t('Role'), value: values.role ?? 'read', options: optionsOf(ROLE_OPTIONS), error: errors.role })}
         </div>
-        <button type="submit">Invite</button>
+        <button type="submit">${t('Invite')}</button>
       </form>`;
   };
 
@@ -147,7 +157,9 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     try {
       const retryAt = await inviteMember(platform, server, data, userOf(request));
       if (retryAt) {
-        const sentence = `You have invited too often. Try again ${relative(retryAt, platform.clock.now())}.`;
+        const sentence = t('You have invited too often. Try again {time}.', {
+          time: relative(retryAt, platform.clock.now()),
+        });
         return await show(request, reply, withError(typed, sentence), 429);
       }
     } catch (error) {
@@ -159,7 +171,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
   app.post('/servers/:serverId/members/withdraw', SOLE_OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data } = readForm(withdrawForm, request);
-    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     await withdrawInvitation(platform, server._id, data.email, userOf(request).email);
     return reply.redirect(`${pathOf(server)}?done=withdrawn`, 303);
   });
@@ -173,7 +185,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
   app.post('/servers/:serverId/members/:userId/role', SOLE_OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data } = readForm(roleForm, request);
-    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const by = userOf(request).email;
     if (!(await changeRole(platform, server._id, memberOf(request), data.role, by))) throw noMember();
     return reply.redirect(`${pathOf(server)}?done=changed`, 303);
@@ -199,7 +211,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
       if (!server)
         throw new PageError(
           404,
-          'You have no open invitation to this server. It may be withdrawn or expired.',
+          t('You have no open invitation to this server. It may be withdrawn or expired.'),
         );
       return reply.redirect(serverPath(base, server), 303);
     });
@@ -214,7 +226,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
 }
 
 function noMember(): PageError {
-  return new PageError(404, 'This server has no member with this id.');
+  return new PageError(404, t('This server has no member with this id.'));
 }
 
 /** The invitations of a user on the page of their servers. */
@@ -222,11 +234,11 @@ export function invitationCard(base: string, open: Awaited<ReturnType<typeof inv
   return open.map(({ server, role, by }) => {
     const path = `${base}/dashboard/invitations/${server._id.toHexString()}`;
     return card({
-      title: 'Invitation',
-      body: html`<p>${by} invites you to manage <bdi>${server.name}</bdi> (${ROLE_WORDS[role]}).</p>
+      title: t('Invitation'),
+      body: html`<p>${t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', { by, server: server.name, role: ROLE_WORDS[role] })}</p>
         <div class="actions">
-          ${button({ to: `${path}/accept`, text: 'Accept', kind: 'primary', of: server.name })}
-          ${button({ to: `${path}/decline`, text: 'Decline', of: server.name })}
+          ${button({ to: `${path}/accept`, text: t('Accept'), kind: 'primary', of: server.name })}
+          ${button({ to: `${path}/decline`, text: t('Decline'), of: server.name })}
         </div>`,
     });
   });

@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type ListenerView, showListener } from '../../delivery/listeners.ts';
+import { isProbed } from '../../games/games.ts';
 import { serverInfo } from '../../history/server-info.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import { isValid, listTokens } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
@@ -20,8 +22,8 @@ import { gameName } from './server-fields.ts';
 import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
-  listed: 'Server listed. It has the last rank until its first votes.',
-  moved: 'The server has its new address.',
+  listed: defineMessage('Server listed. It has the last rank until its first votes.'),
+  moved: defineMessage('The server has its new address.'),
 };
 
 /** `/dashboard/servers/<id>`: a server's key figures and next steps. */
@@ -37,13 +39,13 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
       readAnswered(platform, server._id, { page: 1, limit: 1 }),
     ]);
     const done = { token: tokens.some((token) => isValid(token, now)), listener };
-    const body = html`<section class="card">${serverFigures(info)}</section>
+    const body = html`<section class="card">${serverFigures(info, { game: server.game })}</section>
       ${nextSteps(base, server, done)}
       <div class="columns">
-        ${card({ title: 'Vote listener', actions: html`<a href="${serverPath(base, server, '/listener')}">Open</a>`, body: listenerLine(listener, now) })}
-        ${card({ title: 'Reviews', actions: html`<a href="${serverPath(base, server, '/reviews')}">Open</a>`, body: reviewLine(reviews) })}
+        ${card({ title: t('Vote listener'), actions: html`<a href="${serverPath(base, server, '/listener')}">${t('Open')}</a>`, body: listenerLine(listener, now) })}
+        ${card({ title: t('Reviews'), actions: html`<a href="${serverPath(base, server, '/reviews')}">${t('Open')}</a>`, body: reviewLine(reviews) })}
       </div>
-      ${card({ title: 'The server', body: about(server, now) })}
+      ${card({ title: t('The server'), body: about(server, now) })}
       ${server.hiddenAt ? '' : shareCard(app.site, server)}`;
     return sendPage(request, reply, {
       title: server.name,
@@ -61,29 +63,29 @@ function nextSteps(base: string, server: WithId<Server>, { token, listener }: Do
     {
       done: token,
       part: '/tokens',
-      text: 'Create an API token',
-      why: 'Your website or plugin uses it to cast votes.',
+      text: t('Create an API token'),
+      why: t('Your website or plugin uses it to cast votes.'),
     },
     {
       done: listener !== null,
       part: '/listener',
-      text: 'Set up the vote listener',
-      why: 'We forward votes to it, so that players get their rewards.',
+      text: t('Set up the vote listener'),
+      why: t('We forward votes to it, so that players get their rewards.'),
     },
     {
       done: Boolean(listener?.lastDeliveredAt),
       part: '/listener',
-      text: 'Send a test vote',
-      why: 'Shows step by step whether votes arrive. Done when the first vote is delivered.',
+      text: t('Send a test vote'),
+      why: t('Shows step by step whether votes arrive. Done when the first vote is delivered.'),
     },
   ];
   if (steps.every(({ done }) => done)) return '';
   return card({
-    title: 'Next steps',
+    title: t('Next steps'),
     body: html`<ol class="checklist">
       ${steps.map(
         ({ done, part, text, why }) => html`<li class="${done ? 'done' : ''}">
-          <span>${done ? html`${text} <span class="soft">– done</span>` : html`<a href="${serverPath(base, server, part)}">${text}</a>`}</span>
+          <span>${done ? html`${text} <span class="soft">${t('– done')}</span>` : html`<a href="${serverPath(base, server, part)}">${text}</a>`}</span>
           ${done ? '' : html`<span class="soft small">${why}</span>`}
         </li>`,
       )}
@@ -93,33 +95,42 @@ function nextSteps(base: string, server: WithId<Server>, { token, listener }: Do
 
 function listenerLine(listener: ListenerView | null, now: Date): Html {
   if (!listener)
-    return html`<p class="soft">No vote listener. Votes are counted, and you can send them later.</p>`;
+    return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
   const { waiting } = listener;
-  return html`<p>${listenerBadge(listener)} ${waiting > 0 ? `${counted(waiting, 'vote')} waiting.` : 'No votes are waiting.'}
+  return html`<p>${listenerBadge(listener)} ${waiting > 0 ? t('{votes} waiting.', { votes: counted(waiting, 'vote') }) : t('No votes are waiting.')}
     ${lastVoteWords(listener, now)}</p>`;
 }
 
 function reviewLine({ reviewCount, averageRating }: { reviewCount: number; averageRating: number }): Html {
   return reviewCount === 0
-    ? html`<p class="soft">No public reviews yet.</p>`
-    : html`<p>${counted(reviewCount, 'review')}, ${decimal(averageRating)} of 5 stars on average.</p>`;
+    ? html`<p class="soft">${t('No public reviews yet.')}</p>`
+    : html`<p>${t('{reviews}, {averageRating} of 5 stars on average.', { reviews: counted(reviewCount, 'review'), averageRating: decimal(averageRating) })}</p>`;
 }
 
 const PROOFS = {
-  message: 'by its message',
-  dns: 'by its DNS record',
-  operator: 'by an operator of this listing',
+  message: defineMessage('by its message'),
+  dns: defineMessage('by its DNS record'),
+  operator: defineMessage('by an operator of this listing'),
 } as const;
+
+/** A game's name, and whether its servers are probed. */
+function gameText(game: string | null | undefined): string {
+  const name = gameName(game) || t('none');
+  return isProbed(game) ? name : t('{game} (not probed: status from reports only)', { game: name });
+}
 
 function about(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return html`${facts([
-    ['Address', html`<span class="mono">${addressOf(server)}</span>`],
-    ['Game', gameName(game) || 'none (status from reports only)'],
-    ['Version', current.version],
-    ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'not yet'],
-    ['Listed', timeAgo(listedAt, now)],
-    ['Ownership verified', proof ? html`${PROOFS[proof.method]}, ${timeAgo(proof.at, now)}` : undefined],
+    [t('Address'), html`<span class="mono">${addressOf(server)}</span>`],
+    [t('Game'), gameText(game)],
+    [t('Version'), current.version],
+    [t('Last checked'), current.checkedAt ? timeAgo(current.checkedAt, now) : t('not yet')],
+    [t('Listed'), timeAgo(listedAt, now)],
+    [
+      t('Ownership verified'),
+      proof ? html`${t(PROOFS[proof.method])}, ${timeAgo(proof.at, now)}` : undefined,
+    ],
   ])}
-  <div><p class="soft small">Server id for plugins and the API</p>${copyable(server._id.toHexString(), 'the server id')}</div>`;
+  <div><p class="soft small">${t('Server id for plugins and the API')}</p>${copyable(server._id.toHexString(), t('the server id'))}</div>`;
 }

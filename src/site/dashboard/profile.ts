@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { readProfile, setProfile } from '../../servers/edit-profile.ts';
 import { languageName } from '../../servers/languages.ts';
 import {
@@ -27,9 +28,9 @@ import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
-  saved: 'Profile saved. The public page shows it within seconds.',
-  banner: 'Banner saved. The public page shows it within seconds.',
-  'banner-removed': 'Banner removed.',
+  saved: defineMessage('Profile saved. The public page shows it within seconds.'),
+  banner: defineMessage('Banner saved. The public page shows it within seconds.'),
+  'banner-removed': defineMessage('Banner removed.'),
 };
 
 /** In bytes: a description of the longest characters, each encoded as 12 bytes, and the other fields. */
@@ -57,10 +58,10 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
       ${showing.preview ? previewCard(base, server, showing.preview, tags) : ''}
       ${profileCard(pathOf(server), server, tags, showing)}
       ${picturesCard(base, pathOf(server), server, showing.bannerError)}
-      <p class="small"><a href="${base}${publicPath(server)}">See the public page</a></p>`;
+      <p class="small"><a href="${base}${publicPath(server)}">${t('See the public page')}</a></p>`;
     const now = platform.clock.now();
     const page = {
-      title: `Profile · ${server.name}`,
+      title: `${t('Profile')} · ${server.name}`,
       messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/profile', body }),
     };
@@ -112,7 +113,7 @@ function removals({ profile }: Server): Content {
   return (profile?.removals ?? []).map(({ part, at, reason }) =>
     notice(
       'attention',
-      html`The operator removed the ${PART_WORDS[part]} on ${day(at)}: “<bdi>${reason}</bdi>”`,
+      html`${t('The operator removed the {part} on {day}: “<bdi>{reason}</bdi>”', { part: t(PART_WORDS[part]), day: day(at), reason })}`,
     ),
   );
 }
@@ -132,40 +133,40 @@ function profileCard(path: string, { profile }: Server, tags: Tag[], showing: Sh
   const link = (name: (typeof LINKS)[number], hint: string) =>
     textField({
       ...field(name),
-      label: LINK_TITLES[name],
+      label: t(LINK_TITLES[name]),
       hint,
       inputmode: 'url',
       maxlength: 500,
       spellcheck: false,
     });
   return card({
-    title: 'Profile',
-    body: html`<p>Tell players what your server is. Every field is optional.</p>
+    title: t('Profile'),
+    body: html`<p>${t('Tell players what your server is. Every field is optional.')}</p>
       ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${path}" class="stack">
-        ${textField({ ...field('shortText'), label: 'Short text', hint: `One sentence, up to ${LONGEST_SHORT_TEXT} characters. The list of servers shows it.`, maxlength: 2 * LONGEST_SHORT_TEXT })}
-        ${textArea({ ...field('description'), label: 'Description', hint: descriptionHint(), rows: 12 })}
+        ${textField({ ...field('shortText'), label: t('Short text'), hint: t('One sentence, up to {characters} characters. The list of servers shows it.', { characters: LONGEST_SHORT_TEXT }), maxlength: 2 * LONGEST_SHORT_TEXT })}
+        ${textArea({ ...field('description'), label: t('Description'), hint: descriptionHint(), rows: 12 })}
         ${tagField(tags, chosen, errors.tags)}
-        ${textField({ ...field('languages'), label: 'Languages', hint: `Up to ${MOST_LANGUAGES}, separated by commas: English, Deutsch, fr`, maxlength: 400, spellcheck: false })}
+        ${textField({ ...field('languages'), label: t('Languages'), hint: t('Up to {most}, separated by commas: English, Deutsch, fr', { most: MOST_LANGUAGES }), maxlength: 400, spellcheck: false })}
         <div class="row">${link('website', 'https://example.org')}${link('discord', 'https://discord.gg/AbCdEf')}</div>
-        <div class="row">${link('store', 'Where players buy ranks')}${link('rules', 'The rules of your server')}${link('video', 'A trailer; shown as a link')}</div>
+        <div class="row">${link('store', t('Where players buy ranks'))}${link('rules', t('The rules of your server'))}${link('video', t('A trailer; shown as a link'))}</div>
         <div class="actions">
-          <button type="submit">Save</button>
-          <button type="submit" class="quiet" name="do" value="preview">Preview</button>
+          <button type="submit">${t('Save')}</button>
+          <button type="submit" class="quiet" name="do" value="preview">${t('Preview')}</button>
         </div>
       </form>`,
   });
 }
 
 function descriptionHint(): Html {
-  return html`Up to ${count(LONGEST_DESCRIPTION)} characters of Markdown: <code># Heading</code>, <code>**bold**</code>, <code>*italic*</code>, <code>- list</code>, <code>&gt; quote</code>, <code>[link](https://example.org)</code>. No images and no HTML.`;
+  return html`${t('Up to {characters} characters of Markdown: <code># Heading</code>, <code>**bold**</code>, <code>*italic*</code>, <code>- list</code>, <code>> quote</code>, <code>[link](https://example.org)</code>. No images and no HTML.', { characters: count(LONGEST_DESCRIPTION) })}`;
 }
 
 function tagField(tags: Tag[], chosen: string[], error: string | undefined): Html {
   const describedBy = error ? 'tags-hint tags-error' : 'tags-hint';
   return html`<fieldset class="field" aria-describedby="${describedBy}">
-    <legend>Tags</legend>
-    <p class="hint" id="tags-hint">Up to ${MOST_TAGS_OF_A_SERVER}. Players filter the list by them.</p>
+    <legend>${t('Tags')}</legend>
+    <p class="hint" id="tags-hint">${t('Up to {most}. Players filter the list by them.', { most: MOST_TAGS_OF_A_SERVER })}</p>
     ${error ? html`<p class="error" id="tags-error">${error}</p>` : ''}
     <div class="tag-choices">
       ${tags.map(
@@ -181,7 +182,7 @@ function tagField(tags: Tag[], chosen: string[], error: string | undefined): Htm
 function previewCard(base: string, { name }: Server, preview: ProfileTexts, tags: Tag[]): Html {
   return card({
     id: 'preview',
-    title: 'Preview (not saved)',
+    title: t('Preview (not saved)'),
     body: html`<div><p><strong><bdi>${name}</bdi></strong></p>
       ${preview.shortText ? html`<p dir="auto">${preview.shortText}</p>` : ''}${tagChips(base, preview.tags, tags)}</div>
       ${hasAbout(preview) ? aboutBody(preview) : ''}`,

@@ -9,6 +9,7 @@ import {
   type ResendRange,
   resendVotes,
 } from '../../delivery/resend-votes.ts';
+import { t } from '../../platform/language/t.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -42,14 +43,14 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     const values = typedValues(request);
     const filter = resendable(voteQuery.parse(values));
     const shown = shownUntil.safeParse(values.shown);
-    if (!shown.success) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!shown.success) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const range = rangeOf(filter, shown.data);
     const by = userOf(request).email;
     const resent = await resendVotes(platform, serverId, range, by, {
       most: RESEND_BATCH_SIZE,
       forOwner: true,
     });
-    if (!resent) throw new PageError(409, 'This server has no vote listener. Set one up first.');
+    if (!resent) throw new PageError(409, t('This server has no vote listener. Set one up first.'));
     const { nextAllowedAt } = resent;
     if (nextAllowedAt) return refuse(request, reply, resent.resent, nextAllowedAt);
     if (resent.more) return confirm(request, reply, filter, range, counted(resent.resent, 'vote'));
@@ -63,11 +64,18 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     const now = platform.clock.now();
     const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
     reply.header('retry-after', String(Math.max(1, seconds)));
-    const sentence = `${counted(sent, 'vote')} queued again. You can send ${count(DELIVERED_RESENDS.times)} delivered votes again per hour. Send the others ${relative(nextAllowedAt, now)}.`;
+    const sentence = t(
+      '{votes} queued again. You can send {times} delivered votes again per hour. Send the others {time}.',
+      {
+        votes: counted(sent, 'vote'),
+        times: count(DELIVERED_RESENDS.times),
+        time: relative(nextAllowedAt, now),
+      },
+    );
     const body = html`${notice('attention', sentence)}
-      <div class="actions"><a class="button quiet" href="${path}">Back to votes</a></div>`;
+      <div class="actions"><a class="button quiet" href="${path}">${t('Back to votes')}</a></div>`;
     const page = {
-      title: `Send votes again · ${server.name}`,
+      title: t('Send votes again · {server}', { server: server.name }),
       body: serverFrame({ base, server, now, part: '/votes', body }),
     };
     return sendPage(request, reply, page, 429);
@@ -84,11 +92,11 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     const server = serverOf(request);
     const path = serverPath(base, server, '/votes');
     const found = await countResendable(platform, server._id, range, RESEND_BATCH_SIZE);
-    const body = html`${sent ? notice('good', `${sent} queued again. There are more.`) : ''}
-      ${card({ title: 'Send votes again', body: question(path, filter, range, found) })}`;
+    const body = html`${sent ? notice('good', t('{sent} queued again. There are more.', { sent })) : ''}
+      ${card({ title: t('Send votes again'), body: question(path, filter, range, found) })}`;
     const now = platform.clock.now();
     return sendPage(request, reply, {
-      title: `Send votes again · ${server.name}`,
+      title: t('Send votes again · {server}', { server: server.name }),
       body: serverFrame({ base, server, now, part: '/votes', body }),
     });
   };
@@ -97,7 +105,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
 /** @throws {PageError} 400 for states whose votes are already queued */
 function resendable({ state, player, since, until }: VoteFilter): VoteFilter {
   if (state && !isResendable(state)) {
-    throw new PageError(400, 'These votes are already queued.');
+    throw new PageError(400, t('These votes are already queued.'));
   }
   return { state, player, since, until };
 }
@@ -118,7 +126,7 @@ function question(
   { states, player, until }: ResendRange,
   { votes, more }: { votes: number; more: boolean },
 ): Html {
-  const back = html`<a class="button quiet" href="${path}${filterText(filter)}">${votes === 0 ? 'Back to votes' : 'Cancel'}</a>`;
+  const back = html`<a class="button quiet" href="${path}${filterText(filter)}">${votes === 0 ? t('Back to votes') : t('Cancel')}</a>`;
   const hidden = Object.fromEntries(
     Object.entries({ ...filter, shown: until.toISOString() }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
@@ -126,37 +134,39 @@ function question(
   );
   const sendButton = button({
     to: `${path}/resend`,
-    text: votes === 1 ? 'Send 1 vote again' : `Send ${count(votes)} votes again`,
+    text: votes === 1 ? t('Send 1 vote again') : t('Send {votes} votes again', { votes: count(votes) }),
     kind: 'primary',
     hidden,
   });
-  return html`<p>${votes === 0 ? 'No matching votes to send.' : html`<strong>${counted(votes, 'vote')}${more ? ' or more' : ''}</strong> will be queued again.`}</p>
+  return html`<p>${votes === 0 ? t('No matching votes to send.') : more ? t('<strong>{votes}</strong> or more will be queued again.', { votes: counted(votes, 'vote') }) : t('<strong>{votes}</strong> will be queued again.', { votes: counted(votes, 'vote') })}</p>
     ${facts([
-      ['State', states.map((state) => STATE_WORDS[state]).join(' or ')],
-      ['Player', player === undefined ? null : html`<bdi>${player}</bdi>`],
+      [t('State'), states.map((state) => t(STATE_WORDS[state])).join(', ')],
+      [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [
-        'Cast',
-        `${filter.since ? `from ${filter.since}` : 'in the last 30 days'}${filter.until ? ` to ${filter.until}` : `, before ${timeText(until)}`}`,
+        t('Cast'),
+        `${filter.since ? t('from {since}', { since: filter.since }) : t('in the last 30 days')}${filter.until ? ` ${t('to {until}', { until: filter.until })}` : `, ${t('before {time}', { time: timeText(until) })}`}`,
       ],
     ])}
     ${votes === 0 ? '' : duplicateWarning(states)}
-    ${more ? html`<p>The first ${count(votes)} are sent first, oldest first. You can then send the rest.</p>` : ''}
-    <p class="soft">You can send votes for 30 days after they were cast. Imported votes are never sent.</p>
+    ${more ? html`<p>${t('The first {votes} are sent first, oldest first. You can then send the rest.', { votes: count(votes) })}</p>` : ''}
+    <p class="soft">${t('You can send votes for 30 days after they were cast. Imported votes are never sent.')}</p>
     <div class="actions">${votes === 0 ? '' : sendButton}${back}</div>`;
 }
 
 function duplicateWarning(states: VoteSelection[]): Content {
   if (states.includes('delivered')) {
-    return notice('attention', 'These votes were delivered. Each will arrive twice.');
+    return notice('attention', t('These votes were delivered. Each will arrive twice.'));
   }
   if (states.includes('sent-not-confirmed')) {
     return notice(
       'attention',
-      'The listener closed the connection without an answer, as most Votifier v1 listeners do when they accept a vote. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
+      t(
+        'The listener closed the connection without an answer, as most Votifier v1 listeners do when they accept a vote. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
+      ),
     );
   }
   if (states.includes('unconfirmed')) {
-    return notice('attention', 'These votes may have arrived. Some may arrive twice.');
+    return notice('attention', t('These votes may have arrived. Some may arrive twice.'));
   }
-  return html`<p>A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.</p>`;
+  return html`<p>${t('A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.')}</p>`;
 }

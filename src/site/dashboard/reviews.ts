@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer-review.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
@@ -19,8 +20,8 @@ import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
-  answered: 'Answer published.',
-  'answer-removed': 'Answer removed.',
+  answered: defineMessage('Answer published.'),
+  'answer-removed': defineMessage('Answer removed.'),
 };
 
 /** `/dashboard/servers/<id>/reviews`: the approved reviews and the owner's answers. */
@@ -35,10 +36,10 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
     const path = serverPath(base, server, '/reviews');
     const body = html`${spreadCard(found)}
       ${card({
-        title: 'Reviews',
+        title: t('Reviews'),
         body:
           found.reviews.length === 0
-            ? html`<div class="empty">${page > 1 ? 'There are no reviews on this page.' : 'No public reviews yet. New reviews appear here after an operator approves them.'}</div>`
+            ? html`<div class="empty">${page > 1 ? t('There are no reviews on this page.') : t('No public reviews yet. New reviews appear here after an operator approves them.')}</div>`
             : html`<ol class="reviews">${found.reviews.map((review) => answerable({ path, page, review, server, now, wrong }))}</ol>`,
       })}
       ${pager({
@@ -49,7 +50,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
       request,
       reply,
       {
-        title: `Reviews · ${server.name}`,
+        title: `${t('Reviews')} · ${server.name}`,
         messages: MESSAGES,
         body: serverFrame({ base, server, now, part: '/reviews', body }),
       },
@@ -94,7 +95,7 @@ function pageOf(request: FastifyRequest): number {
 }
 
 function noReview(): PageError {
-  return new PageError(404, 'This server has no public review with this id.');
+  return new PageError(404, t('This server has no public review with this id.'));
 }
 
 function reviewIdOf(request: FastifyRequest): ObjectId {
@@ -139,20 +140,22 @@ function answerForms({
   const field = textArea({
     name: 'answer',
     id: `answer-${_id.toHexString()}`,
-    label: 'Your answer',
-    hint: `Published at once. Up to ${count(LONGEST_ANSWER)} characters.`,
+    label: t('Your answer'),
+    hint: t('Published at once. Up to {characters} characters.', {
+      characters: count(LONGEST_ANSWER),
+    }),
     rows: 4,
     required: true,
     value: wrong?.values.answer ?? answer?.text ?? '',
     error: wrong?.errors.answer,
   });
   return html`<div class="actions">
-    <details ${wrong ? 'open' : ''}><summary class="button quiet">${answer ? 'Edit your answer' : 'Answer'}<span class="for-readers"> to ${username}</span></summary>
+    <details ${wrong ? 'open' : ''}><summary class="button quiet">${answer ? t('Edit your answer') : t('Answer')}<span class="for-readers"> ${t('to {username}', { username })}</span></summary>
       <form method="post" action="${path}/answer?page=${String(page)}" class="stack answer-form">
         ${field}
-        <button type="submit">${answer ? 'Save answer' : 'Publish answer'}</button>
+        <button type="submit">${answer ? t('Save answer') : t('Publish answer')}</button>
       </form>
     </details>
-    ${answer ? confirmed({ text: 'Remove your answer', of: `to ${username}`, consequence: 'Your answer is deleted and no longer public.', form: button({ to: `${path}/remove-answer?page=${page}`, text: 'Remove answer', kind: 'danger' }) }) : ''}
+    ${answer ? confirmed({ text: t('Remove your answer'), of: t('to {username}', { username }), consequence: t('Your answer is deleted and no longer public.'), form: button({ to: `${path}/remove-answer?page=${page}`, text: t('Remove answer'), kind: 'danger' }) }) : ''}
   </div>`;
 }

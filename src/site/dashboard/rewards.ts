@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { setRewards } from '../../listeners/rewards.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { readForm } from '../form.ts';
@@ -12,10 +13,10 @@ import { notice, select } from '../parts.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverPath } from './server-frame.ts';
 
-const REWARD_WORDS: Record<Rewards, string> = {
-  push: 'The listener receives each vote',
-  claims: 'A plugin asks for votes and claims them',
-  both: 'Both',
+const REWARD_WORDS: Record<Rewards, Text> = {
+  push: defineMessage('The listener receives each vote'),
+  claims: defineMessage('A plugin asks for votes and claims them'),
+  both: defineMessage('Both'),
 };
 
 const form = z.object({ rewards: z.enum(REWARDS) });
@@ -25,9 +26,9 @@ export function rewardsRoute(app: FastifyInstance, { platform }: DashboardSource
   app.post('/servers/:serverId/listener/rewards', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data } = readForm(form, request);
-    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const isSet = await setRewards(platform, server._id, data.rewards, userOf(request).email);
-    if (!isSet) throw new PageError(409, 'This server has no vote listener: its votes can be claimed.');
+    if (!isSet) throw new PageError(409, t('This server has no vote listener: its votes can be claimed.'));
     return reply.redirect(`${serverPath(app.site.base, server, '/listener')}?done=rewards#rewards`, 303);
   });
 }
@@ -42,18 +43,22 @@ export function rewardsForm(path: string, rewards: Rewards | undefined, hasClaim
   const warning: Content = isTwice
     ? notice(
         rewards === 'both' ? 'quiet' : 'attention',
-        'Each vote can be rewarded twice: by the listener that receives it, and by the plugin that claims it. Choose one of them, unless only one gives rewards.',
+        t(
+          'Each vote can be rewarded twice: by the listener that receives it, and by the plugin that claims it. Choose one of them, unless only one gives rewards.',
+        ),
       )
     : '';
   return html`${warning}
     <form method="post" action="${path}/rewards" class="stack">
       ${select({
         name: 'rewards',
-        label: 'How players are rewarded',
-        hint: 'Applies to votes that are cast from now on. Votes that wait for the listener are still sent.',
+        label: t('How players are rewarded'),
+        hint: t(
+          'Applies to votes that are cast from now on. Votes that wait for the listener are still sent.',
+        ),
         value: rewards ?? 'both',
-        options: REWARDS.map((one): [string, string] => [one, REWARD_WORDS[one]]),
+        options: REWARDS.map((one): [string, string] => [one, t(REWARD_WORDS[one])]),
       })}
-      <div class="actions"><button type="submit" class="quiet">Save</button></div>
+      <div class="actions"><button type="submit" class="quiet">${t('Save')}</button></div>
     </form>`;
 }

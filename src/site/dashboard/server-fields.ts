@@ -1,6 +1,8 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { gameOf, listGames } from '../../games/games.ts';
+import { knownGame, listGames } from '../../games/games.ts';
+import { LANGUAGES, type Language, LOCALES, languageNow } from '../../platform/language/language.ts';
+import { t } from '../../platform/language/t.ts';
 import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
 import { contactWords } from '../contact.ts';
 import type { Typed } from '../form.ts';
@@ -28,11 +30,13 @@ export const addressForm = serverForm.pick({ address: true, port: true });
 /** The details of a listed server, which can change without verification. */
 export const detailsForm = serverForm.omit({ address: true, port: true });
 
-const REGIONS = regions();
+const REGIONS = Object.fromEntries(
+  LANGUAGES.map((language) => [language, regions(LOCALES[language])]),
+) as Record<Language, [string, string][]>;
 
 /** The countries of ISO 3166-1 by name: Unicode's list without groups and exceptional codes. */
-function regions(): [string, string][] {
-  const names = new Intl.DisplayNames('en-GB', { type: 'region', fallback: 'none' });
+function regions(locale: string): [string, string][] {
+  const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' });
   const noCountry = new Set([
     'EU',
     'EZ',
@@ -55,14 +59,16 @@ function regions(): [string, string][] {
     .filter((code) => !noCountry.has(code) && new Intl.Locale(`und-${code}`).region === code)
     .map((code): [string, string] => [code, names.of(code) ?? ''])
     .filter(([, name]) => name !== '')
-    .toSorted(([, a], [, b]) => a.localeCompare(b, 'en'));
+    .toSorted(([, a], [, b]) => a.localeCompare(b, locale));
 }
 
-const COUNTRIES = new Map(REGIONS);
+const COUNTRIES = Object.fromEntries(
+  LANGUAGES.map((language) => [language, new Map(REGIONS[language])]),
+) as Record<Language, Map<string, string>>;
 
 /** A country's name; its code if Unicode's list has none. */
 export function countryName(code: string): string {
-  return COUNTRIES.get(code) ?? code;
+  return COUNTRIES[languageNow()].get(code) ?? code;
 }
 
 const GAME_NAMES = new Map(listGames().map(({ id, name }) => [id, name]));
@@ -77,10 +83,8 @@ export function isGame(game: string): boolean {
   return GAME_NAMES.has(game);
 }
 
-/** The games to choose from: those that can be probed and found by their name. */
-const GAMES = listGames()
-  .filter(({ notAsked }) => notAsked === null)
-  .filter(({ id, name }) => gameOf(name).id === id);
+/** The games to choose from: those that can be found by their name. Some are not probed. */
+const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 
 /** Adds the operator's contact to an error that only the operator can solve. */
 export function namingContact(site: Site, typed: Typed): Typed {
@@ -92,8 +96,8 @@ export function namingContact(site: Site, typed: Typed): Typed {
 export function nameField({ values, errors }: Typed): Html {
   return textField({
     name: 'name',
-    label: 'Name',
-    hint: 'Shown in the list of servers.',
+    label: t('Name'),
+    hint: t('Shown in the list of servers.'),
     required: true,
     maxlength: 200,
     value: values.name ?? '',
@@ -103,17 +107,17 @@ export function nameField({ values, errors }: Typed): Html {
 
 export function addressFields({ values, errors }: Typed): Html {
   return html`<div class="row place">
-    ${textField({ name: 'address', label: 'Address', hint: 'Host name or IP address', required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', error: errors.address })}
-    ${textField({ name: 'port', label: 'Port', hint: 'The port for players', required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', error: errors.port })}
+    ${textField({ name: 'address', label: t('Address'), hint: t('Host name or IP address'), required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', error: errors.address })}
+    ${textField({ name: 'port', label: t('Port'), hint: t('The port for players'), required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', error: errors.port })}
   </div>`;
 }
 
 export function gameFields({ values, errors }: Typed): Html {
-  return html`${textField({ name: 'game', label: 'Game', hint: 'Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.', list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', error: errors.game })}
+  return html`${textField({ name: 'game', label: t('Game'), hint: t('Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.'), list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', error: errors.game })}
     <datalist id="games">${GAMES.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
     <div class="row">
-      ${textField({ name: 'queryPort', label: 'Query port (optional)', hint: 'Only if it is not the default', inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', error: errors.queryPort })}
-      ${select({ name: 'countryCode', label: 'Country (optional)', hint: 'Location of the server', value: values.countryCode ?? '', error: errors.countryCode, options: [['', 'Not specified'], ...REGIONS] })}
+      ${textField({ name: 'queryPort', label: t('Query port (optional)'), hint: t('Only if it is not the default'), inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', error: errors.queryPort })}
+      ${select({ name: 'countryCode', label: t('Country (optional)'), hint: t('Location of the server'), value: values.countryCode ?? '', error: errors.countryCode, options: [['', t('Not specified')], ...REGIONS[languageNow()]] })}
     </div>`;
 }
 

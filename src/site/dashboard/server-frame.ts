@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
+import { whyNotProbed } from '../../games/games.ts';
 import { statusAt } from '../../history/current-status.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, notice, tabs } from '../parts.ts';
@@ -19,16 +21,16 @@ type Frame = {
 
 /** The parts of a server's dashboard, in the order of their tabs. */
 export const PARTS = [
-  ['', 'Overview'],
-  ['/profile', 'Profile'],
-  ['/votes', 'Votes'],
-  ['/connect', 'Connect'],
-  ['/listener', 'Vote listener'],
-  ['/tokens', 'API access'],
-  ['/statistics', 'Statistics'],
-  ['/reviews', 'Reviews'],
-  ['/members', 'Members'],
-  ['/settings', 'Settings'],
+  ['', defineMessage('Overview')],
+  ['/profile', defineMessage('Profile')],
+  ['/votes', defineMessage('Votes')],
+  ['/connect', defineMessage('Connect')],
+  ['/listener', defineMessage('Vote listener')],
+  ['/tokens', defineMessage('API access')],
+  ['/statistics', defineMessage('Statistics')],
+  ['/reviews', defineMessage('Reviews')],
+  ['/members', defineMessage('Members')],
+  ['/settings', defineMessage('Settings')],
 ] as const;
 
 /** The path of a server's dashboard, or of one part of it. */
@@ -40,18 +42,18 @@ export function serverPath(base: string, server: Pick<Server, '_id'>, part = '')
 export function serverFrame({ base, server, now, part, body }: Frame): Html {
   return html`<div class="page-head">
       <div>
-        <p class="small"><a href="${base}/dashboard">Your servers</a> · <a href="${base}${publicPath(server)}">Public page</a></p>
+        <p class="small"><a href="${base}/dashboard">${t('Your servers')}</a> · <a href="${base}${publicPath(server)}">${t('Public page')}</a></p>
         <h1><bdi>${server.name}</bdi></h1>
       </div>
       ${statusBadge(server, now)}
     </div>
     ${tabs(
       server.name,
-      PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text })),
+      PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text: t(text) })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? notice('attention', html`The operator has hidden this server from the ranking and public lists: “<bdi>${server.hiddenReason}</bdi>” Its API and votes keep working.`) : ''}
-    ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', html`The operator removed a part of this server’s profile. <a href="${serverPath(base, server, '/profile')}">See the reason</a>.`) : ''}
+    ${server.hiddenAt ? notice('attention', html`${t('The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.', { reason: server.hiddenReason ?? '' })}`) : ''}
+    ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', t('The operator removed a part of this server’s profile. <a>See the reason</a>.', { a: (text) => html`<a href="${serverPath(base, server, '/profile')}">${text}</a>` })) : ''}
     ${body}`;
 }
 
@@ -60,13 +62,21 @@ export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): 
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
+const STATUSES: Record<ServerStatus, Text> = {
+  online: defineMessage('online'),
+  offline: defineMessage('offline'),
+  unknown: defineMessage('unknown'),
+};
+
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 /** A server's status as a badge. */
-export function statusBadge(server: Pick<Server, 'probe' | 'lastReport'>, now: Date): Html {
-  return badgeOf(statusAt(server, now));
+export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
+  return badgeOf(statusAt(server, now), server.game);
 }
 
-export function badgeOf(status: ServerStatus): Html {
-  return badge(TONES[status], status);
+/** @param game - without reports, the status of a game that cannot be queried stays unknown */
+export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
+  const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
+  return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));
 }

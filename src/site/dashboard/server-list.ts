@@ -8,6 +8,7 @@ import {
   STATE_FIELDS,
   type settingsProof,
 } from '../../listeners/listener.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { listDrafts } from '../../servers/drafts.ts';
 import { invitationsOf, serversOf } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';
@@ -25,10 +26,10 @@ import { invitationCard, ROLE_WORDS } from './members.ts';
 import { addressOf, serverPath, statusBadge } from './server-frame.ts';
 
 const MESSAGES = {
-  discarded: 'Draft discarded.',
-  removed: 'Server removed.',
-  declined: 'Invitation declined.',
-  left: 'You are no longer a member of this server.',
+  discarded: defineMessage('Draft discarded.'),
+  removed: defineMessage('Server removed.'),
+  declined: defineMessage('Invitation declined.'),
+  left: defineMessage('You are no longer a member of this server.'),
 };
 
 /** `/dashboard`: the user's servers and drafts. */
@@ -52,11 +53,11 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
     ]);
     const listeners = await listenersOf(servers);
     return sendPage(request, reply, {
-      title: 'Your servers',
+      title: t('Your servers'),
       messages: MESSAGES,
       body: html`<div class="page-head">
-          <h1>Your servers</h1>
-          <a class="button" href="${base}/dashboard/servers/new">Add a server</a>
+          <h1>${t('Your servers')}</h1>
+          <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
         ${invitationCard(base, invitations)}
         <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: platform.clock.now() })}</section>
@@ -71,11 +72,11 @@ function membership(base: string, server: WithId<Server>, userId: ObjectId): Con
   if (!role || role === 'owner') return '';
   const form = button({
     to: `${base}/dashboard/memberships/${server._id.toHexString()}/leave`,
-    text: 'Leave',
+    text: t('Leave'),
     kind: 'danger',
     of: server.name,
   });
-  return html`<div class="small">member, ${ROLE_WORDS[role]} ${confirmed({ text: 'Leave…', of: server.name, consequence: 'You no longer see this server. Only its owner can invite you again.', form })}</div>`;
+  return html`<div class="small">${t('member, {role}', { role: t(ROLE_WORDS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again.'), form })}</div>`;
 }
 
 type ListedListener = Pick<Listener, 'serverId'> &
@@ -96,59 +97,61 @@ function serverTable({ base, servers, listeners, userId, now }: Table): Html {
     const path = serverPath(base, server, '/listener');
     return listener
       ? html`<a href="${path}">${listenerBadge({ ...listener, state: listenerState(listener) })}</a>`
-      : html`<a class="small" href="${path}">none</a>`;
+      : html`<a class="small" href="${path}">${t('none')}</a>`;
   };
   return dataTable({
-    caption: 'Your servers',
+    caption: t('Your servers'),
     rows: servers,
     columns: [
       {
-        title: 'Server',
+        title: t('Server'),
         heads: true,
         cell: (server) =>
           html`<a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a>${membership(base, server, userId)}`,
       },
       {
-        title: 'Address',
+        title: t('Address'),
         kind: 'address',
         cell: (server) => html`<span class="mono">${addressOf(server)}</span>`,
       },
-      { title: 'Status', cell: (server) => statusBadge(server, now) },
-      { title: 'Vote listener', cell: listenerCell },
-      { title: 'Rank', kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
+      { title: t('Status'), cell: (server) => statusBadge(server, now) },
+      { title: t('Vote listener'), cell: listenerCell },
+      { title: t('Rank'), kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
       {
-        title: 'Votes in 30 days',
+        title: t('Votes in 30 days'),
         kind: 'number',
         cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
       },
     ],
-    empty: 'You have no servers yet. Add your first one in two minutes.',
+    empty: t('You have no servers yet. Add your first one in two minutes.'),
   });
 }
 
 function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
   if (drafts.length === 0) return '';
   return card({
-    title: 'Not listed yet',
+    title: t('Not listed yet'),
     body: dataTable({
-      caption: 'Servers to verify',
+      caption: t('Servers to verify'),
       rows: drafts,
       columns: [
         {
-          title: 'Server',
+          title: t('Server'),
           heads: true,
           cell: ({ _id, name }) =>
             html`<a href="${base}/dashboard/drafts/${_id.toHexString()}"><bdi>${name}</bdi></a>`,
         },
         {
-          title: 'Address',
+          title: t('Address'),
           kind: 'address',
           cell: (draft) => html`<span class="mono">${addressOf(draft)}</span>`,
         },
         {
-          title: 'State',
+          title: t('State'),
           cell: ({ check }) =>
-            check?.reached ? badge('attention', 'reached, not verified') : badge('attention', 'not verified'),
+            check?.reached
+              ? badge('attention', t('reached, not verified'))
+              : badge('attention', t('not verified')),
         },
       ],
       empty: '',

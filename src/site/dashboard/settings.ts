@@ -4,6 +4,7 @@ import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { proveMove } from '../../listing/prove-draft.ts';
 import { removeServer } from '../../listing/remove-server.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { LONGEST_HOW_TO_VOTE, readHowToVote, setHowToVote } from '../../servers/how-to-vote.ts';
 import { editServer, resetsProbe } from '../../servers/listing.ts';
@@ -19,6 +20,7 @@ import { sendPage } from '../layout.ts';
 import { OWNER, SOLE_OWNER } from '../page-route.ts';
 import { button, card, confirmed, notice, textArea } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
+import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving } from './drafts.ts';
@@ -35,9 +37,9 @@ import {
 import { addressOf, serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
-  saved: 'Settings saved.',
-  'saved-text': 'Text saved.',
-  'kept-place': 'Move cancelled. The server keeps its address.',
+  saved: defineMessage('Settings saved.'),
+  'saved-text': defineMessage('Text saved.'),
+  'kept-place': defineMessage('Move cancelled. The server keeps its address.'),
   ...DISCORD_MESSAGES,
 };
 
@@ -77,7 +79,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
       request,
       reply,
       {
-        title: `Settings · ${server.name}`,
+        title: `${t('Settings')} · ${server.name}`,
         messages: MESSAGES,
         body: serverFrame({ base, server, now, part: '/settings', body }),
       },
@@ -91,7 +93,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
   app.post('/servers/:serverId/settings', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data, typed } = readForm(detailsForm, request);
-    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const refused = resetsProbe(server, data) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { details: withError(typed, refused), status: 429 });
     try {
@@ -119,7 +121,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
   app.post('/servers/:serverId/settings/web-votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data } = readForm(webVotesForm, request);
-    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     await setWebVotes(platform, server._id, data.webVotes === 'on', userOf(request).email);
     return reply.redirect(`${pathOf(server)}?done=saved#vote-form`, 303);
   });
@@ -128,7 +130,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
     const server = serverOf(request);
     const user = userOf(request);
     const { data, typed } = readForm(addressForm, request);
-    if (!data) throw new PageError(400, 'The form was incomplete. Reload the page.');
+    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const refused = isByOperator(platform, request) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { address: withError(typed, refused), status: 429 });
     try {
@@ -169,12 +171,12 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
 
 function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(server)): Html {
   return card({
-    title: 'Details',
+    title: t('Details'),
     body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${nameField(typed)} ${gameFields(typed)}
-        <p class="hint">The server’s id stays the same. A new name changes the page’s address; the old address redirects.</p>
-        <button type="submit">Save</button>
+        <p class="hint">${t('The server’s id stays the same. A new name changes the page’s address; the old address redirects.')}</p>
+        <button type="submit">${t('Save')}</button>
       </form>`,
   });
 }
@@ -185,13 +187,15 @@ function voteFormCard(path: string, { webVotes }: WithId<Server>): Html {
   const isOn = webVotes !== false;
   return card({
     id: 'vote-form',
-    title: 'Vote form',
+    title: t('Vote form'),
     body: html`<p>${
       isOn
-        ? 'Players can vote on the page of your server. A vote needs no account; bulk voting is limited by network, and unusual votes wait for the operator of this listing.'
-        : 'The page of your server has no vote form. Players vote only with your plugin or website.'
+        ? t(
+            'Players can vote on the page of your server. A vote needs no account; bulk voting is limited by network, and unusual votes wait for the operator of this listing.',
+          )
+        : t('The page of your server has no vote form. Players vote only with your plugin or website.')
     }</p>
-      ${button({ to: path, text: isOn ? 'Switch the vote form off' : 'Switch the vote form on', hidden: { webVotes: isOn ? 'off' : 'on' } })}`,
+      ${button({ to: path, text: isOn ? t('Switch the vote form off') : t('Switch the vote form on'), hidden: { webVotes: isOn ? 'off' : 'on' } })}`,
   });
 }
 
@@ -200,15 +204,15 @@ function howToVoteCard(path: string, server: WithId<Server>, { howToVote, previe
   const shown = preview ?? server.howToVote ?? '';
   return card({
     id: 'how-to-vote',
-    title: 'How to vote',
+    title: t('How to vote'),
     body: html`<form method="post" action="${path}#how-to-vote" class="stack">
-        ${textArea({ name: 'howToVote', label: 'Rewards and how to vote', hint: `Up to ${LONGEST_HOW_TO_VOTE.toLocaleString('en-GB')} characters of plain text. URLs that begin with https:// become links.`, rows: 6, value: values.howToVote ?? server.howToVote ?? '', error: errors.howToVote })}
+        ${textArea({ name: 'howToVote', label: t('Rewards and how to vote'), hint: t('Up to {characters} characters of plain text. URLs that begin with https:// become links.', { characters: count(LONGEST_HOW_TO_VOTE) }), rows: 6, value: values.howToVote ?? server.howToVote ?? '', error: errors.howToVote })}
         <div class="actions">
-          <button type="submit">Save</button>
-          <button type="submit" class="quiet" name="do" value="preview">Preview</button>
+          <button type="submit">${t('Save')}</button>
+          <button type="submit" class="quiet" name="do" value="preview">${t('Preview')}</button>
         </div>
       </form>
-      ${shown ? html`<section><h3>${preview === undefined ? 'As players see it' : 'Preview (not saved)'}</h3>${writtenText(shown)}</section>` : ''}`,
+      ${shown ? html`<section><h3>${preview === undefined ? t('As players see it') : t('Preview (not saved)')}</h3>${writtenText(shown)}</section>` : ''}`,
   });
 }
 
@@ -220,28 +224,28 @@ function addressCard(
 ): Html {
   const shown = typed ?? valuesOf(move ?? server);
   const pendingMove: Content = move
-    ? html`${notice('attention', html`The server will move to <span class="mono">${addressOf(move)}</span> after you verify ownership. Until then it stays at <span class="mono">${addressOf(server)}</span>.`)}
-      ${button({ to: `${path}/discard`, text: 'Cancel move' })}`
+    ? html`${notice('attention', t('The server will move to {address} after you verify ownership. Until then it stays at {present}.', { address: html`<span class="mono">${addressOf(move)}</span>`, present: html`<span class="mono">${addressOf(server)}</span>` }))}
+      ${button({ to: `${path}/discard`, text: t('Cancel move') })}`
     : '';
   return card({
     id: 'place',
-    title: 'Address',
+    title: t('Address'),
     body: html`${pendingMove} ${shown.errors.form ? notice('bad', shown.errors.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${addressFields(shown)}
-        <p class="hint">You need to verify ownership of the new address. Votes, tokens and the vote listener are kept.</p>
-        <button type="submit" class="quiet">${move ? 'Change' : 'Move to this address'}</button>
+        <p class="hint">${t('You need to verify ownership of the new address. Votes, tokens and the vote listener are kept.')}</p>
+        <button type="submit" class="quiet">${move ? 'Change' : t('Move to this address')}</button>
       </form>`,
   });
 }
 
 function removeCard(path: string, { name }: WithId<Server>): Html {
   return card({
-    title: 'Remove server',
+    title: t('Remove server'),
     body: confirmed({
-      text: 'Remove server',
-      consequence: html`<bdi>${name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.`,
-      form: button({ to: path, text: 'Remove permanently', kind: 'danger' }),
+      text: t('Remove server'),
+      consequence: html`${t('<bdi>{name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.', { name })}`,
+      form: button({ to: path, text: t('Remove permanently'), kind: 'danger' }),
     }),
   });
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type History, historyAndReports, uptimeDays } from '../../history/history.ts';
+import { t } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
@@ -41,15 +42,15 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
       ...reported,
       points: withoutEmptyEnds(since(reported.points, now, days)),
     };
-    const body = html`<p class="actions">${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">All days are UTC.</span></p>
-      ${part('Votes', path, `votes.csv?days=${days}`, votesChart(votes))}
-      ${part('Players', path, `players.csv?days=${days}`, playersChart(`Players in ${days} days`, recent, now))}
-      ${part('Latency', path, `latency.csv?days=${days}`, latencyChart(`Latency in ${days} days`, recent, now))}
+    const body = html`<p class="actions">${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">${t('All days are UTC.')}</span></p>
+      ${part(t('Votes'), path, `votes.csv?days=${days}`, votesChart(votes))}
+      ${part(t('Players'), path, `players.csv?days=${days}`, playersChart(t('Players in {days} days', { days }), recent, now))}
+      ${part(t('Latency'), path, `latency.csv?days=${days}`, latencyChart(t('Latency in {days} days', { days }), recent, now))}
       ${reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : ''}
-      ${part('Uptime in the last 30 days', path, 'uptime.csv', uptimeChart(uptime))}
-      ${part('Top voters this month', path, 'voters.csv', voterTable(voters, now))}`;
+      ${part(t('Uptime in the last 30 days'), path, 'uptime.csv', uptimeChart(uptime))}
+      ${part(t('Top voters this month'), path, 'voters.csv', voterTable(voters, now))}`;
     return sendPage(request, reply, {
-      title: `Statistics · ${server.name}`,
+      title: `${t('Statistics')} · ${server.name}`,
       body: serverFrame({ base, server, now, part: '/statistics', body }),
     });
   });
@@ -57,7 +58,7 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
   app.get('/servers/:serverId/statistics/:table', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { table = '' } = request.params as { table?: string };
-    if (!isTableName(table)) throw new PageError(404, 'This file does not exist.');
+    if (!isTableName(table)) throw new PageError(404, t('This file does not exist.'));
     const text = await TABLES[table](platform, server._id, spanOf(request.query));
     return reply
       .header('cache-control', 'no-store')
@@ -77,13 +78,13 @@ function fileName({ slug }: WithId<Server>, table: string): string {
 }
 
 function spanLink(path: string, span: number, current: number): Html {
-  return html`<a class="button ${span === current ? '' : 'quiet'}" href="${path}?days=${String(span)}" ${span === current ? html`aria-current="true"` : ''}>${String(span)} days</a>`;
+  return html`<a class="button ${span === current ? '' : 'quiet'}" href="${path}?days=${String(span)}" ${span === current ? html`aria-current="true"` : ''}>${t('{span} days', { span: String(span) })}</a>`;
 }
 
 function part(title: string, path: string, file: string, body: Html): Html {
   return card({
     title,
-    actions: html`<a href="${path}/${file}" download>Download CSV<span class="for-readers">: ${title}</span></a>`,
+    actions: html`<a href="${path}/${file}" download>${t('Download CSV<span>: {title}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, title })}</a>`,
     body,
   });
 }
@@ -91,24 +92,24 @@ function part(title: string, path: string, file: string, body: Html): Html {
 /** The server's own reports, beside the charts of our checks. */
 function reportedPart(path: string, reported: History, now: Date, days: number): Html {
   return part(
-    'Reported by the server',
+    t('Reported by the server'),
     path,
     `reported.csv?days=${days}`,
-    html`<p class="soft">The server reported these values through the API. The charts above, averages and uptime come from our own checks.</p>
-      ${playersChart(`Players in ${days} days, as reported`, reported, now)}
-      ${latencyChart(`Latency in ${days} days, as reported`, reported, now)}`,
+    html`<p class="soft">${t('The server reported these values through the API. The charts above, averages and uptime come from our own checks.')}</p>
+      ${playersChart(t('Players in {days} days, as reported', { days }), reported, now)}
+      ${latencyChart(t('Latency in {days} days, as reported', { days }), reported, now)}`,
   );
 }
 
 function voterTable(voters: TopVoter[], now: Date): Html {
   return dataTable({
-    caption: 'Players with the most votes this month',
+    caption: t('Players with the most votes this month'),
     rows: voters,
     columns: [
-      { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
-      { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
-      { title: 'Last vote', cell: ({ lastVotedAt }) => timeAgo(lastVotedAt, now) },
+      { title: t('Player'), heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
+      { title: t('Votes'), kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: t('Last vote'), cell: ({ lastVotedAt }) => timeAgo(lastVotedAt, now) },
     ],
-    empty: 'No votes this month.',
+    empty: t('No votes this month.'),
   });
 }

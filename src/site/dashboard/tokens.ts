@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { DAY, HOUR } from '../../platform/clock.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import {
   type ApiToken,
   kindOf,
@@ -32,6 +33,7 @@ import {
   copyable,
   dataTable,
   notice,
+  optionsOf,
   select,
   textField,
 } from '../parts.ts';
@@ -44,54 +46,54 @@ import { serverFrame, serverPath } from './server-frame.ts';
 
 /** The lifetimes of a new token, in milliseconds. */
 const LIFETIMES = { never: undefined, '30d': 30 * DAY, '90d': 90 * DAY, '1y': 365 * DAY } as const;
-const LIFETIME_WORDS: [keyof typeof LIFETIMES, string][] = [
-  ['never', 'Never'],
-  ['30d', 'In 30 days'],
-  ['90d', 'In 90 days'],
-  ['1y', 'In a year'],
+const LIFETIME_WORDS: [keyof typeof LIFETIMES, Text][] = [
+  ['never', defineMessage('Never')],
+  ['30d', defineMessage('In 30 days')],
+  ['90d', defineMessage('In 90 days')],
+  ['1y', defineMessage('In a year')],
 ];
 
-const KIND_WORDS: [TokenKind, string][] = [
-  ['api', 'The API'],
-  ['claim', 'A plugin that claims votes'],
+const KIND_WORDS: [TokenKind, Text][] = [
+  ['api', defineMessage('The API')],
+  ['claim', defineMessage('A plugin that claims votes')],
 ];
 
-const SCOPE_WORDS: Record<TokenScope, string> = {
-  vote: 'Cast and claim votes',
-  status: 'Report the status',
-  read: 'Read votes, figures and reviews',
+const SCOPE_WORDS: Record<TokenScope, Text> = {
+  vote: defineMessage('Cast and claim votes'),
+  status: defineMessage('Report the status'),
+  read: defineMessage('Read votes, figures and reviews'),
 };
 
 /** How long a rotated token stays valid, in milliseconds. */
 const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
-const OVERLAP_WORDS: [keyof typeof OVERLAPS, string][] = [
-  ['1h', 'for 1 hour'],
-  ['1d', 'for 1 day'],
-  ['7d', 'for 7 days'],
-  ['0', 'no longer'],
+const OVERLAP_WORDS: [keyof typeof OVERLAPS, Text][] = [
+  ['1h', defineMessage('for 1 hour')],
+  ['1d', defineMessage('for 1 day')],
+  ['7d', defineMessage('for 7 days')],
+  ['0', defineMessage('no longer')],
 ];
 
 /** Created with the form, so that a form sent twice creates one token. */
 const newId = z
   .string()
-  .refine(isId, 'The form was incomplete. Reload the page.')
+  .refine(isId, defineMessage('The form was incomplete. Reload the page.'))
   .transform((id) => new ObjectId(id));
 
 const issueForm = z.object({
   name: z.string(),
-  kind: z.enum(TOKEN_KINDS, 'Choose one of these.').default('api'),
-  lifetime: z.enum(Object.keys(LIFETIMES) as [keyof typeof LIFETIMES], 'Choose one of these.'),
+  kind: z.enum(TOKEN_KINDS, defineMessage('Choose one of these.')).default('api'),
+  lifetime: z.enum(Object.keys(LIFETIMES) as [keyof typeof LIFETIMES], defineMessage('Choose one of these.')),
   vote: z.literal('yes').optional(),
   status: z.literal('yes').optional(),
   read: z.literal('yes').optional(),
   newId,
 });
 const rotateForm = z.object({
-  overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], 'Choose one of these.'),
+  overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], defineMessage('Choose one of these.')),
   newId,
 });
 
-const MESSAGES = { revoked: 'Token revoked. It stops working within 5 seconds.' };
+const MESSAGES = { revoked: defineMessage('Token revoked. It stops working within 5 seconds.') };
 
 /** `/dashboard/servers/<id>/tokens`: a server's API tokens, and example calls. */
 export function tokenPages(app: FastifyInstance, { platform }: DashboardSources): void {
@@ -112,14 +114,14 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     const tokens = await listTokens(platform, server._id);
     const address = `${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
     const body = html`${message ?? ''} ${issued ? shownOnce(issued, kind, vrcFor(server)) : ''}
-      ${card({ title: 'Tokens', body: tokenTable(base, server, tokens, now) })}
-      ${card({ title: 'Create a token', body: createForm(base, server, typed) })}
-      ${card({ title: 'Example calls', body: curlCard(address, kind === 'api' ? issued?.token : undefined) })}`;
+      ${card({ title: t('Tokens'), body: tokenTable(base, server, tokens, now) })}
+      ${card({ title: t('Create a token'), body: createForm(base, server, typed) })}
+      ${card({ title: t('Example calls'), body: curlCard(address, kind === 'api' ? issued?.token : undefined) })}`;
     return sendPage(
       request,
       reply,
       {
-        title: `API access · ${server.name}`,
+        title: t('API access · {server}', { server: server.name }),
         messages: MESSAGES,
         body: serverFrame({ base, server, now, part: '/tokens', body }),
       },
@@ -136,7 +138,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     const expiresInMs = LIFETIMES[data.lifetime];
     const scopes = TOKEN_SCOPES.filter((scope) => data[scope]);
     if (data.kind === 'api' && scopes.length === 0) {
-      const message = notice('bad', 'Choose at least one thing that the token may do.');
+      const message = notice('bad', t('Choose at least one thing that the token may do.'));
       return show(request, reply, { typed, message, status: 400 });
     }
     const wanted = {
@@ -168,7 +170,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       const issued = await rotateTokenBy(platform, serverId, tokenIdOf(request), options, by);
       if (!issued)
         return show(request, reply, {
-          message: notice('bad', 'This token is no longer valid, so it cannot be replaced.'),
+          message: notice('bad', t('This token is no longer valid, so it cannot be replaced.')),
           status: 409,
         });
       const replaced = await platform.apiTokens.findOne({ _id: data.newId });
@@ -196,7 +198,7 @@ type Showing = {
 };
 
 function noToken(): PageError {
-  return new PageError(404, 'This server has no token with this id.');
+  return new PageError(404, t('This server has no token with this id.'));
 }
 
 function tokenIdOf(request: FastifyRequest): ObjectId {
@@ -214,24 +216,26 @@ function formError({ errors }: Typed, field = 'newId'): Html | undefined {
 function alreadyCreated(): Html {
   return notice(
     'attention',
-    'This form was already sent, and its token was created and shown then. If you did not save the token, revoke it and create another one.',
+    t(
+      'This form was already sent, and its token was created and shown then. If you did not save the token, revoke it and create another one.',
+    ),
   );
 }
 
 function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) => VrcFile): Html {
   if (kind === 'claim') {
     return html`<section class="card new-token">
-      <h2>Your new claim key</h2>
-      <p>Copy it now: it is shown only once. It may only check and claim votes of this server, since plugins send it in addresses.</p>
-      ${copyable(token, 'the claim key')}
-      <h3>File for VoteReward (PocketMine)</h3>
-      <p>Save it as a file that ends with <code>.vrc</code> in the folder <code>Lists</code> of VoteReward’s data folder.</p>
+      <h2>${t('Your new claim key')}</h2>
+      <p>${t('Copy it now: it is shown only once. It may only check and claim votes of this server, since plugins send it in addresses.')}</p>
+      ${copyable(token, t('the claim key'))}
+      <h3>${t('File for VoteReward (PocketMine)')}</h3>
+      <p>${t('Save it as a file that ends with <code>.vrc</code> in the folder <code>Lists</code> of VoteReward’s data folder.')}</p>
       ${copyable(JSON.stringify(vrc(token), null, 2), 'the file')}
     </section>`;
   }
   return html`<section class="card new-token">
-    <h2>Your new token</h2>
-    <p>Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.</p>
+    <h2>${t('Your new token')}</h2>
+    <p>${t('Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.')}</p>
     ${copyable(token, 'the token')}
   </section>`;
 }
@@ -240,8 +244,8 @@ function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) =
 function scopeFields({ values }: Typed): Html {
   const isNew = Object.keys(values).length === 0;
   return html`<fieldset>
-    <legend>An API token may</legend>
-    ${TOKEN_SCOPES.map((scope) => checkbox({ name: scope, label: SCOPE_WORDS[scope], checked: isNew || values[scope] === 'yes' }))}
+    <legend>${t('An API token may')}</legend>
+    ${TOKEN_SCOPES.map((scope) => checkbox({ name: scope, label: t(SCOPE_WORDS[scope]), checked: isNew || values[scope] === 'yes' }))}
   </fieldset>`;
 }
 
@@ -250,12 +254,12 @@ function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
     <div class="row">
-      ${textField({ name: 'name', label: 'Name', hint: 'What the token is for, such as «website».', required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
-      ${select({ name: 'kind', label: 'For', hint: 'A claim key may only check and claim votes.', value: values.kind, options: KIND_WORDS, error: errors.kind })}
-      ${select({ name: 'lifetime', label: 'Expires', hint: 'Never, unless you choose. You can revoke it at any time.', value: values.lifetime, options: LIFETIME_WORDS, error: errors.lifetime })}
+      ${textField({ name: 'name', label: t('Name'), hint: t('What the token is for, such as «website».'), required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
+      ${select({ name: 'kind', label: t('For'), hint: t('A claim key may only check and claim votes.'), value: values.kind, options: optionsOf(KIND_WORDS), error: errors.kind })}
+      ${select({ name: 'lifetime', label: t('Expires'), hint: t('Never, unless you choose. You can revoke it at any time.'), value: values.lifetime, options: optionsOf(LIFETIME_WORDS), error: errors.lifetime })}
     </div>
     ${scopeFields(typed)}
-    <button type="submit">Create token</button>
+    <button type="submit">${t('Create token')}</button>
   </form>`;
 }
 
@@ -266,34 +270,34 @@ function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToke
   ];
   const columns = [
     {
-      title: 'Name',
+      title: t('Name'),
       heads: true,
       cell: ({ name, prefix, ...token }: ApiToken): Content =>
         html`<span><bdi>${name}</bdi>${limitsOf(token)}<br /><span class="mono soft">${prefix}…</span></span>`,
     },
-    { title: 'Created', cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
+    { title: t('Created'), cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
     {
-      title: 'Last used',
+      title: t('Last used'),
       cell: ({ lastUsedAt }: ApiToken): Content =>
-        lastUsedAt ? timeAgo(lastUsedAt, now) : html`<span class="soft">never</span>`,
+        lastUsedAt ? timeAgo(lastUsedAt, now) : html`<span class="soft">${t('never')}</span>`,
     },
-    { title: 'State', cell: (token: ApiToken): Content => stateOf(token, now) },
+    { title: t('State'), cell: (token: ApiToken): Content => stateOf(token, now) },
   ];
   const actions = {
-    title: 'Actions',
+    title: t('Actions'),
     cell: (token: WithId<ApiToken>): Content => tokenActions(base, server, token),
   };
   return html`${dataTable({
-    caption: 'Valid tokens',
+    caption: t('Valid tokens'),
     rows: valid.toReversed(),
     columns: [...columns, actions],
-    empty: 'No valid tokens. Create one below for your plugin or website.',
+    empty: t('No valid tokens. Create one below for your plugin or website.'),
   })}
   ${
     invalid.length === 0
       ? ''
-      : html`<details><summary>Revoked and expired (${String(invalid.length)})</summary>
-    ${dataTable({ caption: 'Revoked and expired tokens', rows: invalid.toReversed(), columns, empty: '' })}</details>`
+      : html`<details><summary>${t('Revoked and expired ({invalid})', { invalid: String(invalid.length) })}</summary>
+    ${dataTable({ caption: t('Revoked and expired tokens'), rows: invalid.toReversed(), columns, empty: '' })}</details>`
   }`;
 }
 
@@ -303,32 +307,33 @@ function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): Html {
-  if (revokedAt) return html`<span>${badge('bad', 'revoked')} ${timeAgo(revokedAt, now)}</span>`;
-  if (!expiresAt) return badge('good', 'valid');
-  if (expiresAt <= now) return html`<span>${badge('bad', 'expired')} ${timeAgo(expiresAt, now)}</span>`;
+  if (revokedAt) return html`<span>${badge('bad', t('revoked'))} ${timeAgo(revokedAt, now)}</span>`;
+  if (!expiresAt) return badge('good', t('valid'));
+  if (expiresAt <= now) return html`<span>${badge('bad', t('expired'))} ${timeAgo(expiresAt, now)}</span>`;
   const isSoon = expiresAt.getTime() - now.getTime() < 7 * DAY;
-  return html`<span>${badge(isSoon ? 'attention' : 'good', 'valid')} <span class="small soft">expires ${isSoon ? timeAgo(expiresAt, now) : day(expiresAt)}</span></span>`;
+  return html`<span>${badge(isSoon ? 'attention' : 'good', t('valid'))} <span class="small soft">${t('expires {time}', { time: isSoon ? timeAgo(expiresAt, now) : day(expiresAt) })}</span></span>`;
 }
 
 function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
   const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
   const rotate = html`<form method="post" action="${path}/rotate" class="stack">
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
-    <label>Keep the old token valid <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>
-    <button type="submit">Replace token</button>
+    <label>${t('Keep the old token valid')} <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}</select></label>
+    <button type="submit">${t('Replace token')}</button>
   </form>`;
   return html`<div class="actions">
-    ${confirmed({ text: 'Replace', of: name, consequence: 'A new token with the same name and lifetime is created and shown once.', form: rotate })}
-    ${confirmed({ text: 'Revoke', of: name, consequence: 'The token stops working within 5 seconds. This cannot be undone.', form: button({ to: `${path}/revoke`, text: 'Revoke token', kind: 'danger', of: name }) })}
+    ${confirmed({ text: t('Replace'), of: name, consequence: t('A new token with the same name and lifetime is created and shown once.'), form: rotate })}
+    ${confirmed({ text: t('Revoke'), of: name, consequence: t('The token stops working within 5 seconds. This cannot be undone.'), form: button({ to: `${path}/revoke`, text: t('Revoke token'), kind: 'danger', of: name }) })}
   </div>`;
 }
 
 function curlCard(address: string, token: string | undefined): Html {
   const intro = token
-    ? 'With your new token:'
-    : html`Set your token once with <code>TOKEN=tp_…</code>, then:`;
+    ? t('With your new token:')
+    : html`${t('Set your token once with <code>TOKEN=tp_…</code>, then:')}`;
   return html`<p>${intro}</p>
     ${curlLines(address, token ?? '$TOKEN').map(
-      ({ title, line }) => html`<div><h3>${title}</h3>${copyable(line, `the call: ${title}`)}</div>`,
+      ({ title, line }) =>
+        html`<div><h3>${t(title)}</h3>${copyable(line, t('the call: {title}', { title: t(title) }))}</div>`,
     )}`;
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { after, DAY } from '../../platform/clock.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import type { VotesWanted } from '../../votes/vote-pages.ts';
@@ -54,32 +55,35 @@ export function filterText(
 }
 
 /** The names of the states. */
-export const STATE_WORDS: Record<VoteSelection, string> = {
-  none: 'not forwarded',
-  waiting: 'waiting',
-  sending: 'being sent',
-  delivered: 'delivered',
-  unconfirmed: 'unconfirmed',
-  failed: 'failed',
-  'sent-not-confirmed': 'sent, not confirmed',
+export const STATE_WORDS: Record<VoteSelection, Text> = {
+  none: defineMessage('not forwarded'),
+  waiting: defineMessage('waiting'),
+  sending: defineMessage('being sent'),
+  delivered: defineMessage('delivered'),
+  unconfirmed: defineMessage('unconfirmed'),
+  failed: defineMessage('failed'),
+  'sent-not-confirmed': defineMessage('sent, not confirmed'),
 };
 
 /** The filter form, with a link that clears the filter. */
 export function filterForm(path: string, filter: VoteFilter): Html {
   const { state, player = '', since = '', until = '' } = filter;
-  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="Votes">
+  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${t('Votes')}">
     ${select({
       name: 'state',
-      label: 'State',
+      label: t('State'),
       value: state,
-      options: [['', 'all'], ...VOTE_SELECTIONS.map((one): [string, string] => [one, STATE_WORDS[one]])],
+      options: [
+        ['', t('all')],
+        ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_WORDS[one])]),
+      ],
     })}
-    ${textField({ name: 'player', label: 'Player', value: player, maxlength: 50, autocomplete: 'off', spellcheck: false })}
-    ${textField({ name: 'since', label: 'From (UTC day)', type: 'date', value: since })}
-    ${textField({ name: 'until', label: 'To', type: 'date', value: until })}
+    ${textField({ name: 'player', label: t('Player'), value: player, maxlength: 50, autocomplete: 'off', spellcheck: false })}
+    ${textField({ name: 'since', label: t('From (UTC day)'), type: 'date', value: since })}
+    ${textField({ name: 'until', label: t('To'), type: 'date', value: until })}
     <div class="actions">
-      <button type="submit" class="quiet">Show</button>
-      ${isFiltered(filter) ? html`<a href="${path}">Show all</a>` : ''}
+      <button type="submit" class="quiet">${t('Show')}</button>
+      ${isFiltered(filter) ? html`<a href="${path}">${t('Show all')}</a>` : ''}
     </div>
   </form>`;
 }

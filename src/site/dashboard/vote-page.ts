@@ -11,6 +11,7 @@ import {
 } from '../../delivery/resend-vote.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
+import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -28,8 +29,8 @@ import { timelineList } from './vote-timeline.ts';
 import { stateBadge } from './vote-words.ts';
 
 const MESSAGES = {
-  resent: 'Vote queued again.',
-  'under-way': 'The vote is already queued.',
+  resent: defineMessage('Vote queued again.'),
+  'under-way': defineMessage('The vote is already queued.'),
 };
 
 /** `/dashboard/servers/<id>/votes/<vote>`: a vote's timeline, with a button to send it again. */
@@ -43,7 +44,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
     const vote = UUID.isValid(voteId)
       ? await platform.votes.findOne({ serverId, _id: new UUID(voteId) })
       : null;
-    if (!vote) throw new PageError(404, 'This server has no vote with this id.');
+    if (!vote) throw new PageError(404, t('This server has no vote with this id.'));
     return vote;
   };
 
@@ -60,24 +61,27 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
     const open = state === 'waiting' || state === 'sending';
     const votesPath = serverPath(base, server, '/votes');
     const path = `${votesPath}/${vote._id.toString()}`;
-    const body = html`<p class="small"><a href="${votesPath}">All votes</a></p>
+    const body = html`<p class="small"><a href="${votesPath}">${t('All votes')}</a></p>
       ${livePart({
         id: 'vote',
         href: path,
-        announcement: `The vote of ${vote.username}: ${STATE_WORDS[state]}.`,
+        announcement: t('The vote of {username}: {state}.', {
+          username: vote.username,
+          state: STATE_WORDS[state],
+        }),
         open,
         mark: markOf(shownState, open, now),
         body: [
           card({
-            title: html`Vote of <bdi>${vote.username}</bdi>`,
+            title: html`${t('Vote of <bdi>{username}</bdi>', { username: vote.username })}`,
             actions: stateBadge(vote),
             body: [statusNotice(timeline, status, now), about(vote), resendAction(path, vote, status, now)],
           }),
-          card({ title: 'Timeline', body: timelineList(timeline.events) }),
+          card({ title: t('Timeline'), body: timelineList(timeline.events) }),
         ],
       })}`;
     return sendPage(request, reply, {
-      title: `Vote of ${vote.username} · ${server.name}`,
+      title: t('Vote of {username} · {server}', { username: vote.username, server: server.name }),
       live: true,
       messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/votes', body }),
@@ -99,38 +103,40 @@ function doneBy(resent: Resent): keyof typeof MESSAGES {
     case 'under-way':
       return resent.kind;
     case 'no-listener':
-      throw new PageError(409, 'This server has no vote listener. Set one up first.');
+      throw new PageError(409, t('This server has no vote listener. Set one up first.'));
     case 'imported':
-      throw new PageError(409, 'Imported votes are never forwarded.');
+      throw new PageError(409, t('Imported votes are never forwarded.'));
     case 'quarantined':
-      throw new PageError(409, 'This vote is quarantined: the operator of this listing decides about it.');
+      throw new PageError(409, t('This vote is quarantined: the operator of this listing decides about it.'));
     case 'too-old':
-      throw new PageError(409, 'You can send votes for 30 days after they were cast. This vote is older.');
+      throw new PageError(409, t('You can send votes for 30 days after they were cast. This vote is older.'));
     case 'too-many':
       throw new PageError(
         429,
-        `You can send ${DELIVERED_RESENDS.times} delivered votes again per hour. Try again later.`,
+        t('You can send {times} delivered votes again per hour. Try again later.', {
+          times: DELIVERED_RESENDS.times,
+        }),
         resent.nextAllowedAt,
       );
     case 'not-found':
-      throw new PageError(404, 'This server has no vote with this id.');
+      throw new PageError(404, t('This server has no vote with this id.'));
   }
 }
 
 function countedText({ excludedAt, quarantinedAt }: Vote): string | null {
-  if (quarantinedAt) return 'no: it is quarantined';
-  return excludedAt ? 'no: an operator excluded it' : null;
+  if (quarantinedAt) return t('no: it is quarantined');
+  return excludedAt ? t('no: an operator excluded it') : null;
 }
 
 function about(vote: Vote): Html {
   const { _id, votedAt, delivery, source } = vote;
   return facts([
-    ['Cast', time(votedAt)],
-    ['Attempts', delivery.attemptCount === 0 ? 'none yet' : String(delivery.attemptCount)],
-    ['Cast with', source === 'web' ? 'the vote form' : null],
-    ['Claimed', vote.claim ? html`by a plugin, ${time(vote.claim.at)}` : null],
-    ['Counted', countedText(vote)],
-    ['Vote id', html`<code>${_id.toString()}</code>`],
+    [t('Cast'), time(votedAt)],
+    [t('Attempts'), delivery.attemptCount === 0 ? t('none yet') : String(delivery.attemptCount)],
+    [t('Cast with'), source === 'web' ? t('the vote form') : null],
+    [t('Claimed'), vote.claim ? html`${t('by a plugin, {time}', { time: time(vote.claim.at) })}` : null],
+    [t('Counted'), countedText(vote)],
+    [t('Vote id'), html`<code>${_id.toString()}</code>`],
   ]);
 }
 
@@ -140,51 +146,80 @@ function statusNotice(
   { queuePaused, listener }: ListenerStatus,
   now: Date,
 ): Content {
-  const twice = mayHaveArrivedTwice ? ' It may have arrived more than once.' : '';
+  const twice = mayHaveArrivedTwice ? ` ${t('It may have arrived more than once.')}` : '';
   const reason = listener && listenerReason(listener);
-  const mend = status.state === 'waiting' && reason?.code ? html`<p>${reason.cause} ${reason.mend}</p>` : '';
+  const mend =
+    status.state === 'waiting' && reason?.code
+      ? html`<p>${translated(reason.cause)} ${translated(reason.mend)}</p>`
+      : '';
   return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${mend}`;
 }
 
 function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date): string {
   switch (status.state) {
     case 'none':
-      return NONE[status.why];
+      return t(NONE[status.why]);
     case 'waiting': {
       const { givenUpAt } = status;
-      const until = givenUpAt ? ` It expires ${relative(givenUpAt, now)}, on ${timeText(givenUpAt)}.` : '';
+      const until = givenUpAt
+        ? ` ${t('It expires {ago}, on {time}.', { ago: relative(givenUpAt, now), time: timeText(givenUpAt) })}`
+        : '';
       return `${waitingText(status, queuePaused, now)}${until}`;
     }
     case 'sending':
-      return 'An attempt is in progress.';
+      return t('An attempt is in progress.');
     case 'delivered': {
-      const at = status.at ? ` on ${timeText(status.at)}` : '';
-      if (status.confirmed === false) {
-        return `Sent${at}, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.`;
-      }
-      return `Delivered${at}${status.confirmed ? ' and confirmed by the listener' : ''}.`;
+      const kind = status.confirmed === false ? 'sent' : status.confirmed ? 'confirmed' : 'delivered';
+      const { plain, on } = DELIVERED[kind];
+      return status.at ? t(on, { time: timeText(status.at) }) : t(plain);
     }
     case 'unconfirmed':
-      return `Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until ${timeText(status.resendableUntil)}.`;
+      return t(
+        'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until {time}.',
+        { time: timeText(status.resendableUntil) },
+      );
     case 'failed':
-      return `${FAILED[status.why]} You can send it again until ${timeText(status.resendableUntil)}.`;
+      return `${t(FAILED[status.why])} ${t('You can send it again until {time}.', {
+        time: timeText(status.resendableUntil),
+      })}`;
   }
 }
 
-const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
-  imported: 'This vote was imported. Imported votes are never forwarded.',
-  quarantined:
-    'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.',
-  excluded: 'This vote was quarantined, and the operator of this listing excluded it.',
-  'no-listener': 'There was no vote listener when this vote was cast. You can send it after you set one up.',
-  'listener-removed':
-    'The vote listener was removed before this vote was delivered. You can send it after you set one up again.',
+/** A delivered vote, with and without the time of its delivery. */
+const DELIVERED = {
+  confirmed: {
+    plain: defineMessage('Delivered and confirmed by the listener.'),
+    on: defineMessage('Delivered on {time} and confirmed by the listener.'),
+  },
+  delivered: { plain: defineMessage('Delivered.'), on: defineMessage('Delivered on {time}.') },
+  sent: {
+    plain: defineMessage(
+      'Sent, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
+    ),
+    on: defineMessage(
+      'Sent on {time}, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
+    ),
+  },
 };
 
-const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string> = {
-  refused: 'The listener refused this vote.',
-  expired: 'It expired before it could be delivered.',
-  'server-removed': 'The server was removed.',
+const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
+  imported: defineMessage('This vote was imported. Imported votes are never forwarded.'),
+  quarantined: defineMessage(
+    'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.',
+  ),
+  excluded: defineMessage('This vote was quarantined, and the operator of this listing excluded it.'),
+  'no-listener': defineMessage(
+    'There was no vote listener when this vote was cast. You can send it after you set one up.',
+  ),
+  'listener-removed': defineMessage(
+    'The vote listener was removed before this vote was delivered. You can send it after you set one up again.',
+  ),
+};
+
+const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], Text> = {
+  refused: defineMessage('The listener refused this vote.'),
+  expired: defineMessage('It expired before it could be delivered.'),
+  'server-removed': defineMessage('The server was removed.'),
 };
 
 function waitingText(
@@ -194,21 +229,28 @@ function waitingText(
 ): string {
   switch (waitingFor.kind) {
     case 'no-listener':
-      return 'The listener was removed, so the vote leaves the queue.';
+      return t('The listener was removed, so the vote leaves the queue.');
     case 'resume':
-      return 'Waiting until you resume the listener.';
+      return t('Waiting until you resume the listener.');
     case 'listener-test':
-      return `Waiting for the listener, which is unreachable. Next test ${relative(waitingFor.at, now)}.`;
+      return t('Waiting for the listener, which is unreachable. Next test {time}.', {
+        time: relative(waitingFor.at, now),
+      });
     case 'outgoing-limit':
-      return `It will be sent ${relative(waitingFor.at, now)}. The number of connections per minute is limited until the listener acknowledges its first vote.`;
+      return t(
+        'It will be sent {time}. The number of connections per minute is limited until the listener acknowledges its first vote.',
+        { time: relative(waitingFor.at, now) },
+      );
     case 'own-retry':
-      return `Waiting for its next attempt, ${relative(waitingFor.at, now)}.`;
+      return t('Waiting for its next attempt, {time}.', { time: relative(waitingFor.at, now) });
     case 'turn': {
       if (queuePaused)
-        return 'Waiting: the operator of this listing has paused vote delivery for all servers.';
-      if (ahead === 0) return 'Next in the queue.';
+        return t('Waiting: the operator of this listing has paused vote delivery for all servers.');
+      if (ahead === 0) return t('Next in the queue.');
       const votes = counted(ahead, 'vote');
-      return `Waiting in the queue, with ${ahead === MOST_AHEAD ? 'at least ' : ''}${votes} before it.`;
+      return ahead === MOST_AHEAD
+        ? t('Waiting in the queue, with at least {votes} before it.', { votes })
+        : t('Waiting in the queue, with {votes} before it.', { votes });
     }
   }
 }
@@ -218,13 +260,13 @@ function resendAction(path: string, vote: Vote, { listener }: ListenerStatus, no
   const isFirst = vote.delivery.state === 'none';
   const sendButton = button({
     to: `${path}/resend`,
-    text: isFirst ? 'Send vote' : 'Send again',
+    text: isFirst ? t('Send vote') : t('Send again'),
     kind: 'primary',
   });
   if (!mayHaveArrived(vote)) return sendButton;
   const consequence =
     vote.delivery.state === 'delivered'
-      ? 'This vote was delivered. If you send it again, it arrives twice.'
-      : 'This vote may have arrived. If you send it again, it may arrive twice.';
-  return confirmed({ text: 'Send again', consequence, form: sendButton });
+      ? t('This vote was delivered. If you send it again, it arrives twice.')
+      : t('This vote may have arrived. If you send it again, it may arrive twice.');
+  return confirmed({ text: t('Send again'), consequence, form: sendButton });
 }

@@ -3,6 +3,7 @@ import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
 import { causeWords, eventWords } from '../../delivery/timeline/timeline-words.ts';
 import type { Step } from '../../listeners/outcomes.ts';
+import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, type Tone } from '../parts.ts';
 import { count, counted, duration, exactTime } from '../words.ts';
@@ -25,7 +26,7 @@ function item(event: TimelineEvent, hasAdvice: boolean): Html {
     case 'older-attempts':
       return olderItem(event);
     default: {
-      const words = eventWords(event);
+      const words = translated(eventWords(event));
       return entry(
         'quiet',
         event.at,
@@ -52,41 +53,43 @@ const CLASS_TONES: Record<string, Tone> = {
 };
 
 /** How far an attempt got. */
-const REACHED: Record<Step, string> = {
-  none: 'The host name did not resolve.',
-  resolved: 'The address was found, but the connection failed.',
-  connected: 'Connected.',
-  greeted: 'Connected and received the greeting.',
-  written: 'Sent the vote.',
-  acknowledged: 'Sent the vote and received an answer.',
+const REACHED: Record<Step, Text> = {
+  none: defineMessage('The host name did not resolve.'),
+  resolved: defineMessage('The address was found, but the connection failed.'),
+  connected: defineMessage('Connected.'),
+  greeted: defineMessage('Connected and received the greeting.'),
+  written: defineMessage('Sent the vote.'),
+  acknowledged: defineMessage('Sent the vote and received an answer.'),
 };
 
 function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const { at, number, test, end, underWay, worker } = attempt;
-  const what = `${test ? 'Listener test' : 'Attempt'}${number === null ? ', not counted' : ` ${number}`}`;
+  const kind = test ? t('Listener test') : t('Attempt');
+  const what = number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`;
   const cause = causeWords(attempt);
-  const startedBy = cause ? `Started by ${cause}. ` : '';
+  const startedBy = cause ? `${t('Started by: {cause}.', { cause: translated(cause) })} ` : '';
   if (!end) {
-    const words = underWay ? 'in progress' : 'outcome unknown';
+    const words = underWay ? t('in progress') : t('outcome unknown');
     return entry(
       underWay ? 'quiet' : 'attention',
       at,
       html`<strong>${what}</strong> ${badge(underWay ? 'attention' : 'quiet', words)}`,
-      html`<p class="small soft">${startedBy}Worker ${worker}.</p>`,
+      html`<p class="small soft">${startedBy}${t('Worker {worker}.', { worker })}</p>`,
     );
   }
   const tone = CLASS_TONES[end.class] ?? 'quiet';
-  const took = end.durationMs === null ? '' : ` Duration: ${duration(end.durationMs)}.`;
+  const took =
+    end.durationMs === null ? '' : ` ${t('Duration: {duration}.', { duration: duration(end.durationMs) })}`;
   const head = html`<strong>${what}</strong> ${badge(tone, end.code.replaceAll('-', ' '))}`;
   return entry(
     tone,
     at,
     head,
-    html`<p>${end.cause}</p>
-      ${end.words ? html`<p>Listener’s answer: «<bdi>${end.words}</bdi>»</p>` : ''}
-      ${end.detail ? html`<p>Detail: ${end.detail}</p>` : ''}
-      ${hasAdvice && adviceOf(attempt) ? html`<p>${end.mend}</p>` : ''}
-      <p class="small soft">${startedBy}${end.reached ? REACHED[end.reached] : ''}${took} (${end.class})</p>`,
+    html`<p>${translated(end.cause)}</p>
+      ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
+      ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
+      ${hasAdvice && adviceOf(attempt) ? html`<p>${translated(end.mend)}</p>` : ''}
+      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${end.class})</p>`,
   );
 }
 
@@ -94,11 +97,11 @@ function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts
   const outcomes = Object.entries(codes ?? ends).map(
     ([of, times]) => `${count(times)} × ${of.replaceAll('-', ' ')}`,
   );
-  const until = lastAt ? html` to ${exactTime(lastAt)}` : '';
+  const until = lastAt ? html` ${t('to {time}', { time: exactTime(lastAt) })}` : '';
   return entry(
     'quiet',
     firstAt,
     html`<strong>${counted(older, 'older attempt')}</strong>`,
-    html`<p class="small soft">${outcomes.join(', ')}${until}. Their details are not kept.</p>`,
+    html`<p class="small soft">${outcomes.join(', ')}${until}. ${t('Their details are not kept.')}</p>`,
   );
 }

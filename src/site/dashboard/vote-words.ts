@@ -1,6 +1,7 @@
 import { explain } from '../../delivery/diagnosis/explanations.ts';
 import { waitingFor } from '../../delivery/waiting-for.ts';
 import type { Listener } from '../../listeners/listener.ts';
+import { t, translated } from '../../platform/language/t.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type DeliveryState, isImported, type Vote } from '../../votes/vote.ts';
 import type { Html } from '../html.ts';
@@ -21,8 +22,8 @@ const TONES: Record<DeliveryState, Tone> = {
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
   const { state } = delivery;
   return isConfirmed(delivery) === false
-    ? badge('quiet', STATE_WORDS['sent-not-confirmed'])
-    : badge(TONES[state], STATE_WORDS[state]);
+    ? badge('quiet', t(STATE_WORDS['sent-not-confirmed']))
+    : badge(TONES[state], t(STATE_WORDS[state]));
 }
 
 /** What a vote waits for, or its outcome, in a few words. `vote` must include its newest attempt. */
@@ -35,28 +36,33 @@ export function inFewWords(
   const newest = delivery.attempts.at(-1);
   switch (delivery.state) {
     case 'none':
-      if (isImported(vote)) return 'imported';
-      return vote.quarantinedAt ? 'quarantined' : 'no vote listener at that time';
+      if (isImported(vote)) return t('imported');
+      return vote.quarantinedAt ? t('quarantined') : t('no vote listener at that time');
     case 'waiting':
       return waitsFor(vote, listener, now);
     case 'sending':
-      return newest ? `attempt ${delivery.attemptCount}` : '';
+      return newest ? t('attempt {number}', { number: delivery.attemptCount }) : '';
     case 'delivered': {
-      if (isConfirmed(delivery) === false) return 'the listener closed without an answer';
+      if (isConfirmed(delivery) === false) return t('the listener closed without an answer');
       // The vote's own page shows the duration of the first attempt.
-      if (newest?.wokenBy === 'resend') return 'confirmed after a manual resend';
-      const tries = delivery.attemptCount > 1 ? ` on the ${ordinal(delivery.attemptCount)} attempt` : '';
+      if (newest?.wokenBy === 'resend') return t('confirmed after a manual resend');
+      const tries =
+        delivery.attemptCount > 1
+          ? ` ${t('on the {number, selectordinal, one {#st} two {#nd} few {#rd} other {#th}} attempt', { number: delivery.attemptCount })}`
+          : '';
       const took = delivery.deliveredAt
-        ? ` after ${duration(delivery.deliveredAt.getTime() - votedAt.getTime())}`
+        ? ` ${t('after {duration}', { duration: duration(delivery.deliveredAt.getTime() - votedAt.getTime()) })}`
         : '';
-      return `confirmed${took}${tries}`;
+      return `${t('confirmed')}${took}${tries}`;
     }
     case 'unconfirmed':
-      return `sent ${counted(delivery.attemptCount, 'time')}, no answer; may have arrived`;
+      return t('sent {times}, no answer; may have arrived', {
+        times: counted(delivery.attemptCount, 'time'),
+      });
     case 'failed':
       return newest?.class === 'vote-only' && newest.code
-        ? explain(newest.code, newest.protocol).cause
-        : 'expired before it could be delivered';
+        ? translated(explain(newest.code, newest.protocol).cause)
+        : t('expired before it could be delivered');
   }
 }
 
@@ -68,21 +74,16 @@ function waitsFor(
   const waits = waitingFor(vote, listener, now);
   switch (waits?.kind) {
     case 'resume':
-      return 'for the listener to be resumed';
+      return t('for the listener to be resumed');
     case 'listener-test':
-      return `for the listener; next test ${relative(waits.at, now)}`;
+      return t('for the listener; next test {time}', { time: relative(waits.at, now) });
     case 'outgoing-limit':
-      return `rate-limited; sent ${relative(waits.at, now)}`;
+      return t('rate-limited; sent {time}', { time: relative(waits.at, now) });
     case 'own-retry':
-      return `for the next attempt, ${relative(waits.at, now)}`;
+      return t('for the next attempt, {time}', { time: relative(waits.at, now) });
     case 'no-listener':
-      return 'the listener was removed';
+      return t('the listener was removed');
     default:
-      return 'in the queue';
+      return t('in the queue');
   }
-}
-
-function ordinal(n: number): string {
-  const teens = n % 100 >= 11 && n % 100 <= 13;
-  return `${n}${teens ? 'th' : (({ 1: 'st', 2: 'nd', 3: 'rd' } as Record<number, string>)[n % 10] ?? 'th')}`;
 }

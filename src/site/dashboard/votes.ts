@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import type { ObjectId } from 'mongodb';
 import { isResendable } from '../../delivery/resend-votes.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { writeVotesFrom } from '../../votes/vote-cursor.ts';
 import { pageOfVotes, type VotesFrom, type VotesPage } from '../../votes/vote-pages.ts';
@@ -20,8 +21,8 @@ import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedB
 import { inFewWords, stateBadge } from './vote-words.ts';
 
 const MESSAGES = {
-  resent: 'Votes queued again.',
-  'nothing-to-resend': 'Nothing to send. The votes are already queued.',
+  resent: defineMessage('Votes queued again.'),
+  'nothing-to-resend': defineMessage('Nothing to send. The votes are already queued.'),
 };
 
 /** `/dashboard/servers/<id>/votes`: every vote with its state, newest first. */
@@ -52,22 +53,22 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
     const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: writeVotesFrom(from) } : {})}`,
-      announcement: listener ? listenerAnnouncement(listener) : 'No vote listener.',
+      announcement: listener ? listenerAnnouncement(listener) : t('No vote listener.'),
       open,
       mark: markOf(shownState, open, now),
       body: [
         html`<section class="card">
-            <div class="figures">${figure('Votes waiting', waitingWords(listener?.waiting ?? 0))}</div>
+            <div class="figures">${figure(t('Votes waiting'), waitingWords(listener?.waiting ?? 0))}</div>
             ${listenerLine(status, now)}
-            <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? 'Open vote listener' : 'Set up the vote listener'}</a></p>
+            <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? t('Open vote listener') : t('Set up the vote listener')}</a></p>
           </section>`,
         // A refresh must not overwrite the user's input.
-        html`<div hx-morph-skip>${card({ title: 'Votes', actions: resendLink(shown), body: filterForm(path, filter) })}</div>`,
+        html`<div hx-morph-skip>${card({ title: t('Votes'), actions: resendLink(shown), body: filterForm(path, filter) })}</div>`,
         html`<section class="card">${table(shown)}</section>`,
       ],
     });
     return sendPage(request, reply, {
-      title: `Votes · ${server.name}`,
+      title: `${t('Votes')} · ${server.name}`,
       live: true,
       messages: MESSAGES,
       body: serverFrame({ base, server, now, part: '/votes', body }),
@@ -110,27 +111,27 @@ const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state =
 function resendLink({ path, filter, status }: Shown): Content {
   const { state } = filter;
   if (!status.listener || (state && !isResendable(state))) return '';
-  return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">Send again…</a>`;
+  return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">${t('Send again…')}</a>`;
 }
 
 function table({ path, filter, from, page, status, now }: Shown): Html {
   const { votes, next } = page;
   return html`${dataTable({
-    caption: 'Votes, newest first',
+    caption: t('Votes, newest first'),
     rows: votes,
     columns: [
       {
-        title: 'Player',
+        title: t('Player'),
         heads: true,
         cell: ({ _id, username }) => html`<a href="${path}/${_id.toString()}"><bdi>${username}</bdi></a>`,
       },
-      { title: 'Cast', cell: ({ votedAt }) => timeAgo(votedAt, now) },
+      { title: t('Cast'), cell: ({ votedAt }) => timeAgo(votedAt, now) },
       {
-        title: 'State',
+        title: t('State'),
         cell: (vote) =>
-          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">not counted</span>` : ''}</span>`,
+          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">${t('not counted')}</span>` : ''}</span>`,
       },
-      { title: 'Details', cell: (vote) => inFewWords(vote, status.listener, now) },
+      { title: t('Details'), cell: (vote) => inFewWords(vote, status.listener, now) },
     ],
     empty: emptyText(filter, next !== null),
   })}
@@ -141,7 +142,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
 }
 
 function emptyText(filter: VoteFilter, more: boolean): string {
-  if (more) return 'No matching votes on this page. Continue with older ones.';
-  if (isFiltered(filter)) return 'No matching votes.';
-  return 'No votes yet. Votes come through the API: create a token under «API access».';
+  if (more) return t('No matching votes on this page. Continue with older ones.');
+  if (isFiltered(filter)) return t('No matching votes.');
+  return t('No votes yet. Votes come through the API: create a token under «API access».');
 }

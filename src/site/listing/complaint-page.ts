@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { COMPLAINT_KINDS, type ComplaintKind } from '../../moderation/complaint.ts';
 import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Platform } from '../../process/platform.ts';
 import { PageError } from '../error-pages.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../form.ts';
@@ -9,14 +10,15 @@ import { sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, select, textArea } from '../parts.ts';
 import { publicPath } from '../server-paths.ts';
+import { count } from '../words.ts';
 import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
 
-export const KIND_WORDS: Record<ComplaintKind, string> = {
-  'fake-figures': 'Its players or votes are not real',
-  offensive: 'Its name, text or pictures are offensive',
-  scam: 'It cheats or harms players',
-  'not-theirs': 'It uses another server’s name or address',
-  other: 'Something else',
+export const KIND_WORDS: Record<ComplaintKind, Text> = {
+  'fake-figures': defineMessage('Its players or votes are not real'),
+  offensive: defineMessage('Its name, text or pictures are offensive'),
+  scam: defineMessage('It cheats or harms players'),
+  'not-theirs': defineMessage('It uses another server’s name or address'),
+  other: defineMessage('Something else'),
 };
 
 /** `/servers/<slug>/report`: a visitor reports a server to the operators. No account is needed. */
@@ -32,16 +34,16 @@ export function complaintPage(app: FastifyInstance, { platform }: { platform: Pl
         request,
         reply,
         {
-          title: `Report ${server.name}`,
+          title: t('Report {server}', { server: server.name }),
           width: 'narrow',
-          messages: { sent: 'Thank you. The operators of this listing will look at it.' },
-          body: html`<h1>Report <bdi>${server.name}</bdi></h1>
+          messages: { sent: defineMessage('Thank you. The operators of this listing will look at it.') },
+          body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
             ${errors.form ? notice('bad', errors.form) : ''}
-            <p class="soft">Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.</p>
+            <p class="soft">${t('Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.')}</p>
             <form method="post" action="${path}/report" class="stack">
-              ${select({ name: 'kind', label: 'What is wrong?', value: values.kind, options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, KIND_WORDS[kind]]), error: errors.kind })}
-              ${textArea({ name: 'text', label: 'What should we know?', hint: `Up to ${LONGEST_COMPLAINT.toLocaleString('en-GB')} characters.`, rows: 5, value: values.text ?? '', error: errors.text })}
-              <div class="actions"><button type="submit">Send report</button> <a href="${path}">Back to the server</a></div>
+              ${select({ name: 'kind', label: t('What is wrong?'), value: values.kind, options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(KIND_WORDS[kind])]), error: errors.kind })}
+              ${textArea({ name: 'text', label: t('What should we know?'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_COMPLAINT) }), rows: 5, value: values.text ?? '', error: errors.text })}
+              <div class="actions"><button type="submit">${t('Send report')}</button> <a href="${path}">${t('Back to the server')}</a></div>
             </form>`,
         },
         status,
@@ -59,7 +61,7 @@ export function complaintPage(app: FastifyInstance, { platform }: { platform: Pl
       try {
         const retryAt = await complain(platform, server._id, { kind, text }, from);
         if (retryAt)
-          throw new PageError(429, 'Your network has sent too many reports. Try again later.', retryAt);
+          throw new PageError(429, t('Your network has sent too many reports. Try again later.'), retryAt);
       } catch (error) {
         if (error instanceof PageError) throw error;
         return show(request, reply, errorsOf(error, values), 400);

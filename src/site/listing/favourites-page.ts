@@ -11,11 +11,12 @@ import {
   removeFavourite,
 } from '../../favourites/favourites.ts';
 import { statusAt } from '../../history/current-status.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/web/web-vote.ts';
 import { userOf } from '../access.ts';
 import { gameName } from '../dashboard/server-fields.ts';
-import { badgeOf } from '../dashboard/server-frame.ts';
+import { statusBadge } from '../dashboard/server-frame.ts';
 import { PageError } from '../error-pages.ts';
 import { queryText, readForm } from '../form.ts';
 import type { Content, Html } from '../html.ts';
@@ -32,7 +33,7 @@ import { star, starAnchor, starForm } from './star.ts';
 const FAVOURITES_A_PAGE = 50;
 
 const starred = z.object({
-  favourite: z.enum(['yes', 'no'], { error: 'Choose one of these.' }),
+  favourite: z.enum(['yes', 'no'], { error: defineMessage('Choose one of these.') }),
   next: z.string().max(2_048).default(''),
 });
 
@@ -47,8 +48,8 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
     const { rows, total, username } = await listFavourites(platform, userOf(request)._id, { page, limit });
     const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
     return sendPage(request, reply, {
-      title: 'Your favourites',
-      body: html`<h1>Your favourites</h1>
+      title: t('Your favourites'),
+      body: html`<h1>${t('Your favourites')}</h1>
         ${total > 0 ? html`<p class="soft">${aboutTimes(username)}</p>` : ''}
         ${starForm(to(page))}
         <section class="card">${table(rows, username)}
@@ -63,13 +64,13 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
   app.post('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
     const { serverId } = request.params as { serverId: string };
     const { data } = readForm(starred, request);
-    if (!data) throw new PageError(400, 'The form was incomplete.');
-    const missing = new PageError(404, 'No server is listed at this address.');
+    if (!data) throw new PageError(400, t('The form was incomplete.'));
+    const missing = new PageError(404, t('No server is listed at this address.'));
     if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
     const { _id: userId } = userOf(request);
     const retryAt = await countFavouriteChange(platform, userId);
     if (retryAt)
-      throw new PageError(429, 'You changed your favourites too often. Wait a few minutes.', retryAt);
+      throw new PageError(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
     const _id = new ObjectId(serverId);
     if (data.favourite === 'no') {
       await removeFavourite(platform, userId, _id);
@@ -80,7 +81,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
     if (!(await addFavourite(platform, userId, _id))) {
       throw new PageError(
         409,
-        `You have ${MOST_FAVOURITES} favourites, the most possible. Remove one first.`,
+        t('You have {most} favourites, the most possible. Remove one first.', { most: MOST_FAVOURITES }),
       );
     }
     const next = nextPath(data.next, base, `${base}${publicPath(server)}`);
@@ -89,34 +90,37 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
 
   function table(rows: Favourite[], username: string | null): Html {
     return dataTable({
-      caption: 'Your favourites',
+      caption: t('Your favourites'),
       rows,
       columns: [
-        { title: 'Server', heads: true, cell: nameCell },
+        { title: t('Server'), heads: true, cell: nameCell },
         {
-          title: 'Status',
+          title: t('Status'),
           cell: ({ server }) =>
             server
-              ? badgeOf(statusAt(server, platform.clock.now()))
-              : html`<span class="soft">not listed any more</span>`,
+              ? statusBadge(server, platform.clock.now())
+              : html`<span class="soft">${t('not listed any more')}</span>`,
         },
-        { title: 'Players', kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },
-        { title: 'Next vote', cell: (favourite) => nextVote(favourite, username) },
+        { title: t('Players'), kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },
+        { title: t('Next vote'), cell: (favourite) => nextVote(favourite, username) },
         {
-          title: 'Remove',
+          title: t('Remove'),
           cell: ({ serverId, server }) =>
             star(
               { base },
               {
                 id: serverId.toHexString(),
-                name: server?.name ?? 'a server that is not listed any more',
+                name: server?.name ?? t('a server that is not listed any more'),
                 slug: server?.slug ?? serverId.toHexString(),
                 isFavourite: true,
               },
             ),
         },
       ],
-      empty: html`You have no favourites yet. Mark servers with a star in the <a href="${base}/">ranking</a> or on their pages.`,
+      empty: t(
+        'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.',
+        { a: (text) => html`<a href="${base}/">${text}</a>` },
+      ),
     });
   }
 
@@ -128,7 +132,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
   }
 
   function nameCell({ server }: Favourite): Content {
-    if (!server) return html`<span class="soft">A server that was removed or hidden</span>`;
+    if (!server) return html`<span class="soft">${t('A server that was removed or hidden')}</span>`;
     return html`<a href="${base}${publicPath(server)}"><bdi>${server.name}</bdi></a>
       ${server.game ? html`<span class="about">${gameName(server.game)}</span>` : ''}`;
   }
@@ -136,15 +140,15 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
   function nextVote({ server, nextVoteAt }: Favourite, username: string | null): Content {
     if (!server) return '–';
     if (nextVoteAt) return localTime(nextVoteAt);
-    if (whyOff(platform.config, server)) return html`<span class="soft">no votes on the page</span>`;
-    const text = nextVoteAt === null ? 'Vote now' : 'Vote';
+    if (whyOff(platform.config, server)) return html`<span class="soft">${t('no votes on the page')}</span>`;
+    const text = nextVoteAt === null ? t('Vote now') : t('Vote');
     const query = queryText({ username: username ?? undefined });
-    return html`<a href="${base}${publicPath(server, `/vote${query}`)}">${text}<span class="for-readers"> for ${server.name}</span></a>`;
+    return html`<a href="${base}${publicPath(server, `/vote${query}`)}">${text}<span class="for-readers"> ${t('for {server}', { server: server.name })}</span></a>`;
   }
 
   function aboutTimes(username: string | null): Content {
     return username === null
-      ? 'After your first vote on a server’s page, this page shows when you may vote next.'
-      : html`The times are for <bdi>${username}</bdi>, the player name of your last vote on a server’s page.`;
+      ? t('After your first vote on a server’s page, this page shows when you may vote next.')
+      : html`${t('The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.', { username })}`;
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Platform } from '../../process/platform.ts';
 import {
   type Decider,
@@ -31,14 +32,17 @@ export function howRankingWorks(app: FastifyInstance, { platform }: ListingSourc
     return sendPublicPage(request, reply, canonical, async () => {
       const checked = search ? await check(platform, request, search) : null;
       return {
-        title: 'How the ranking works',
+        title: t('How the ranking works'),
         listed: {
           canonical: PATH,
-          description: `How ${name} ranks game servers: votes of ${RANKING_DAYS} days, then uptime, then age. Check any server’s rank yourself.`,
+          description: t(
+            'How {name} ranks game servers: votes of {days} days, then uptime, then age. Check any server’s rank yourself.',
+            { name, days: RANKING_DAYS },
+          ),
         },
-        body: html`<h1>How the ranking works</h1>
+        body: html`<h1>${t('How the ranking works')}</h1>
           ${formula(name)}
-          ${card({ title: 'Check a server’s rank', id: 'check', body: html`${form(base, search)} ${checked}` })}`,
+          ${card({ title: t('Check a server’s rank'), id: 'check', body: html`${form(base, search)} ${checked}` })}`,
       };
     });
   });
@@ -47,33 +51,33 @@ export function howRankingWorks(app: FastifyInstance, { platform }: ListingSourc
 function formula(name: string): Html {
   return html`<div class="columns">
     ${card({
-      title: 'The formula',
-      body: html`<p>Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.</p>
+      title: t('The formula'),
+      body: html`<p>${t('Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.')}</p>
         <ol class="checklist">
-          <li><strong>Votes</strong> <span class="soft">More votes rank higher. Votes of today and the ${RANKING_DAYS - 1} days before count (UTC).</span></li>
-          <li><strong>Uptime</strong> <span class="soft">The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.</span></li>
-          <li><strong>Age of the listing</strong> <span class="soft">Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.</span></li>
+          <li><strong>${t('Votes')}</strong> <span class="soft">${t('More votes rank higher. Votes of today and the {days} days before count (UTC).', { days: RANKING_DAYS - 1 })}</span></li>
+          <li><strong>${t('Uptime')}</strong> <span class="soft">${t('The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.')}</span></li>
+          <li><strong>${t('Age of the listing')}</strong> <span class="soft">${t('Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.')}</span></li>
         </ol>
-        <p id="premium">Nothing else counts. <strong>Premium</strong> is a label beside the name that an operator of ${name} gives to a server. It does not change the rank, and players cannot vote more for it.</p>`,
+        <p id="premium">${t('Nothing else counts. <strong>Premium</strong> is a label beside the name that an operator of {name} gives to a server. It does not change the rank, and players cannot vote more for it.', { name })}</p>`,
     })}
     ${card({
-      title: 'What does not count',
+      title: t('What does not count'),
       body: html`<ul class="checklist">
-          <li>A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.</li>
-          <li>Votes that an operator of ${name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.</li>
-          <li>Votes of the vote form that look unusual, until an operator releases them. Their players see that.</li>
-          <li>Hidden and removed servers. They have no rank.</li>
-          <li>Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.</li>
+          <li>${t('A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.')}</li>
+          <li>${t('Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.', { name })}</li>
+          <li>${t('Votes of the vote form that look unusual, until an operator releases them. Their players see that.')}</li>
+          <li>${t('Hidden and removed servers. They have no rank.')}</li>
+          <li>${t('Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.')}</li>
         </ul>
-        <p class="soft">Delivery to the server’s plugin makes no difference: a vote counts when it is cast.</p>`,
+        <p class="soft">${t('Delivery to the server’s plugin makes no difference: a vote counts when it is cast.')}</p>`,
     })}
   </div>`;
 }
 
 function form(base: string, search: string): Html {
-  return html`<form method="get" action="${base}${PATH}#check" class="filters" role="search" aria-label="A server’s rank">
-    ${textField({ name: 'server', label: 'Server', type: 'search', value: search, maxlength: 100, hint: 'Name, or the last part of the page’s address.', spellcheck: false })}
-    <button type="submit">Check</button>
+  return html`<form method="get" action="${base}${PATH}#check" class="filters" role="search" aria-label="${t('A server’s rank')}">
+    ${textField({ name: 'server', label: t('Server'), type: 'search', value: search, maxlength: 100, hint: t('Name, or the last part of the page’s address.'), spellcheck: false })}
+    <button type="submit">${t('Check')}</button>
   </form>`;
 }
 
@@ -84,26 +88,34 @@ async function check(platform: Platform, request: FastifyRequest, search: string
   if (named && !named.hiddenAt) return explained(base, await explainRank(platform, named));
   const alike = await limitedSearch(platform, request, search);
   if (alike.length === 0)
-    return html`<p role="status">No listed server has a name like “<bdi>${search}</bdi>”.</p>`;
-  return html`<p role="status">Choose a server:</p>
-    <ul class="plain">${alike.map(({ slug, name, place }) => html`<li><a href="${base}${PATH}${queryText({ server: slug })}#check"><bdi>${name}</bdi></a> <span class="soft">rank ${count(place)}</span></li>`)}</ul>`;
+    return html`<p role="status">${t('No listed server has a name like “<bdi>{search}</bdi>”.', { search })}</p>`;
+  return html`<p role="status">${t('Choose a server:')}</p>
+    <ul class="plain">${alike.map(({ slug, name, place }) => html`<li><a href="${base}${PATH}${queryText({ server: slug })}#check"><bdi>${name}</bdi></a> <span class="soft">${t('rank {place}', { place: count(place) })}</span></li>`)}</ul>`;
 }
 
-const WHY: Record<Decider, string> = {
-  votes: 'votes',
-  uptime: 'uptime (equal votes)',
-  listed: 'age of the listing (equal votes and uptime)',
-  id: 'lower id (all else equal)',
+const WHY: Record<Decider, Text> = {
+  votes: defineMessage('votes'),
+  uptime: defineMessage('uptime (equal votes)'),
+  listed: defineMessage('age of the listing (equal votes and uptime)'),
+  id: defineMessage('lower id (all else equal)'),
 };
 
 function explained(base: string, explanation: RankExplanation): Html {
   const { server, rankedAt, listed, days, above, below } = explanation;
   const now = days.reduce((sum, { votes }) => sum + votes, 0);
   const counts = server.votesCount ?? 0;
-  const since = now === counts ? '' : `It has ${count(now)} now; the next ranking counts them.`;
+  const since =
+    now === counts ? '' : ` ${t('It has {now} now; the next ranking counts them.', { now: count(now) })}`;
+  const votes = counted(counts, 'vote');
+  const then = rankedAt
+    ? t('It had {votes} at {time}.', { votes, time: time(rankedAt) })
+    : t('It had {votes}.', { votes });
+  const why =
+    server.votesCount === null
+      ? t('It was listed after the last ranking and gets its rank with the next one.')
+      : html`${then}${since}`;
   const rows = [above, { ...server, by: null }, below].filter((row) => row !== null);
-  return html`<p role="status"><strong><bdi>${server.name}</bdi></strong> has rank <strong>${count(server.place)}</strong> of ${count(listed)}.
-      ${server.votesCount === null ? 'It was listed after the last ranking and gets its rank with the next one.' : html`It had ${counted(counts, 'vote')}${rankedAt ? html` at ${time(rankedAt)}` : ''}. ${since}`}</p>
+  return html`<p role="status">${t('<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}', { server: server.name, place: count(server.place), listed: count(listed), why })}</p>
     ${neighbours(base, server, rows)}
     ${votesByDay(days)}`;
 }
@@ -112,33 +124,35 @@ type Neighbour = RankFigures & { by: Decider | null };
 
 function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html {
   return dataTable<Neighbour>({
-    caption: 'The server and its neighbours in the ranking',
+    caption: t('The server and its neighbours in the ranking'),
     rows,
     empty: '',
     columns: [
-      { title: 'Rank', kind: 'number', cell: ({ place }) => count(place) },
+      { title: t('Rank'), kind: 'number', cell: ({ place }) => count(place) },
       {
-        title: 'Server',
+        title: t('Server'),
         heads: true,
         cell: ({ slug, name }) => html`<a href="${base}/servers/${slug}"><bdi>${name}</bdi></a>`,
       },
       {
-        title: `Votes in ${RANKING_DAYS} days`,
+        title: t('Votes in {days} days', { days: RANKING_DAYS }),
         kind: 'number',
         cell: ({ votesCount }) => (votesCount === null ? '–' : count(votesCount)),
       },
       {
-        title: 'Uptime',
+        title: t('Uptime'),
         kind: 'number',
-        cell: ({ probedUptime }) => (probedUptime === null ? 'none' : `${decimal(probedUptime)} %`),
+        cell: ({ probedUptime }) => (probedUptime === null ? t('none') : `${decimal(probedUptime)} %`),
       },
-      { title: 'Listed', cell: ({ listedAt }) => day(listedAt) },
+      { title: t('Listed'), cell: ({ listedAt }) => day(listedAt) },
       {
-        title: 'Decided by',
+        title: t('Decided by'),
         cell: ({ by, place }) =>
           by === null
-            ? html`<span class="soft">this server</span>`
-            : `${place < server.place ? 'above' : 'below'} by ${WHY[by]}`,
+            ? html`<span class="soft">${t('this server')}</span>`
+            : place < server.place
+              ? t('above by {by}', { by: t(WHY[by]) })
+              : t('below by {by}', { by: t(WHY[by]) }),
       },
     ],
   });
@@ -146,19 +160,19 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
 
 function votesByDay(days: RankExplanation['days']): Html {
   const shown = (value: number) => count(Math.round(value));
-  return html`<h3>Votes per day</h3>
+  return html`<h3>${t('Votes per day')}</h3>
     ${barChart({
-      title: `Votes in the last ${days.length} days`,
+      title: t('Votes in the last {days} days', { days: days.length }),
       points: days.map((one) => ({ label: shortDay(new Date(one.day)), value: one.votes })),
       shown,
-      empty: 'No votes in this period.',
+      empty: t('No votes in this period.'),
       numbers: dataTable({
-        caption: 'Votes by UTC day',
+        caption: t('Votes by UTC day'),
         rows: days,
         empty: '',
         columns: [
-          { title: 'Day', heads: true, cell: (one) => day(new Date(one.day)) },
-          { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
+          { title: t('Day'), heads: true, cell: (one) => day(new Date(one.day)) },
+          { title: t('Votes'), kind: 'number', cell: ({ votes }) => count(votes) },
         ],
       }),
     })}`;

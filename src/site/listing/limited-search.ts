@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { MINUTE } from '../../platform/clock.ts';
+import { t } from '../../platform/language/t.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import type { Platform } from '../../process/platform.ts';
 import type { Filters } from '../../ranking/filters.ts';
@@ -22,6 +23,6 @@ export async function limitedSearch(
   filters: Filters = {},
 ): Promise<ListedRow[]> {
   const nextAt = await takeAll(platform, byNetwork('search:address', ip, SEARCHES));
-  if (nextAt) throw new PageError(429, 'Too many searches from your network address.', nextAt);
+  if (nextAt) throw new PageError(429, t('Too many searches from your network address.'), nextAt);
   return searchListing(platform, typed, filters);
 }

@@ -17,7 +17,7 @@ export async function listing(app: FastifyInstance, sources: ListingSources): Pr
   await keepPublicPages(app);
   ranking(app, sources);
   howRankingWorks(app, sources);
-  sitePages(app);
+  sitePages(app, sources);
   forSearchEngines(app, sources);
   serverPages(app, sources);
   votePages(app, sources);

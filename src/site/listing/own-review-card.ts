@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { WhyNot } from '../../reviews/own-review.ts';
 import { RATINGS, type Review } from '../../reviews/review.ts';
 import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
@@ -27,9 +28,9 @@ export type Reader = {
   typed: Typed | undefined;
 };
 
-export const WHY_NOT: Record<WhyNot, string> = {
-  'own-server': 'You cannot review your own server.',
-  unconfirmed: 'Confirm your e-mail address to write a review.',
+export const WHY_NOT: Record<WhyNot, Text> = {
+  'own-server': defineMessage('You cannot review your own server.'),
+  unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
 };
 
 /** The user's own review of a server with its state, or the form for one. */
@@ -37,10 +38,10 @@ export function ownReviewCard(base: string, server: WithId<Server>, reader: Read
   const path = `${base}${publicPath(server)}`;
   return card({
     id: 'your-review',
-    title: 'Your review',
+    title: t('Your review'),
     body: reader
       ? html`${reader.review ? existing(server, reader.review, now) : ''}${reviewActions(path, server, reader)}`
-      : html`<p><a href="${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}">Sign in</a> or <a href="${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}">sign up</a> to write a review.</p>`,
+      : html`<p>${t('<a>Sign in</a> or <a2>sign up</a2> to write a review.', { a: (text) => html`<a href="${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}">${text}</a>`, a2: (text) => html`<a href="${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}">${text}</a>` })}</p>`,
   });
 }
 
@@ -54,11 +55,11 @@ function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Ht
 function reviewActions(path: string, server: WithId<Server>, reader: Reader): Content {
   const { review, whyNot, typed } = reader;
   const form = whyNot ? '' : reviewForm(`${path}/review#your-review`, server, reader);
-  const why = whyNot ? html`<p class="soft">${WHY_NOT[whyNot]}</p>` : '';
+  const why = whyNot ? html`<p class="soft">${t(WHY_NOT[whyNot])}</p>` : '';
   if (!review) return html`${why}${form}`;
   return html`${why}<div class="actions">
-    ${form ? html`<details class="confirm" ${typed ? 'open' : ''}><summary class="button quiet">Edit your review</summary>${form}</details>` : ''}
-    ${confirmed({ text: 'Delete your review', consequence: 'This deletes your review and the owner’s answer. It cannot be undone.', form: button({ to: `${path}/review/delete`, text: 'Delete review', kind: 'danger' }) })}
+    ${form ? html`<details class="confirm" ${typed ? 'open' : ''}><summary class="button quiet">${t('Edit your review')}</summary>${form}</details>` : ''}
+    ${confirmed({ text: t('Delete your review'), consequence: t('This deletes your review and the owner’s answer. It cannot be undone.'), form: button({ to: `${path}/review/delete`, text: t('Delete review'), kind: 'danger' }) })}
   </div>`;
 }
 
@@ -67,11 +68,11 @@ function reviewForm(action: string, { name }: WithId<Server>, { user, review, ty
   const shownName = review?.username ?? [...user.name].slice(0, LONGEST_USERNAME).join('');
   const stars = RATINGS.toReversed().map((one): [string, string] => [String(one), counted(one, 'star')]);
   return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
-    ${typed ? notice('bad', errors.form ?? 'The review is not saved. Check the fields below.') : ''}
-    ${select({ name: 'rating', label: html`Stars for <bdi>${name}</bdi>`, required: true, value: values.rating ?? (review ? String(review.rating) : ''), options: [['', 'Choose'], ...stars], error: errors.rating })}
-    ${textArea({ name: 'content', id: 'review-content', label: 'Review (optional)', hint: `Up to ${count(LONGEST_REVIEW)} characters.`, rows: 5, value: values.content ?? review?.content ?? '', error: errors.content })}
-    ${textField({ name: 'username', label: 'Displayed name', required: true, value: values.username ?? shownName, error: errors.username, spellcheck: false })}
-    <p class="hint">An operator approves your review before it is public${review ? ', also after each edit' : ''}.</p>
-    <button type="submit">${review ? 'Save changes' : 'Submit review'}</button>
+    ${typed ? notice('bad', errors.form ?? t('The review is not saved. Check the fields below.')) : ''}
+    ${select({ name: 'rating', label: html`${t('Stars for <bdi>{name}</bdi>', { name })}`, required: true, value: values.rating ?? (review ? String(review.rating) : ''), options: [['', t('Choose')], ...stars], error: errors.rating })}
+    ${textArea({ name: 'content', id: 'review-content', label: t('Review (optional)'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_REVIEW) }), rows: 5, value: values.content ?? review?.content ?? '', error: errors.content })}
+    ${textField({ name: 'username', label: t('Displayed name'), required: true, value: values.username ?? shownName, error: errors.username, spellcheck: false })}
+    <p class="hint">${review ? t('An operator approves your review before it is public, also after each edit.') : t('An operator approves your review before it is public.')}</p>
+    <button type="submit">${review ? t('Save changes') : t('Submit review')}</button>
   </form>`;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../../platform/clock.ts';
+import { t } from '../../platform/language/t.ts';
 import { readPicture } from '../../servers/pictures.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
@@ -20,7 +21,7 @@ export function pictures(app: FastifyInstance, { platform }: Pick<ListingSources
     const { file } = request.params as { file: string };
     const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
     const bytes = id === undefined ? null : (cache.get(id) ?? (await readPicture(platform, id)));
-    if (id === undefined || !bytes) throw new PageError(404, 'There is no such picture.');
+    if (id === undefined || !bytes) throw new PageError(404, t('There is no such picture.'));
     cache.set(id, bytes);
     return reply
       .headers({

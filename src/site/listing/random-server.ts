@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MINUTE } from '../../platform/clock.ts';
+import { t } from '../../platform/language/t.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import type { Platform } from '../../process/platform.ts';
 import { randomSlug } from '../../ranking/random-server.ts';
@@ -23,7 +24,7 @@ export async function sendRandomServer(
   const { base } = request.server.site;
   reply.header('cache-control', 'no-store');
   const nextAt = await takeAll(platform, byNetwork('random:address', request.ip, DRAWS));
-  if (nextAt) throw new PageError(429, 'Too many random servers from your network address.', nextAt);
+  if (nextAt) throw new PageError(429, t('Too many random servers from your network address.'), nextAt);
   const { filters } = rankingQuery(request);
   const slug = await randomSlug(platform, filters);
   const path = slug ? publicPath({ slug }) : rankingPath({ q: '', filters, sort: 'rank', page: 1 });

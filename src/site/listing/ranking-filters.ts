@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Choice, Choices } from '../../ranking/ranked-list.ts';
 import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import type { Tag } from '../../servers/tag-list.ts';
@@ -12,8 +13,8 @@ import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from '.
 const NAMES = {
   game: gameName,
   country: countryName,
-  version: (version: string) => `version ${version}`,
-  online: () => 'online now',
+  version: (version: string) => t('version {version}', { version }),
+  online: () => t('online now'),
   tag: (tag: string) => tag,
 } as const;
 
@@ -29,24 +30,24 @@ export function filterForm(
   tags: Tag[],
 ): Html {
   const { game, country, version, online, tag } = filters;
-  return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="Servers">
-    ${textField({ name: 'q', label: 'Search', type: 'search', value: q, maxlength: 100, placeholder: 'Name, text, tag or address', spellcheck: false, autocomplete: 'off' })}
-    ${select({ name: 'game', label: 'Game', value: game ?? '', options: options('Any game', summary.games, game, gameName) })}
-    ${select({ name: 'tag', label: 'Tag', value: tag ?? '', options: [['', 'Any tag'], ...tags.map(({ key, name }): [string, string] => [key, name])] })}
-    ${tag ? '' : select({ name: 'country', label: 'Country', value: country ?? '', options: options('Any country', summary.countries, country, countryName) })}
-    ${game && !tag ? select({ name: 'version', label: 'Version', value: version ? `${game}:${version}` : '', options: versionOptions(summary, game, version) }) : ''}
-    ${checkbox({ name: 'online', label: 'Online now', checked: online ?? false })}
+  return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="${t('Servers')}">
+    ${textField({ name: 'q', label: t('Search'), type: 'search', value: q, maxlength: 100, placeholder: t('Name, text, tag or address'), spellcheck: false, autocomplete: 'off' })}
+    ${select({ name: 'game', label: t('Game'), value: game ?? '', options: options(t('Any game'), summary.games, game, gameName) })}
+    ${select({ name: 'tag', label: t('Tag'), value: tag ?? '', options: [['', t('Any tag')], ...tags.map(({ key, name }): [string, string] => [key, name])] })}
+    ${tag ? '' : select({ name: 'country', label: t('Country'), value: country ?? '', options: options(t('Any country'), summary.countries, country, countryName) })}
+    ${game && !tag ? select({ name: 'version', label: t('Version'), value: version ? `${game}:${version}` : '', options: versionOptions(summary, game, version) }) : ''}
+    ${checkbox({ name: 'online', label: t('Online now'), checked: online ?? false })}
     ${sort === 'rank' ? '' : html`<input type="hidden" name="sort" value="${sort}" />`}
-    <button type="submit">Show</button>
+    <button type="submit">${t('Show')}</button>
   </form>`;
 }
 
-const SORT_NAMES: Record<Sort, string> = {
-  rank: 'Rank',
-  players: 'Players',
-  newest: 'Newest',
-  rating: 'Rating',
-  uptime: 'Uptime',
+const SORT_NAMES: Record<Sort, Text> = {
+  rank: defineMessage('Rank'),
+  players: defineMessage('Players'),
+  newest: defineMessage('Newest'),
+  rating: defineMessage('Rating'),
+  uptime: defineMessage('Uptime'),
 };
 
 /** At most this many games on the first page; the filter has all. */
@@ -55,7 +56,7 @@ const LINKED_GAMES = 12;
 /** Links to the pages of the games with the most servers; nothing if there is only one game. */
 export function gameLinks(base: string, { games }: Choices): Content {
   if (games.length < 2) return '';
-  return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">Servers by game</h2><p>
+  return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">${t('Servers by game')}</h2><p>
     ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => html`<span><a href="${base}${gamePath(value)}">${gameName(value)}</a> <span class="soft">(${count(servers)})</span></span>`)}
   </p></nav>`;
 }
@@ -63,7 +64,7 @@ export function gameLinks(base: string, { games }: Choices): Content {
 /** Links to the pages of all tags. */
 export function tagLinks(base: string, tags: Tag[]): Content {
   if (tags.length === 0) return '';
-  return html`<nav class="games" aria-labelledby="by-tag"><h2 id="by-tag">Servers by tag</h2><p>
+  return html`<nav class="games" aria-labelledby="by-tag"><h2 id="by-tag">${t('Servers by tag')}</h2><p>
     ${tags.map(({ key, name }) => html`<span><a href="${base}${tagPath(key)}">${name}</a></span>`)}
   </p></nav>`;
 }
@@ -71,9 +72,9 @@ export function tagLinks(base: string, tags: Tag[]): Content {
 /** Links to the same list in each order, the present one marked, and to a random server of it. */
 export function sortLinks(base: string, query: RankingQuery): Html {
   const link = (sort: Sort) =>
-    html`<a href="${base}${rankingPath({ ...query, sort, page: 1 })}" ${sort === query.sort ? html`aria-current="true"` : ''}>${SORT_NAMES[sort]}</a>`;
-  return html`<nav class="sorts" aria-label="Sort by"><span class="soft" aria-hidden="true">Sort by</span>${SORTS.map(link)}
-    <a class="random" href="${base}${randomPath(query)}" rel="nofollow">Random server</a></nav>`;
+    html`<a href="${base}${rankingPath({ ...query, sort, page: 1 })}" ${sort === query.sort ? html`aria-current="true"` : ''}>${t(SORT_NAMES[sort])}</a>`;
+  return html`<nav class="sorts" aria-label="${t('Sort by')}"><span class="soft" aria-hidden="true">${t('Sort by')}</span>${SORTS.map(link)}
+    <a class="random" href="${base}${randomPath(query)}" rel="nofollow">${t('Random server')}</a></nav>`;
 }
 
 function options(
@@ -104,7 +105,7 @@ function versionOptions(
     return majorB - majorA || minorB - minorA;
   });
   return [
-    ['', 'Any version'],
+    ['', t('Any version')],
     ...sorted.map(({ value, servers }): [string, string] => [
       `${game}:${value}`,
       `${value} (${count(servers)})`,
@@ -131,22 +132,24 @@ export function activeFilters(base: string, query: RankingQuery): Content {
     })),
   ];
   if (dropped.length === 0) return '';
-  return html`<ul class="active-filters" aria-label="Active filters">
+  return html`<ul class="active-filters" aria-label="${t('Active filters')}">
     ${dropped.map(
       ({ text, path }) =>
-        html`<li><a href="${base}${path}"><span class="for-readers">Remove the filter </span>${text}<span aria-hidden="true"> ✕</span></a></li>`,
+        html`<li><a href="${base}${path}"><span class="for-readers">${t('Remove the filter')} </span>${text}<span aria-hidden="true"> ✕</span></a></li>`,
     )}
-    ${dropped.length > 1 ? html`<li><a href="${base}/" class="all">All servers</a></li>` : ''}
+    ${dropped.length > 1 ? html`<li><a href="${base}/" class="all">${t('All servers')}</a></li>` : ''}
   </ul>`;
 }
+
+const onlineServers = (of: string) => (of ? t('Online {of} servers', { of }) : t('Online servers'));
 
 /** The heading of a filtered list: `Minecraft servers in Germany`. */
 export function headingOf({ filters: { game, country, version, online }, tagName }: RankingQuery): string {
   const of = [game && gameName(game), tagName].filter(Boolean).join(' ');
   const words = [
-    online ? `Online ${of ? `${of} ` : ''}servers` : of ? `${of} servers` : 'Game servers',
-    country && `in ${countryName(country)}`,
-    version && `for version ${version}`,
+    online ? onlineServers(of) : of ? t('{of} servers', { of }) : t('Game servers'),
+    country && t('in {country}', { country: countryName(country) }),
+    version && t('for version {version}', { version }),
   ];
   return words.filter(Boolean).join(' ');
 }

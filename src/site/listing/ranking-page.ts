@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { favouriteIds } from '../../favourites/favourites.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { remembered } from '../../platform/deadline.ts';
+import { defineMessage, type Message, type Text, t, translated } from '../../platform/language/t.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choices } from '../../ranking/ranked-list.ts';
@@ -58,7 +59,7 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
     const { game, tag } = request.params as { game?: string; tag?: string };
     if (game !== undefined && !query.filters.game) throw noSuchGame();
     if ((tag !== undefined || query.filters.tag) && !tagName)
-      throw new PageError(404, 'There is no tag at this address.');
+      throw new PageError(404, t('There is no tag at this address.'));
     if (request.url.split('?')[0] !== `${base}${path.split('?')[0]}`) {
       const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
       reply.header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`);
@@ -81,20 +82,19 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
       favouritesOf(request),
       tagsNow(),
     ]);
-    if (!found) throw new PageError(404, 'This page of the ranking does not exist.');
+    if (!found) throw new PageError(404, t('This page of the ranking does not exist.'));
     const { rows, total, pages } = found;
     if (filters.game && total === 0 && !isGame(filters.game)) throw noSuchGame();
     const heading = headingOf(query);
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
-    const of = page > 1 ? `, page ${count(page)}` : '';
     const description = describe(query, found, name);
     const listed: Listed = { canonical: to(page), description, previous, next };
     return {
-      title: `${heading}${of}`,
+      title: page > 1 ? t('{heading}, page {page}', { heading, page: count(page) }) : heading,
       ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
-      body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">How the ranking works</a>`)}
+      body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary, tags) : ''} ${activeFilters(base, query)}
         ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
         ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites, tags })}
@@ -107,17 +107,17 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
     const rows = await limitedSearch(platform, request, query.q, query.filters);
     const [favourites, tags] = await Promise.all([favouritesOf(request), tagsNow()]);
     return {
-      title: `Search: ${query.q}`,
-      body: html`${head('Search', found(rows, query))}
+      title: t('Search: {words}', { words: query.q }),
+      body: html`${head(t('Search'), found(rows, query))}
         ${filterForm(base, query, summary, tags)} ${activeFilters(base, query)}
         ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
-        ${rankingTable(base, 'Servers found', rows, { empty: nothingFound(base, query), favourites, tags })}`,
+        ${rankingTable(base, t('Servers found'), rows, { empty: nothingFound(base, query), favourites, tags })}`,
     };
   }
 }
 
 function noSuchGame(): PageError {
-  return new PageError(404, 'There is no game at this address.');
+  return new PageError(404, t('There is no game at this address.'));
 }
 
 /** What search engines show below the title. */
@@ -127,10 +127,20 @@ function describe(
   site: string,
 ): string {
   const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
-  const what = counted(total, of ? `${of} server` : 'server');
+  const what = of
+    ? t('{total, plural, one {# {of} server} other {# {of} servers}}', { total, of })
+    : counted(total, 'server');
   const named = filters.game || filters.tag ? rows.slice(0, 3).map((row) => row.name) : [];
-  const first = named.length > 0 ? `: ${named.join(', ')}${total > named.length ? ' and more' : ''}` : '';
-  return `${what}${isNarrowed(filters) && !of ? '' : ` on ${site}`}, ${ORDERS[sort]}, with players and status${first}.`;
+  const where = isNarrowed(filters) && !of ? what : t('{what} on {site}', { what, site });
+  const sentence = t('{where}, {order}, with players and status', { where, order: orderText(sort) });
+  if (named.length === 0) return `${sentence}.`;
+  const names = named.join(', ');
+  return `${sentence}: ${total > named.length ? t('{names} and more', { names }) : names}.`;
+}
+
+/** How the list is ordered, as it follows the number of servers. */
+function orderText(sort: Sort): string {
+  return translated(ORDERS[sort], { days: RANKING_DAYS, reviews: ENOUGH_REVIEWS });
 }
 
 function isNarrowed(filters: Filters): boolean {
@@ -138,12 +148,12 @@ function isNarrowed(filters: Filters): boolean {
 }
 
 /** The orders in words, as they follow the number of servers. */
-const ORDERS: Record<Sort, string> = {
-  rank: `ranked by votes in ${RANKING_DAYS} days`,
-  players: 'with the most players first',
+const ORDERS: Record<Sort, Message> = {
+  rank: defineMessage('ranked by votes in {days} days'),
+  players: defineMessage('with the most players first'),
   newest: 'newest first',
-  rating: `best rated first; servers with fewer than ${ENOUGH_REVIEWS} reviews follow`,
-  uptime: 'with the highest uptime in 30 days first, by our own checks',
+  rating: defineMessage('best rated first; servers with fewer than {reviews} reviews follow'),
+  uptime: defineMessage('with the highest uptime in 30 days first, by our own checks'),
 };
 
 /** Pages for search engines: the ranking, and the lists of one game, country or tag. */
@@ -157,50 +167,53 @@ function head(heading: string, detail: Content) {
 
 /** The size of the list and its order. */
 function listSummary({ filters, sort }: RankingQuery, total: number, { servers, online }: Choices): Content {
-  const order = `${ORDERS[sort]}.${AGES[sort] ?? ''}`;
+  const age = AGES[sort];
+  const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
   if (isNarrowed(filters)) {
     const age = filters.online
-      ? ' The filter «online» uses data up to ten minutes old; the status shown is current.'
+      ? ` ${t('The filter «online» uses data up to ten minutes old; the status shown is current.')}`
       : '';
     return `${counted(total, 'server')}, ${order}${age}`;
   }
   if (total === 0) return '';
   // The totals may be slightly older than the list.
-  const among = servers > 0 ? `, ${count(online)} online` : '';
+  const among = servers > 0 ? `, ${t('{online} online', { online: count(online) })}` : '';
   return `${counted(total, 'server')}${among}, ${order}`;
 }
 
 /** Where the figures shown are newer than the order. */
-const AGES: Partial<Record<Sort, string>> = {
-  players: ' The order is up to ten minutes old; the numbers are current.',
+const AGES: Partial<Record<Sort, Text>> = {
+  players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
 };
 
 function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = html`“<bdi>${q}</bdi>”`;
   if (rows.length === 0) {
-    const among = isNarrowed(filters) ? ' and matches the filters' : '';
-    return html`No server has a name, text or address like ${named}${among}.`;
+    return isNarrowed(filters)
+      ? t('No server has a name, text or address like {named} and matches the filters.', { named })
+      : t('No server has a name, text or address like {named}.', { named });
   }
-  const many = rows.length === ROWS ? `The ${ROWS} best matches` : counted(rows.length, 'server');
-  const narrowed = isNarrowed(filters) ? ' Filters apply to the best matches only.' : '';
-  return html`${many} with a name, text or address like ${named}, best matches first.${narrowed}`;
+  const many =
+    rows.length === ROWS ? t('The {rows} best matches', { rows: ROWS }) : counted(rows.length, 'server');
+  const narrowed = isNarrowed(filters) ? ` ${t('Filters apply to the best matches only.')}` : '';
+  return html`${t('{many} with a name, text or address like {named}, best matches first.', { many, named })}${narrowed}`;
 }
 
 function nothingFound(base: string, { q, filters }: RankingQuery): Content {
   const everywhere = `${base}${rankingPath({ q, filters: {}, sort: 'rank', page: 1 })}`;
-  return html`<p>Try a part of it, such as its rarest word. One typo is allowed.</p>
-    <p>${isNarrowed(filters) ? html`<a href="${everywhere}">Search all servers</a> · ` : ''}<a href="${base}/">Show the whole ranking</a></p>`;
+  return html`<p>${t('Try a part of it, such as its rarest word. One typo is allowed.')}</p>
+    <p>${isNarrowed(filters) ? html`<a href="${everywhere}">${t('Search all servers')}</a> · ` : ''}<a href="${base}/">${t('Show the whole ranking')}</a></p>`;
 }
 
 function noMatches(base: string, { online }: Filters): Content {
-  return html`<p>No server matches all of these filters. Remove a filter, or see <a href="${base}/">all servers</a>.</p>
-    ${online ? html`<p class="small">The filter «online» is updated every ten minutes.</p>` : ''}`;
+  return html`<p>${t('No server matches all of these filters. Remove a filter, or see <a>all servers</a>.', { a: (text) => html`<a href="${base}/">${text}</a>` })}</p>
+    ${online ? html`<p class="small">${t('The filter «online» is updated every ten minutes.')}</p>` : ''}`;
 }
 
 function nothingListed(base: string): Content {
   return html`<div class="spaced">
-    <p>No servers are listed yet. Add one in two minutes: enter its address and verify that you own it.</p>
-    <p><a class="button" href="${base}/dashboard/servers/new">Add the first server</a></p>
+    <p>${t('No servers are listed yet. Add one in two minutes: enter its address and verify that you own it.')}</p>
+    <p><a class="button" href="${base}/dashboard/servers/new">${t('Add the first server')}</a></p>
   </div>`;
 }
 
@@ -214,9 +227,9 @@ type Pages = {
 };
 
 function pageLinks(base: string, { page, pages, first, last, previous, next }: Pages): Content {
-  return html`<nav class="pager" aria-label="Pages">
-    <span>${previous ? html`<a href="${base}${previous}" rel="prev">← Higher ranks</a>` : ''}</span>
-    <span class="soft">${page > 2 ? html`<a href="${base}${first}">1</a> … ` : ''}Page ${count(page)} of ${page < pages - 1 ? html`<a href="${base}${last}">${count(pages)}</a>` : count(pages)}</span>
-    <span>${next ? html`<a href="${base}${next}" rel="next">Lower ranks →</a>` : ''}</span>
+  return html`<nav class="pager" aria-label="${t('Pages')}">
+    <span>${previous ? html`<a href="${base}${previous}" rel="prev">${t('← Higher ranks')}</a>` : ''}</span>
+    <span class="soft">${page > 2 ? html`<a href="${base}${first}">1</a> … ` : ''}${t('Page {page} of {pages}', { page: count(page), pages: page < pages - 1 ? html`<a href="${base}${last}">${count(pages)}</a>` : count(pages) })}</span>
+    <span>${next ? html`<a href="${base}${next}" rel="next">${t('Lower ranks →')}</a>` : ''}</span>
   </nav>`;
 }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { t } from '../../platform/language/t.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Rating, Sort } from '../../ranking/sorts.ts';
 import type { Tag } from '../../servers/tag-list.ts';
@@ -41,13 +42,13 @@ export function rankingTable(
     empty,
     columns: [
       {
-        title: 'Rank',
+        title: t('Rank'),
         kind: 'number',
         ...(sort === 'rank' ? { sorted: 'ascending' } : {}),
         cell: ({ place }) => html`<span class="place">${count(place)}</span>`,
       },
       {
-        title: 'Server',
+        title: t('Server'),
         heads: true,
         cell: (
           row,
@@ -56,14 +57,14 @@ export function rankingTable(
           <span class="about">${about(base, row)}</span>
           ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(base, row.tags, tags, SHOWN_TAGS)}`,
       },
-      { title: 'Status', cell: ({ status }) => badgeOf(status) },
+      { title: t('Status'), cell: ({ status, game }) => badgeOf(status, game) },
       {
-        title: 'Players',
+        title: t('Players'),
         kind: 'number',
         ...(sort === 'players' ? { sorted: 'descending' } : {}),
         cell: players,
       },
-      { title: 'Last 7 days', cell: (row) => sparkline(row.players) },
+      { title: t('Last 7 days'), cell: (row) => sparkline(row.players) },
       lastColumn(sort),
     ],
   })}</section>`;
@@ -74,34 +75,38 @@ function lastColumn(sort: Sort): Column<ListedRow> {
   const column = { kind: 'number', sorted: 'descending' } as const;
   switch (sort) {
     case 'newest':
-      return { ...column, title: 'Listed', cell: ({ listedAt }) => day(listedAt) };
+      return { ...column, title: t('Listed'), cell: ({ listedAt }) => day(listedAt) };
     case 'rating':
-      return { ...column, title: 'Rating', cell: ({ rating }) => ratingText(rating) };
+      return { ...column, title: t('Rating'), cell: ({ rating }) => ratingText(rating) };
     case 'uptime':
-      return { ...column, title: 'Uptime in 30 days', cell: ({ probedUptime }) => uptimeText(probedUptime) };
+      return {
+        ...column,
+        title: t('Uptime in 30 days'),
+        cell: ({ probedUptime }) => uptimeText(probedUptime),
+      };
     default:
       return {
-        title: `Votes in ${RANKING_DAYS} days`,
+        title: t('Votes in {days} days', { days: RANKING_DAYS }),
         kind: 'number',
         cell: ({ votesCount }) =>
-          html`${count(votesCount)}<span class="unit"> ${votesCount === 1 ? 'vote' : 'votes'}</span>`,
+          html`${count(votesCount)}<span class="unit"> ${votesCount === 1 ? t('vote') : t('votes')}</span>`,
       };
   }
 }
 
 function ratingText(rating: Rating | null | undefined): Html {
-  if (!rating) return html`<span class="soft">no reviews</span>`;
-  return html`${decimal(rating.average)} <span class="soft">of 5 (${count(rating.reviews)}<span class="for-readers"> ${rating.reviews === 1 ? 'review' : 'reviews'}</span>)</span>`;
+  if (!rating) return html`<span class="soft">${t('no reviews')}</span>`;
+  return html`${decimal(rating.average)} <span class="soft">${t('of 5')} (${count(rating.reviews)}<span class="for-readers"> ${rating.reviews === 1 ? t('review') : t('reviews')}</span>)</span>`;
 }
 
 function uptimeText(uptime: number | null): Html {
-  if (uptime === null) return html`<span class="soft">not known</span>`;
-  return html`${decimal(uptime)} %<span class="unit"> online</span>`;
+  if (uptime === null) return html`<span class="soft">${t('not known')}</span>`;
+  return html`${decimal(uptime)} %<span class="unit"> ${t('online')}</span>`;
 }
 
 /** Marks a premium server, with a link to what that means. Premium does not change the rank. */
 export function premiumMark(base: string): Html {
-  return html`<a class="premium" href="${base}/how-ranking-works#premium" title="A label by the operator. It does not change the rank.">Premium</a>`;
+  return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${t('A label by the operator. It does not change the rank.')}">${t('Premium')}</a>`;
 }
 
 /** Game, country and version, if known. */
@@ -116,5 +121,5 @@ function about(base: string, { game, countryCode, version }: ListedRow): Content
 
 function players({ onlinePlayers, maxPlayers, status, source }: ListedRow): Html {
   if (status === 'unknown' && onlinePlayers === 0 && maxPlayers === 0) return html`–`;
-  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">of ${count(maxPlayers)}</span>` : ''}${source === 'reports' ? html` ${reportedMark()}` : ''}`;
+  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">${t('of {maxPlayers}', { maxPlayers: count(maxPlayers) })}</span>` : ''}${source === 'reports' ? html` ${reportedMark()}` : ''}`;
 }

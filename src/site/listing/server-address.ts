@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
+import { t } from '../../platform/language/t.ts';
 import type { Platform } from '../../process/platform.ts';
 import { findServer } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
@@ -22,7 +23,7 @@ class HasAnotherAddress extends Error {
 
 /** The same answer for servers that never existed, were removed or are hidden. */
 function noServer(): PageError {
-  return new PageError(404, 'No server is listed at this address.');
+  return new PageError(404, t('No server is listed at this address.'));
 }
 
 /** A slug or an id. */

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../history-charts.ts';
@@ -17,8 +18,8 @@ import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-view
 import { topVotersCard } from './top-voters-card.ts';
 
 const MESSAGES = {
-  'review-saved': 'Review saved. It becomes public after an operator approves it.',
-  'review-deleted': 'Review deleted.',
+  'review-saved': defineMessage('Review saved. It becomes public after an operator approves it.'),
+  'review-deleted': defineMessage('Review deleted.'),
 };
 
 /**
@@ -34,20 +35,20 @@ export function serverBody(site: Site, view: View): Page {
     messages: MESSAGES,
     scripts: ['vote.js'],
     ...(isPast(view) ? {} : { listed: listedAs(view) }),
-    body: html`${server.hiddenAt ? notice('attention', 'The operator has hidden this server. Only its owner and operators can see this page.') : ''}
+    body: html`${server.hiddenAt ? notice('attention', t('The operator has hidden this server. Only its owner and operators can see this page.')) : ''}
       ${serverHead(site, view)}
       ${playersCard(base, view)}
       <div class="columns even">
         ${latencyCard(view)}
-        ${card({ title: 'Uptime in 30 days', body: html`${uptimeChart(uptime)}${uptimeKey(uptime)}` })}
-        ${card({ title: 'Votes in 30 days', body: votesChart(votes) })}
-        ${card({ title: 'Rank', body: rankChart(ranks) })}
+        ${card({ title: t('Uptime in 30 days'), body: html`${uptimeChart(uptime)}${uptimeKey(uptime)}` })}
+        ${card({ title: t('Votes in 30 days'), body: votesChart(votes) })}
+        ${card({ title: t('Rank'), body: rankChart(ranks) })}
       </div>
       ${topVotersCard(seen.topVoters)}
       ${reviewsCard(base, view)}
       ${ownReviewCard(base, server, reader, now)}
       ${server.hiddenAt ? '' : shareCard(site, server)}
-      <p class="small soft">Days are UTC days. Times are <span data-zone>UTC</span>. ${server.hiddenAt ? '' : html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">Report this server</a>`}</p>`,
+      <p class="small soft">${t('Days are UTC days. Times are <span>UTC</span>.', { span: (text) => html`<span data-zone="${t('in your time zone, {zone}', { zone: '{zone}' })}">${text}</span>` })} ${server.hiddenAt ? '' : html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`}</p>`,
   };
 }
 
@@ -65,36 +66,46 @@ function listedAs({ server, seen, wanted }: View): Listed {
   return {
     // The range of a chart is not part of the canonical address.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
-    description: `${server.name}${game ? ` (${game})` : ''}: ${playersText(info)}, rank ${count(info.rankPosition)}, ${counted(info.votesCount, 'vote')} in 30 days.${about ? ` ${about}` : ''}`,
-    image: { path: publicPath(server, '/card.png'), ...SHARE_IMAGE, alt: `Status of ${server.name}` },
+    description: `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
+      server: server.name,
+      game: game ? ` (${game})` : '',
+      status: playersText(info),
+      rank: count(info.rankPosition),
+      votes: counted(info.votesCount, 'vote'),
+    })}${about ? ` ${about}` : ''}`,
+    image: {
+      path: publicPath(server, '/card.png'),
+      ...SHARE_IMAGE,
+      alt: t('Status of {server}', { server: server.name }),
+    },
     previous: wanted.reviews > 1 ? page(wanted.reviews - 1) : undefined,
     next: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
   };
 }
 
-const rangeName = ({ range }: Wanted) => (RANGES.find(([one]) => one === range)?.[1] ?? '').toLowerCase();
+const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
 
 /** Players over the selected range, with links to the other ranges. */
 function playersCard(base: string, { server, seen: { history, now }, wanted }: View): Html {
   const link = ([range, text]: (typeof RANGES)[number]) =>
-    html`<a class="button ${range === wanted.range ? '' : 'quiet'}" href="${base}${pathOf(server, { ...wanted, range })}#players" ${range === wanted.range ? html`aria-current="true"` : ''}>${text}</a>`;
+    html`<a class="button ${range === wanted.range ? '' : 'quiet'}" href="${base}${pathOf(server, { ...wanted, range })}#players" ${range === wanted.range ? html`aria-current="true"` : ''}>${t(text)}</a>`;
   return card({
     id: 'players',
-    title: 'Players',
+    title: t('Players'),
     actions: RANGES.map(link),
-    body: playersChart(`Players: ${rangeName(wanted)}`, history, now),
+    body: playersChart(t('Players: {range}', { range: rangeName(wanted) }), history, now),
   });
 }
 
 /** Latency over the same range. */
 function latencyCard({ seen: { history, now }, wanted }: View): Html {
-  const name = rangeName(wanted);
-  return card({ title: `Latency, ${name}`, body: latencyChart(`Latency: ${name}`, history, now) });
+  const title = t('Latency: {range}', { range: rangeName(wanted) });
+  return card({ title, body: latencyChart(title, history, now) });
 }
 
 function uptimeKey(uptime: Seen['uptime']): Content {
   if (uptime.every(({ onlineSeconds, offlineSeconds }) => onlineSeconds + offlineSeconds === 0)) return '';
-  return html`<ul class="key soft small"><li class="good">online</li><li class="bad">offline</li><li class="unknown">unknown: hover over a day, or show the table, to see the reason</li></ul>`;
+  return html`<ul class="key soft small"><li class="good">${t('online')}</li><li class="bad">${t('offline')}</li><li class="unknown">${t('unknown: hover over a day, or show the table, to see the reason')}</li></ul>`;
 }
 
 function reviewsCard(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
@@ -102,11 +113,11 @@ function reviewsCard(base: string, { server, seen: { found, reviewers, now }, wa
   const list =
     found.reviews.length > 0
       ? html`<ol class="reviews">${found.reviews.map((review, index) => reviewItem({ review, server, now, reviewer: reviewers[index] }))}</ol>
-          <p class="small soft">“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.</p>`
-      : html`<div class="empty">${wanted.reviews > 1 ? 'There are no reviews on this page.' : 'No reviews yet.'}</div>`;
+          <p class="small soft">${t('“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.')}</p>`
+      : html`<div class="empty">${wanted.reviews > 1 ? t('There are no reviews on this page.') : t('No reviews yet.')}</div>`;
   return card({
     id: 'reviews',
-    title: 'Reviews',
+    title: t('Reviews'),
     body: html`${found.total > 0 ? spreadOf(found) : ''}${list}
       ${pager({
         newer:

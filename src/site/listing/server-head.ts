@@ -1,4 +1,6 @@
 import { html } from 'hono/html';
+import { whyNotProbed } from '../../games/games.ts';
+import { t, translated } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { addressOf, serverPath, statusBadge } from '../dashboard/server-frame.ts';
@@ -27,15 +29,15 @@ export function serverHead(site: Site, view: View): Html {
   const { banner, icon } = server.profile ?? {};
   return html`${banner ? bannerImage(base, banner, server.name) : ''}<div class="page-head">
       <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(base, server, seen)}${lastSeen(server, seen)}</div></div>
-      <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">Dashboard</a>` : ''}<span class="soft small">${info.lastCheckedAt ? html`checked ${timeAgo(info.lastCheckedAt, now)}` : 'not checked yet'}</span>${statusBadge(server, now)}</div>
+      <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">${t('Dashboard')}</a>` : ''}<span class="soft small">${info.lastCheckedAt ? t('checked {time}', { time: timeAgo(info.lastCheckedAt, now) }) : whyNotProbed(server.game) ? '' : t('not checked yet')}</span>${statusBadge(server, now)}</div>
     </div>
     <div class="columns even">
-      ${card({ id: 'join', title: 'How to join', body: html`${copyable(addressOf(server), 'the address')}${motdPanel(info.motd)}` })}
-      ${card({ id: 'vote', title: 'Vote', body: html`${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}` })}
+      ${card({ id: 'join', title: t('How to join'), body: html`${copyable(addressOf(server), t('the address'))}${motdPanel(info.motd)}` })}
+      ${card({ id: 'vote', title: t('Vote'), body: html`${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}` })}
     </div>
     ${aboutCard(server)}
     <section class="card">
-      ${serverFigures(info, ratingFigure(found))}
+      ${serverFigures(info, { game: server.game, more: ratingFigure(found) })}
       ${moreFacts(seen)}
     </section>`;
 }
@@ -44,10 +46,10 @@ export function serverHead(site: Site, view: View): Html {
 function favouriteStar(site: Site, { server, reader }: View): Content {
   const path = `${site.base}${publicPath(server)}`;
   if (!reader) {
-    return html`<a class="star" href="${site.base}/sign-in?next=${encodeURIComponent(path)}"><span aria-hidden="true">☆</span>Favourite<span class="for-readers">: sign in to add ${server.name}</span></a>`;
+    return html`<a class="star" href="${site.base}/sign-in?next=${encodeURIComponent(path)}">${html`<span aria-hidden="true">☆</span>`}${t('Favourite')}<span class="for-readers">: ${t('sign in to add {server}', { server: server.name })}</span></a>`;
   }
   if (server.hiddenAt && !reader.isFavourite) return '';
-  return html`${starForm(path)}${star(site, { ...server, id: server._id.toHexString(), isFavourite: reader.isFavourite }, 'Favourite')}`;
+  return html`${starForm(path)}${star(site, { ...server, id: server._id.toHexString(), isFavourite: reader.isFavourite }, t('Favourite'))}`;
 }
 
 /** Game and country, if known. */
@@ -67,13 +69,13 @@ function ownershipMark({ ownerId, proof }: Server): Content {
   if (!ownerId || !proof) return '';
   const { how, text } =
     proof.method === 'operator'
-      ? { how: 'An operator of this listing confirmed the owner', text: 'Owner confirmed' }
-      : { how: 'The owner showed control of this server', text: 'Ownership proven' };
+      ? { how: t('An operator of this listing confirmed the owner'), text: t('Owner confirmed') }
+      : { how: t('The owner showed control of this server'), text: t('Ownership proven') };
   return html`<span class="proven" title="${how} (${dayText(proof.at)}).">${text}</span>`;
 }
 
 /** Since when a server is offline and when it was last online; nothing while it is online. */
-function lastSeen({ probe, lastReport }: Server, { info: { status }, now }: Seen): Content {
+function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }: Seen): Content {
   if (status === 'online') return '';
   const [last] = [probe.succeededAt, lastReport?.at]
     .filter((at) => at instanceof Date)
@@ -81,10 +83,24 @@ function lastSeen({ probe, lastReport }: Server, { info: { status }, now }: Seen
   const parts = [
     status === 'offline' &&
       probe.offlineSince &&
-      html`Offline since ${localTime(probe.offlineSince)} (${relative(probe.offlineSince, now)}).`,
-    last ? html`Last seen online ${localTime(last)}.` : 'Not seen online yet.',
+      html`${t('Offline since {time} ({ago}).', { time: localTime(probe.offlineSince), ago: relative(probe.offlineSince, now) })}`,
+    last
+      ? html`${t('Last seen online {time}.', { time: localTime(last) })}`
+      : whyNotProbed(game) === null && t('Not seen online yet.'),
+    notProbed(game),
   ].filter(Boolean);
   return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
+}
+
+/** Why this listing does not check servers of a game; nothing if it does. */
+function notProbed(game: string | null | undefined): Content {
+  const reason = whyNotProbed(game);
+  return reason === null
+    ? ''
+    : t('We do not check {game} servers: {reason}. The status comes from the server’s own reports.', {
+        game: gameName(game),
+        reason: translated(reason),
+      });
 }
 
 /** The short text and the tags. */
@@ -94,35 +110,40 @@ function introduction(base: string, { profile }: Server, { tags }: Seen): Conten
 }
 
 function aboutCard({ profile }: Server): Content {
-  return profile && hasAbout(profile) ? card({ id: 'about', title: 'About', body: aboutBody(profile) }) : '';
+  return profile && hasAbout(profile)
+    ? card({ id: 'about', title: t('About'), body: aboutBody(profile) })
+    : '';
 }
 
 function howToVote({ howToVote }: Server): Html {
   return howToVote
     ? writtenText(howToVote)
-    : html`<p class="small soft">Each player has one vote for a server in 24 hours.</p>`;
+    : html`<p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>`;
 }
 
 function ratingFigure({ total, averageRating }: Seen['found']): Html {
-  if (total === 0) return figure('Rating', '–', 'no reviews yet');
+  if (total === 0) return figure(t('Rating'), '–', t('no reviews yet'));
   return figure(
-    'Rating',
-    html`${decimal(averageRating)}<span class="of">of 5</span>`,
+    t('Rating'),
+    html`${decimal(averageRating)}<span class="of">${t('of 5')}</span>`,
     html`<a href="#reviews">${counted(total, 'review')}</a>`,
   );
 }
 
 function moreFacts({ info }: Seen): Html {
   return html`<div class="facts-aside">${facts([
-    ['Version', info.version && html`<bdi>${info.version}</bdi>`],
+    [t('Version'), info.version && html`<bdi>${info.version}</bdi>`],
     [
-      'Players in 7 days',
+      t('Players in 7 days'),
       info.peakPlayers > 0 &&
-        `${playersOnAverage(info.averagePlayers)} on average, ${count(info.peakPlayers)} at the peak`,
+        t('{average} on average, {peak} at the peak', {
+          average: playersOnAverage(info.averagePlayers),
+          peak: count(info.peakPlayers),
+        }),
     ],
-    ['Votes this month', count(info.monthlyVotes)],
-    ['Latency', latencyText(info.latencyMs, info.averageLatency)],
-    ['Listed since', day(info.listedAt)],
+    [t('Votes this month'), count(info.monthlyVotes)],
+    [t('Latency'), latencyText(info.latencyMs, info.averageLatency)],
+    [t('Listed since'), day(info.listedAt)],
   ])}</div>`;
 }
 
@@ -134,7 +155,7 @@ function playersOnAverage(players: number): string {
 function latencyText(now: number | null, average: number | null): Content {
   const texts = [
     now === null ? '' : `${count(Math.round(now))} ms`,
-    average === null ? '' : `${count(Math.round(average))} ms on average in 30 days`,
+    average === null ? '' : t('{average} ms on average in 30 days', { average: count(Math.round(average)) }),
   ];
   return texts.filter(Boolean).join(', ');
 }

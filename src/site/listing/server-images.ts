@@ -23,7 +23,7 @@ const SANDBOXED = {
 
 /** A server's status to embed: `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` for previews of links, and `widget`. */
 export function serverImages(app: FastifyInstance, { platform }: { platform: Platform }): void {
-  const { name: site } = app.site;
+  const { name: site, logo } = app.site;
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -48,7 +48,9 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
     send(request, reply, 'badge.svg', SVG, async (info) => String(await badgeImage(info))),
   );
   app.get('/servers/:slug/card.png', PUBLIC, (request, reply) =>
-    send(request, reply, 'card.png', 'image/png', async (info) => asPng(shareDrawing(info, site))),
+    send(request, reply, 'card.png', 'image/png', async (info) =>
+      asPng(shareDrawing(info, site, logo.isOwn ? logo : undefined)),
+    ),
   );
   app.get('/servers/:slug/widget', PUBLIC, (request, reply) =>
     send(

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { favouriteIds } from '../../favourites/favourites.ts';
+import { t } from '../../platform/language/t.ts';
 import type { Platform } from '../../process/platform.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
 import { findServer } from '../../servers/listing.ts';
@@ -92,7 +93,7 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
       if ('review' in saved) return back(reply, server, 'review-saved');
       throw new PageError(
         429,
-        'You have changed your reviews too often. Try again later.',
+        t('You have changed your reviews too often. Try again later.'),
         saved.nextAllowedAt,
       );
     } catch (error) {

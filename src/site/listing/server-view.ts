@@ -2,6 +2,7 @@ import type { WithId } from 'mongodb';
 import { type HistoryRange, historyOf, uptimeDays } from '../../history/history.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { DAY } from '../../platform/clock.ts';
+import { defineMessage, type Text } from '../../platform/language/t.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { Platform } from '../../process/platform.ts';
 import { rankHistory } from '../../ranking/rank-history.ts';
@@ -18,10 +19,10 @@ import type { VoteFormView } from './vote-form.ts';
 
 /** The ranges of the players and latency charts, with the text of their links. */
 export const RANGES = [
-  ['48h', '48 hours'],
-  ['30d', '30 days'],
-  ['all', 'All time'],
-] as const satisfies [HistoryRange, string][];
+  ['48h', defineMessage('48 hours')],
+  ['30d', defineMessage('30 days')],
+  ['all', defineMessage('All time')],
+] as const satisfies [HistoryRange, Text][];
 
 const VOTE_DAYS = 30;
 const RANK_DAYS = 60;

@@ -6,6 +6,7 @@ import PQueue from 'p-queue';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { addressOf } from '../dashboard/server-frame.ts';
 import { PageError } from '../error-pages.ts';
+import type { Logo } from '../look/logo.ts';
 import { playersText } from '../server-figures.ts';
 import { SHARE_IMAGE } from '../server-paths.ts';
 import { count, counted } from '../words.ts';
@@ -29,8 +30,19 @@ function drawable(text: string, fallback: string): string {
 /** DejaVu is wider than the fonts for which `fitted` estimates. */
 const WIDER = 1.1;
 
-/** Name, address, players, rank and votes on a card of 1,200 × 630 pixels, as SVG. */
-export function shareDrawing(info: ServerInfo, site: string): string {
+/** The site's own logo in a drawing: 48 pixels high. */
+const LOGO_HEIGHT = 48;
+
+/**
+ * Name, address, players, rank and votes on a card of 1,200 × 630 pixels, as SVG.
+ *
+ * @param logo - beside the site's name
+ */
+export function shareDrawing(
+  info: ServerInfo,
+  site: string,
+  logo?: Pick<Logo, 'png' | 'width' | 'height'>,
+): string {
   const { width, height } = SHARE_IMAGE;
   const [edge, right] = [80, width - 80];
   const address = imageText(addressOf(info));
@@ -44,9 +56,12 @@ export function shareDrawing(info: ServerInfo, site: string): string {
   const room = right - edge;
   const line = (text: string, size: number) => fitted(text, size * WIDER, room);
   const nameSize = textWidth(name, 76 * WIDER) <= room ? 76 : 56;
+  const logoWidth = logo ? Math.round((logo.width / logo.height) * LOGO_HEIGHT) : 0;
+  const beside = logo ? edge + logoWidth + 20 : edge;
   const drawing = html`<rect width="${width}" height="${height}" fill="#1a2124"/>
 <rect width="${width}" height="12" fill="${STATUS_COLOURS[info.status]}"/>
-<text x="${edge}" y="130" font-size="34" fill="#9dabae">${line(drawable(site, 'Game servers'), 34)}</text>
+${logo ? html`<image x="${edge}" y="94" width="${logoWidth}" height="${LOGO_HEIGHT}" href="data:image/png;base64,${logo.png.toString('base64')}"/>` : ''}
+<text x="${beside}" y="130" font-size="34" fill="#9dabae">${fitted(drawable(site, 'Game servers'), 34 * WIDER, right - beside)}</text>
 <text x="${edge}" y="240" font-size="${nameSize}" font-weight="700" fill="#e5ebec">${line(name, nameSize)}</text>
 <text x="${edge}" y="320" font-size="38" fill="#9dabae" font-family="DejaVu Sans Mono">${line(address, 38)}</text>
 <circle cx="${edge + 16}" cy="428" r="16" fill="${STATUS_COLOURS[info.status]}"/>

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { t } from '../../platform/language/t.ts';
 import type { Html } from '../html.ts';
 import { count } from '../words.ts';
 
@@ -15,7 +16,7 @@ const EDGE = 2;
 export function sparkline(players: (number | null)[]): Html {
   const known = players.filter((value) => value !== null);
   if (known.length === 0)
-    return html`<span class="soft">–<span class="for-readers"> not known yet</span></span>`;
+    return html`<span class="soft">–<span class="for-readers"> ${t('not known yet')}</span></span>`;
   const top = Math.max(...known, 1);
   const step = (WIDTH - 2 * EDGE) / Math.max(players.length - 1, 1);
   const at = (value: number, index: number) =>
@@ -35,9 +36,9 @@ export function sparkline(players: (number | null)[]): Html {
   }
   if (isOpen) area += ` L${foot(players.length - 1)} Z`;
   const description = players
-    .map((value) => (value === null ? 'unknown' : count(Math.round(value))))
+    .map((value) => (value === null ? t('unknown') : count(Math.round(value))))
     .join(', ');
-  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="Players on average, day by day: ${description}"><path class="area" d="${area.trim()}" /><path d="${path.trim()}" /></svg>`;
+  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${t('Players on average, day by day: {numbers}', { numbers: description })}"><path class="area" d="${area.trim()}" /><path d="${path.trim()}" /></svg>`;
 }
 
 function round(value: number): number {

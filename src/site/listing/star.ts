@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { t } from '../../platform/language/t.ts';
 import type { Content, Html } from '../html.ts';
 import type { Site } from '../site-settings.ts';
 
@@ -21,6 +22,6 @@ export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
 /** A button that adds a server to the user's favourites or removes it. The page has a `starForm`. */
 export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
   const { id, name, isFavourite } = server;
-  const does = isFavourite ? 'Remove from your favourites' : 'Add to your favourites';
+  const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
   return html`<button class="star" type="submit" form="${FORM}" formaction="${base}/favourites/${id}" name="favourite" value="${isFavourite ? 'no' : 'yes'}" id="${starAnchor(server)}" title="${does}"><span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>${text}<span class="for-readers">${does}: ${name}</span></button>`;
 }

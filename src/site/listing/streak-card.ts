@@ -1,17 +1,25 @@
 import { html } from 'hono/html';
+import { t } from '../../platform/language/t.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import type { Html } from '../html.ts';
 import { card, facts } from '../parts.ts';
 import { counted, localTime } from '../words.ts';
 
 /** What a player's votes for a server add up to. */
-export function streakCard(username: string, { monthlyVotes, streak, nextVoteAt }: VoteStreak): Html {
+export function streakCard(
+  username: string,
+  { monthlyVotes, streak, isOpenEnded, nextVoteAt }: VoteStreak,
+): Html {
+  const length = `${counted(streak, 'vote')}${isOpenEnded ? ` ${t('or more')}` : ''}`;
   return card({
-    title: html`Votes of <bdi>${username}</bdi>`,
+    title: html`${t('Votes of <bdi>{username}</bdi>', { username })}`,
     body: facts([
-      ['This month', counted(monthlyVotes, 'vote')],
-      ['Streak', streak === 0 ? 'none' : `${counted(streak, 'vote')} in a row, at most 48 hours apart`],
-      ['Next vote', nextVoteAt ? localTime(nextVoteAt) : 'now'],
+      [t('This month'), counted(monthlyVotes, 'vote')],
+      [
+        t('Streak'),
+        streak === 0 ? t('none') : t('{votes} in a row, at most 48 hours apart', { votes: length }),
+      ],
+      [t('Next vote'), nextVoteAt ? localTime(nextVoteAt) : t('now')],
     ]),
   });
 }

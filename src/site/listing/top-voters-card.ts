@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { ObjectId } from 'mongodb';
+import { t } from '../../platform/language/t.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import { type TopVoter, topVotersOfMonth } from '../../votes/top-voters.ts';
 import type { Content, Html } from '../html.ts';
@@ -31,10 +32,10 @@ export function topVotersCard({ current, previous }: TopVoters): Content {
   if (current.length + previous.length === 0) return '';
   return card({
     id: 'top-voters',
-    title: 'Top voters',
+    title: t('Top voters'),
     body: html`<div class="columns even">
-      ${list('This month', current)}
-      ${list('Last month', previous)}
+      ${list(t('This month'), current)}
+      ${list(t('Last month'), previous)}
     </div>`,
   });
 }
@@ -44,6 +45,6 @@ function list(title: string, voters: TopVoter[]): Html {
     ({ username, votes }) => html`<li><bdi>${username}</bdi> <span class="soft">${count(votes)}</span></li>`,
   );
   return html`<div><h3>${title}</h3>
-    ${rows.length > 0 ? html`<ol class="voters">${rows}</ol>` : html`<p class="soft">No votes.</p>`}
+    ${rows.length > 0 ? html`<ol class="voters">${rows}</ol>` : html`<p class="soft">${t('No votes.')}</p>`}
   </div>`;
 }

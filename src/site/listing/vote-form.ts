@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { Config } from '../../platform/config.ts';
+import { t } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { votesBySteamId } from '../../votes/claims/steam-games.ts';
 import { LONGEST_USERNAME } from '../../votes/username.ts';
@@ -34,20 +35,20 @@ export function votePage(site: Site, view: VoteFormView): Page {
   const { server } = view;
   const page = `${site.base}${publicPath(server)}`;
   return {
-    title: `Vote for ${server.name}`,
+    title: t('Vote for {server}', { server: server.name }),
     width: 'narrow',
     scripts: ['vote.js'],
-    body: html`<h1>Vote for <bdi>${server.name}</bdi></h1>
+    body: html`<h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
       ${view.typed.errors.form ? notice('bad', refusal(view)) : ''}
-      ${card({ title: 'Your vote', body: voteForm(site, view) })}
+      ${card({ title: t('Your vote'), body: voteForm(site, view) })}
       ${view.streak ? streakCard(view.typed.values.username ?? '', view.streak) : ''}
-      ${server.howToVote ? card({ title: 'From the owner', body: writtenText(server.howToVote) }) : ''}
-      <p><a href="${page}">About <bdi>${server.name}</bdi></a></p>`,
+      ${server.howToVote ? card({ title: t('From the owner'), body: writtenText(server.howToVote) }) : ''}
+      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
   };
 }
 
 function refusal({ typed, nextVoteAt }: VoteFormView): Html {
-  const next = nextVoteAt ? html` In your time: ${localTime(nextVoteAt)}.` : '';
+  const next = nextVoteAt ? html` ${t('In your time: {time}.', { time: localTime(nextVoteAt) })}` : '';
   return html`${typed.errors.form}${next}`;
 }
 
@@ -58,19 +59,18 @@ function refusal({ typed, nextVoteAt }: VoteFormView): Html {
 export function voteForm(site: Site, { server, config, isSignedIn, typed }: VoteFormView): Html {
   const off = whyOff(config, server);
   if (off) {
-    const by = off === 'owner' ? 'The owner has switched off' : 'This listing has no';
-    return html`<p class="soft">${by} votes on this page.</p>`;
+    return html`<p class="soft">${off === 'owner' ? t('The owner has switched off votes on this page.') : t('This listing has no votes on this page.')}</p>`;
   }
   const bySteamId = votesBySteamId(server.game);
   const path = `${site.base}${publicPath(server, '/vote')}`;
-  const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"`;
+  const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}" data-texts="${JSON.stringify(scriptTexts())}"`;
   return html`<form method="post" action="${path}" class="stack" ${isSignedIn ? '' : html`data-vote ${solver}`}>
     ${textField({
       name: 'username',
-      label: bySteamId ? 'Your SteamID64' : 'Your player name',
+      label: bySteamId ? t('Your SteamID64') : t('Your player name'),
       hint: bySteamId
-        ? 'The 17 digits of your Steam profile. The plugins of this game find votes by them.'
-        : 'As in the game.',
+        ? t('The 17 digits of your Steam profile. The plugins of this game find votes by them.')
+        : t('As in the game.'),
       value: typed.values.username ?? '',
       error: typed.errors.username,
       maxlength: 2 * LONGEST_USERNAME,
@@ -79,12 +79,24 @@ export function voteForm(site: Site, { server, config, isSignedIn, typed }: Vote
       spellcheck: false,
     })}
     ${isSignedIn ? '' : html`<input type="hidden" name="proof" value="" />`}
-    <div class="actions"><button type="submit">Vote</button></div>
+    <div class="actions"><button type="submit">${t('Vote')}</button></div>
     ${isSignedIn ? '' : withoutAccount(site)}
   </form>`;
 }
 
+/** What the script says. */
+function scriptTexts() {
+  return {
+    proving: t('Proving that you are not a script …'),
+    voting: t('Voting …'),
+    slow: t('The proof took too long. Try again.'),
+    failed: t('Your browser could not make the proof. Sign in to vote.'),
+    insecure: t('Your browser makes the proof only on a secure page (https). Sign in to vote.'),
+    unreachable: t('The listing does not answer. Try again.'),
+  };
+}
+
 /** The script replaces this text by its progress. */
 function withoutAccount({ base }: Site): Content {
-  return html`<p class="small soft" role="status" data-progress>A vote without an account needs JavaScript. Without it, <a href="${base}/sign-in">sign in</a> to vote.</p>`;
+  return html`<p class="small soft" role="status" data-progress>${t('A vote without an account needs JavaScript. Without it, <a>sign in</a> to vote.', { a: (text) => html`<a href="${base}/sign-in">${text}</a>` })}</p>`;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { noteUsername } from '../../favourites/favourites.ts';
 import { SECOND } from '../../platform/clock.ts';
+import { t } from '../../platform/language/t.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import { requireRightClock } from '../../process/clock-gate.ts';
 import { databaseTimeLeft } from '../../process/database-time.ts';
@@ -48,7 +49,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
       const { username } = request.query as { username?: unknown };
       const name = usernameSchema.safeParse(username).data;
       const typed = { values: { username: name ?? '' }, errors: {} };
-      const streak = name === undefined ? undefined : await voteStreak(platform, server._id, name);
+      const streak = name === undefined ? undefined : await voteStreak(platform, server, name);
       return sendPage(request, reply, votePage(site, { ...viewOf(request, server, typed), streak }));
     }),
   );
@@ -62,7 +63,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
     if (retryAt)
       throw new PageError(
         429,
-        'Too many votes were started from your network. Try again in a minute, or sign in to vote.',
+        t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
         retryAt,
       );
     const vote = { server, username: data.username, voter: voterOf(platform, request) };
@@ -85,7 +86,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
           { ...typed, values: { username: typed.values.username ?? '' } },
           refusal.sentence,
         );
-        const streak = data ? await voteStreak(platform, server._id, data.username) : undefined;
+        const streak = data ? await voteStreak(platform, server, data.username) : undefined;
         const page = votePage(site, { ...viewOf(request, server, shown), nextVoteAt, streak });
         return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
       };
@@ -128,7 +129,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
       const [{ status }, monthlyVotes, streak] = await Promise.all([
         voteTimeline(platform, vote, listener, now),
         platform.voteCounts.ofMonth(server._id, now),
-        voteStreak(platform, server._id, vote.username),
+        voteStreak(platform, server, vote.username),
       ]);
       const view = { server, vote, status, streak, monthlyVotes: monthlyVotes(), now };
       return sendPage(request, reply, resultPage(site, view));
@@ -145,6 +146,6 @@ async function voteOf(platform: Platform, request: FastifyRequest, server: WithI
   const vote = UUID.isValid(voteId)
     ? await platform.votes.findOne({ _id: new UUID(voteId), serverId: server._id })
     : null;
-  if (!vote) throw new PageError(404, 'This server has no such vote.');
+  if (!vote) throw new PageError(404, t('This server has no such vote.'));
   return vote;
 }

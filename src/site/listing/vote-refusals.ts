@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { defineMessage, t, translated } from '../../platform/language/t.ts';
 import type { Refusal } from '../../process/http-errors.ts';
 import { PROOF_ERRORS } from '../../votes/web/proof-of-work.ts';
 import type { WebVoteResult } from '../../votes/web/web-vote.ts';
@@ -7,13 +8,15 @@ import { counted, timeText } from '../words.ts';
 /** The form has no valid name. */
 export const INCOMPLETE = {
   status: 400,
-  sentence: 'Enter the name of your player.',
+  sentence: defineMessage('Enter the name of your player.'),
   code: 'malformed',
 } satisfies Refusal;
 
 export const RESULT_UNKNOWN: Refusal = {
   status: 503,
-  sentence: 'Your vote may have been counted. Vote again: if it was counted, the page says so.',
+  sentence: defineMessage(
+    'Your vote may have been counted. Vote again: if it was counted, the page says so.',
+  ),
   headers: { 'retry-after': '5' },
   code: 'result-unknown',
 };
@@ -29,7 +32,11 @@ export function refusalOf(
       const seconds = Math.ceil((nextVoteAt.getTime() - clock.now().getTime()) / 1_000);
       return {
         status: 429,
-        sentence: `«${vote.username}» voted for this server on ${timeText(vote.votedAt)}. The next vote is possible on ${timeText(nextVoteAt)}.`,
+        sentence: t('«{username}» voted for this server on {time}. The next vote is possible on {next}.', {
+          username: vote.username,
+          time: timeText(vote.votedAt),
+          next: timeText(nextVoteAt),
+        }),
         headers: { 'retry-after': String(Math.max(1, seconds)) },
         code: 'cooldown',
         fields: { next_vote_at: nextVoteAt.toISOString() },
@@ -40,14 +47,14 @@ export function refusalOf(
         status: 403,
         sentence:
           result.by === 'owner'
-            ? 'The owner of this server has switched off votes on this page. Vote as the owner describes.'
-            : 'Votes on this page are switched off. Vote as the owner of the server describes.',
+            ? t('The owner of this server has switched off votes on this page. Vote as the owner describes.')
+            : t('Votes on this page are switched off. Vote as the owner of the server describes.'),
         code: 'web-votes-off',
       };
     case 'no-proof':
       return {
         status: result.why === 'proof-used' ? 409 : 400,
-        sentence: PROOF_ERRORS[result.why],
+        sentence: translated(PROOF_ERRORS[result.why]),
         code: result.why,
       };
     case 'too-many-players':
@@ -55,8 +62,10 @@ export function refusalOf(
         status: 429,
         sentence:
           result.most === 1
-            ? 'You have voted for this server as another player today. An account counts as one player.'
-            : `Your network has voted for this server as ${counted(result.most, 'player')} today. Sign in to vote as one more.`,
+            ? t('You have voted for this server as another player today. An account counts as one player.')
+            : t('Your network has voted for this server as {players} today. Sign in to vote as one more.', {
+                players: counted(result.most, 'player'),
+              }),
         code: 'too-many-players',
       };
   }

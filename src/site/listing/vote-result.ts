@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
@@ -28,14 +29,14 @@ export function resultPage(site: Site, result: VoteResult): Page {
   const { server, vote } = result;
   const page = `${site.base}${publicPath(server)}`;
   return {
-    title: `Your vote for ${server.name}`,
+    title: t('Your vote for {server}', { server: server.name }),
     width: 'narrow',
     live: true,
-    body: html`<h1>Your vote for <bdi>${server.name}</bdi></h1>
+    body: html`<h1>${t('Your vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
       ${countedNotice(result)}
-      ${card({ title: 'In the game', body: deliveryPart(`${page}/vote/${vote._id.toString()}`, result) })}
+      ${card({ title: t('In the game'), body: deliveryPart(`${page}/vote/${vote._id.toString()}`, result) })}
       ${streakCard(vote.username, result.streak)}
-      <p><a href="${page}">About <bdi>${server.name}</bdi></a></p>`,
+      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
   };
 }
 
@@ -44,18 +45,21 @@ function countedNotice({ vote, status, monthlyVotes, server }: VoteResult): Html
   if (vote.quarantinedAt && status.state === 'none' && status.why === 'excluded')
     return notice(
       'bad',
-      html`An operator of this listing has excluded the vote of ${player}. It does not count.`,
+      html`${t('An operator of this listing has excluded the vote of {player}. It does not count.', { player })}`,
     );
   if (vote.quarantinedAt)
     return notice(
       'attention',
-      html`The vote of ${player} is stored, but does not count yet. Votes for <bdi>${server.name}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts, and the game server can reward it.`,
+      html`${t('The vote of {player} is stored, but does not count yet. Votes for <bdi>{server}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts, and the game server can reward it.', { player, server: server.name })}`,
     );
   if (vote.excludedAt)
-    return notice('bad', html`An operator of this listing has excluded the vote of ${player}.`);
+    return notice(
+      'bad',
+      html`${t('An operator of this listing has excluded the vote of {player}.', { player })}`,
+    );
   return notice(
     'good',
-    html`The vote of ${player} counts. <bdi>${server.name}</bdi> has ${count(monthlyVotes)} this month.`,
+    html`${t('The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.', { player, server: server.name, votes: count(monthlyVotes) })}`,
   );
 }
 
@@ -78,62 +82,78 @@ function deliveryPart(href: string, { status, now }: VoteResult): Html {
 function words(status: DeliveryStatus, now: Date): { tone: Tone; name: string; sentence: string } {
   switch (status.state) {
     case 'none':
-      return NONE[status.why];
+      return { ...NONE[status.why], name: t(NONE[status.why].name), sentence: t(NONE[status.why].sentence) };
     case 'waiting': {
       const { waitingFor } = status;
-      const next = 'at' in waitingFor ? ` The next try is ${relative(waitingFor.at, now)}.` : '';
+      const next =
+        'at' in waitingFor ? ` ${t('The next try is {time}.', { time: relative(waitingFor.at, now) })}` : '';
       const sentence = status.reason
-        ? `The game server does not take votes now. Your vote is kept and sent when it does.${next}`
-        : `Your vote is on its way to the game server.${next}`;
-      return { tone: 'attention', name: 'waiting', sentence };
+        ? t('The game server does not take votes now. Your vote is kept and sent when it does.')
+        : t('Your vote is on its way to the game server.');
+      return { tone: 'attention', name: t('waiting'), sentence: `${sentence}${next}` };
     }
     case 'sending':
       return {
         tone: 'attention',
-        name: 'being sent',
-        sentence: 'Your vote is being sent to the game server.',
+        name: t('being sent'),
+        sentence: t('Your vote is being sent to the game server.'),
       };
     case 'delivered':
       return status.confirmed === false
         ? {
             tone: 'quiet',
-            name: 'sent, not confirmed',
-            sentence: 'Your vote was sent. This game server does not confirm votes.',
+            name: t('sent, not confirmed'),
+            sentence: t('Your vote was sent. This game server does not confirm votes.'),
           }
-        : { tone: 'good', name: 'delivered', sentence: 'Your vote arrived at the game server.' };
+        : { tone: 'good', name: t('delivered'), sentence: t('Your vote arrived at the game server.') };
     case 'unconfirmed':
       return {
         tone: 'attention',
-        name: 'unconfirmed',
-        sentence:
+        name: t('unconfirmed'),
+        sentence: t(
           'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
+        ),
       };
     case 'failed':
       return {
         tone: 'bad',
-        name: 'failed',
-        sentence:
+        name: t('failed'),
+        sentence: t(
           'Your vote counts here, but the game server did not take it. The owner of the server can send it again.',
+        ),
       };
   }
 }
 
-const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], ReturnType<typeof words>> = {
-  imported: { tone: 'quiet', name: 'not forwarded', sentence: 'This vote was cast on another listing.' },
+const NONE: Record<
+  Extract<DeliveryStatus, { state: 'none' }>['why'],
+  { tone: Tone; name: Text; sentence: Text }
+> = {
+  imported: {
+    tone: 'quiet',
+    name: defineMessage('not forwarded'),
+    sentence: defineMessage('This vote was cast on another listing.'),
+  },
   quarantined: {
     tone: 'attention',
-    name: 'quarantined',
-    sentence: 'Your vote waits for a decision of an operator.',
+    name: defineMessage('quarantined'),
+    sentence: defineMessage('Your vote waits for a decision of an operator.'),
   },
-  excluded: { tone: 'bad', name: 'excluded', sentence: 'Your vote is not sent to the game server.' },
+  excluded: {
+    tone: 'bad',
+    name: defineMessage('excluded'),
+    sentence: defineMessage('Your vote is not sent to the game server.'),
+  },
   'no-listener': {
     tone: 'quiet',
-    name: 'not forwarded',
-    sentence: 'This listing sends no votes to this server. Its plugin may ask the listing for your vote.',
+    name: defineMessage('not forwarded'),
+    sentence: defineMessage(
+      'This listing sends no votes to this server. Its plugin may ask the listing for your vote.',
+    ),
   },
   'listener-removed': {
     tone: 'quiet',
-    name: 'not forwarded',
-    sentence: 'The owner has switched off sending votes to the game server.',
+    name: defineMessage('not forwarded'),
+    sentence: defineMessage('The owner has switched off sending votes to the game server.'),
   },
 };

@@ -6,16 +6,17 @@ document.addEventListener('click', async ({ target }) => {
   const text = button?.parentElement?.querySelector('code')?.textContent;
   const label = button?.firstChild;
   if (!text || !label) return;
+  const before = label.textContent;
   try {
     await navigator.clipboard.writeText(text);
-    label.textContent = 'Copied';
+    label.textContent = button.dataset.copied;
   } catch {
     // No permission or no HTTPS: select the text, so that the user can copy it with the keyboard.
     getSelection()?.selectAllChildren(button.parentElement.querySelector('code'));
-    label.textContent = 'Selected';
+    label.textContent = button.dataset.selected;
   }
   setTimeout(() => {
-    label.textContent = 'Copy';
+    label.textContent = before;
   }, 2_000);
 });
 
@@ -51,8 +52,12 @@ document.addEventListener('htmx:error', ({ target }) => {
 });
 
 // Times in the visitor's time zone; the UTC time stays as the tooltip.
-const localTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const shortTime = new Intl.DateTimeFormat(undefined, {
+const { lang } = document.documentElement;
+const localTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+});
+const shortTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
@@ -72,7 +77,7 @@ function showLocalTimes() {
     delete point.dataset.at;
   }
   for (const zone of document.querySelectorAll('[data-zone]')) {
-    zone.textContent = `in your time zone, ${localTime.resolvedOptions().timeZone}`;
+    zone.textContent = zone.dataset.zone.replace('{zone}', localTime.resolvedOptions().timeZone);
   }
 }
 

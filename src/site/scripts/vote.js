@@ -1,6 +1,7 @@
 // The vote form of visitors: gets a challenge, solves it in a worker, then sends the form.
 
 const form = document.querySelector('form[data-vote]');
+const texts = JSON.parse(form?.dataset.texts ?? '{}');
 
 const say = (text, tone = '') => {
   const progress = form.querySelector('[data-progress]');
@@ -23,12 +24,8 @@ async function challengeFor(body) {
 function solve(challenge) {
   const worker = new Worker(form.dataset.solver, { type: 'module' });
   return new Promise((resolve, reject) => {
-    worker.addEventListener('message', ({ data }) =>
-      data ? resolve(data) : reject(new Error('The proof took too long. Try again.')),
-    );
-    worker.addEventListener('error', () =>
-      reject(new Error('Your browser could not make the proof. Sign in to vote.')),
-    );
+    worker.addEventListener('message', ({ data }) => (data ? resolve(data) : reject(new Error(texts.slow))));
+    worker.addEventListener('error', () => reject(new Error(texts.failed)));
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker, no window
     worker.postMessage(challenge);
   }).finally(() => worker.terminate());
@@ -38,16 +35,15 @@ async function vote() {
   const button = form.querySelector('button');
   button.disabled = true;
   try {
-    if (!globalThis.crypto?.subtle)
-      throw new Error('Your browser makes the proof only on a secure page (https). Sign in to vote.');
-    say('Proving that you are not a script …');
+    if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
+    say(texts.proving);
     const challenge = await challengeFor(new URLSearchParams(new FormData(form)));
     const solution = await solve(challenge);
     form.elements.proof.value = btoa(JSON.stringify({ challenge, solution }));
-    say('Voting …');
+    say(texts.voting);
     form.submit();
   } catch (error) {
-    say(error instanceof TypeError ? 'The listing does not answer. Try again.' : error.message, 'error');
+    say(error instanceof TypeError ? texts.unreachable : error.message, 'error');
     button.disabled = false;
   }
 }

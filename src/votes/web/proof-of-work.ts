@@ -5,6 +5,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
+import { defineMessage } from '../../platform/language/t.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 
@@ -26,15 +27,19 @@ export type ProofSubject = { serverId: ObjectId; player: string; origin: string 
 
 /** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
 export const PROOF_ERRORS = {
-  'proof-missing': 'The proof of work is missing. Allow JavaScript for this page, or sign in.',
-  'proof-malformed': 'The proof of work cannot be read. Vote again.',
-  'proof-forged': 'The proof of work was not made by this listing, or it was changed. Vote again.',
-  'proof-expired': 'The proof of work has expired after 10 minutes. Vote again.',
-  'proof-for-another-server': 'The proof of work is for another server. Vote again.',
-  'proof-for-another-player': 'The proof of work is for another player. Vote again.',
-  'proof-for-another-network': 'The proof of work was made on another network. Vote again.',
-  'proof-wrong': 'The proof of work is wrong. Vote again.',
-  'proof-used': 'This proof of work was used already. If your vote does not count yet, vote again.',
+  'proof-missing': defineMessage('The proof of work is missing. Allow JavaScript for this page, or sign in.'),
+  'proof-malformed': defineMessage('The proof of work cannot be read. Vote again.'),
+  'proof-forged': defineMessage(
+    'The proof of work was not made by this listing, or it was changed. Vote again.',
+  ),
+  'proof-expired': defineMessage('The proof of work has expired after 10 minutes. Vote again.'),
+  'proof-for-another-server': defineMessage('The proof of work is for another server. Vote again.'),
+  'proof-for-another-player': defineMessage('The proof of work is for another player. Vote again.'),
+  'proof-for-another-network': defineMessage('The proof of work was made on another network. Vote again.'),
+  'proof-wrong': defineMessage('The proof of work is wrong. Vote again.'),
+  'proof-used': defineMessage(
+    'This proof of work was used already. If your vote does not count yet, vote again.',
+  ),
 } as const;
 export type ProofError = keyof typeof PROOF_ERRORS;
 

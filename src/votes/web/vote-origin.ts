@@ -36,7 +36,7 @@ export type VoteOrigin = Omit<InferRawDocType<typeof voteOriginDefinition>, 'pla
 };
 
 /** Keyed hashes of networks are deleted after this time. */
-const STORED_MS = 30 * DAY;
+export const ORIGIN_STORED_MS = 30 * DAY;
 
 /** The most players of one origin and day, over all servers. */
 const MOST_PLAYERS = 300;
@@ -153,7 +153,7 @@ async function useOrigin(
       $set: {
         players: { $ifNull: ['$players', []] },
         kind,
-        expiresAt: { $ifNull: ['$expiresAt', after(deps.clock.now(), STORED_MS)] },
+        expiresAt: { $ifNull: ['$expiresAt', after(deps.clock.now(), ORIGIN_STORED_MS)] },
       },
     },
     { $set: { isAllowed: { $or: [known, hasRoom] } } },
@@ -192,7 +192,7 @@ export async function countNetworks(
   serverId: ObjectId,
   since: Date,
 ): Promise<number> {
-  const of = { 'players.serverId': serverId, expiresAt: { $gt: after(since, STORED_MS - DAY) } };
+  const of = { 'players.serverId': serverId, expiresAt: { $gt: after(since, ORIGIN_STORED_MS - DAY) } };
   const [counted] = await voteOrigins
     .aggregate<{ networks: number }>([
       { $match: of },

@@ -1,0 +1,66 @@
+import { type Command, Option } from 'commander';
+import { ANNOUNCEMENT_LEVELS, type Announcement } from '../moderation/announcement.ts';
+import { clearAnnouncement, currentAnnouncement, setAnnouncement } from '../moderation/announcements.ts';
+import type { Platform } from '../process/platform.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { BY } from './find.ts';
+import { utc } from './format.ts';
+import { moment } from './option-values.ts';
+import type { Terminal } from './terminal.ts';
+
+export function addAnnouncementCommands(program: Command, terminal: Terminal): void {
+  const announcement = program
+    .command('announcement')
+    .description('the text at the top of all pages of the site');
+
+  announcement
+    .command('set')
+    .description('show a text on all pages, in place of an earlier one')
+    .argument('<text>', 'Markdown')
+    .addOption(new Option('--level <level>', 'how it looks').choices(ANNOUNCEMENT_LEVELS).default('info'))
+    .option('--until <time>', 'when it ends: a UTC day, or a time with offset; by default it stays', moment)
+    .addHelpText(
+      'after',
+      examples(terminal, 'announcement set "We move on **Sunday**." --level warning --until 2026-12-01'),
+    )
+    .action(onPlatform(terminal, set));
+
+  announcement
+    .command('clear')
+    .description('remove the announcement')
+    .addHelpText('after', examples(terminal, 'announcement clear'))
+    .action(onPlatform(terminal, clear));
+
+  announcement
+    .command('show')
+    .description('show the announcement')
+    .addHelpText('after', examples(terminal, 'announcement show'))
+    .action(onPlatform(terminal, show));
+}
+
+const NONE = 'There is no announcement.';
+
+async function set(
+  platform: Platform,
+  text: string,
+  { level, until }: { level: string; until?: Date },
+): Promise<Answer> {
+  const announcement = await setAnnouncement(platform, { text, level, until: until ?? null }, BY);
+  return { json: record(announcement), text: 'All pages show it within a minute.' };
+}
+
+async function clear(platform: Platform): Promise<Answer> {
+  const cleared = await clearAnnouncement(platform, BY);
+  return { json: { cleared }, text: cleared ? 'The announcement is removed.' : NONE };
+}
+
+async function show(platform: Platform): Promise<Answer> {
+  const found = await currentAnnouncement(platform);
+  if (!found) return { json: { announcement: null }, text: NONE };
+  const end = found.until ? `until ${utc(found.until)}` : 'until it is cleared';
+  return { json: { announcement: record(found) }, text: `${found.level}, ${end}:\n${found.text}` };
+}
+
+function record({ text, level, until, at }: Announcement): object {
+  return { text, level, until: until?.toISOString() ?? null, at: at.toISOString() };
+}

@@ -1,0 +1,95 @@
+import type { Collection } from 'mongodb';
+import { z } from 'zod';
+import { InvalidDocumentError } from '../platform/document.ts';
+import { type ProfileInput, readProfile } from '../servers/edit-profile.ts';
+import { readHowToVote } from '../servers/how-to-vote.ts';
+import { LINKS, type Profile, type ProfileTexts } from '../servers/profile.ts';
+import type { TagList } from '../servers/tag-list.ts';
+
+const profileError = { error: 'must be an object with texts, links and lists of tags and languages' };
+const field = z.string(profileError).nullish();
+const list = z.array(z.string(profileError), profileError).nullish();
+
+/**
+ * What a server says of itself, in a line: `"short_text"`, `"description"` (Markdown), `"tags"` (keys), `"languages"`
+ * (codes), `"website"`, `"discord"`, `"store"`, `"rules"`, `"video"`. Pictures are not part of it.
+ */
+export const profileField = z
+  .object(
+    {
+      short_text: field,
+      description: field,
+      tags: list,
+      languages: list,
+      website: field,
+      discord: field,
+      store: field,
+      rules: field,
+      video: field,
+    },
+    profileError,
+  )
+  .transform(
+    (given): ProfileInput => ({
+      shortText: given.short_text ?? '',
+      description: given.description ?? '',
+      tags: given.tags ?? [],
+      languages: (given.languages ?? []).join(','),
+      website: given.website ?? '',
+      discord: given.discord ?? '',
+      store: given.store ?? '',
+      rules: given.rules ?? '',
+      video: given.video ?? '',
+    }),
+  );
+
+/** The texts of a line that has any. */
+export type TextsRecord = {
+  profile?: ProfileInput | null | undefined;
+  howToVote?: string | null | undefined;
+};
+
+/**
+ * The texts as a server stores them; fields without a text are absent.
+ *
+ * @throws {InvalidDocumentError} by the rules of the profile form
+ */
+export async function storedTexts(
+  deps: { tagLists: Collection<TagList> },
+  { profile, howToVote }: TextsRecord,
+): Promise<{ profile?: ProfileTexts; howToVote?: string }> {
+  const texts = profile ? await readProfile(deps, profile) : {};
+  const how = howToVote ? readHowToVote(howToVote) : '';
+  return {
+    ...(Object.keys(texts).length > 0 ? { profile: texts } : {}),
+    ...(how === '' ? {} : { howToVote: how }),
+  };
+}
+
+/** Why the texts of a line are refused; null if they are not. */
+export async function refusedTexts(
+  deps: { tagLists: Collection<TagList> },
+  record: TextsRecord,
+): Promise<string | null> {
+  try {
+    await storedTexts(deps, record);
+    return null;
+  } catch (error) {
+    if (error instanceof InvalidDocumentError) return error.message;
+    throw error;
+  }
+}
+
+/** The same part of an exported line; null without texts. */
+export function profileRecord(profile: Profile | null | undefined): object | null {
+  const { shortText, description, tags, languages } = profile ?? {};
+  const links = LINKS.map((link) => [link, profile?.[link]] as const);
+  const given = [
+    ['short_text', shortText] as const,
+    ['description', description] as const,
+    ['tags', tags] as const,
+    ['languages', languages] as const,
+    ...links,
+  ].filter(([, value]) => value !== undefined && value !== null && value.length > 0);
+  return given.length > 0 ? Object.fromEntries(given) : null;
+}

@@ -1,0 +1,129 @@
+import type { Collection, Document, Filter, ObjectId } from 'mongodb';
+import type { AuditEntry } from '../../platform/audit/audit-log.ts';
+import type { Config } from '../../platform/config.ts';
+import { monthsBefore } from '../../platform/periods/period-marks.ts';
+import type { Review } from '../../reviews/review.ts';
+import type { Server } from '../../servers/server.ts';
+import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
+
+type Forgetting = {
+  auditLog: Collection<AuditEntry>;
+  reviews: Collection<Review>;
+  voteExclusions: Collection<VoteExclusion>;
+  servers: Collection<Server>;
+  config: Pick<Config, 'KEEP_ADDRESSES_MONTHS'>;
+};
+
+/** Stands in the place of an e-mail address that was removed. */
+const REMOVED_ADDRESS = '(removed)';
+
+/** A text that is an e-mail address. Other authors are `cli`, `automatic` and the like. */
+const ADDRESS = /^[^\s@]+@[^\s@]+$/;
+
+/** Documents that are changed together. */
+const BATCH = 500;
+
+/**
+ * Removes e-mail addresses that are `KEEP_ADDRESSES_MONTHS` months old on `day`: of the users who changed, moderated or
+ * answered something, and of removed servers' owners and members. Running it again finds nothing more.
+ *
+ * @param day - a UTC day, `2026-11-21`
+ * @returns how many documents lost addresses
+ * @throws the signal's reason
+ */
+export async function forgetAddresses(
+  deps: Forgetting,
+  day: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<number> {
+  const months = deps.config.KEEP_ADDRESSES_MONTHS;
+  if (months === 0) return 0;
+  const before = { $lt: monthsBefore(day, months) };
+  const { auditLog, reviews, voteExclusions, servers } = deps;
+  const hasAddress = { $or: [{ by: ADDRESS }, { $expr: isIn('$details') }] };
+  return (
+    (await changeAll(
+      auditLog,
+      { at: before, ...hasAddress },
+      [{ $set: { by: without('$by'), details: withoutIn('$details') } }],
+      signal,
+    )) +
+    (await changeAll(
+      reviews,
+      { moderatedAt: before, moderatedBy: ADDRESS },
+      [{ $set: { moderatedBy: REMOVED_ADDRESS } }],
+      signal,
+    )) +
+    (await changeAll(
+      reviews,
+      { 'answer.at': before, 'answer.by': ADDRESS },
+      [{ $set: { 'answer.by': REMOVED_ADDRESS } }],
+      signal,
+    )) +
+    (await changeAll(
+      voteExclusions,
+      { at: before, by: ADDRESS },
+      [{ $set: { by: REMOVED_ADDRESS } }],
+      signal,
+    )) +
+    (await changeAll(
+      voteExclusions,
+      { 'undone.at': before, 'undone.by': ADDRESS },
+      [{ $set: { 'undone.by': REMOVED_ADDRESS } }],
+      signal,
+    )) +
+    (await changeAll(
+      servers,
+      { removedAt: before, $or: REMOVED_LEFTOVERS.map((field) => ({ [field]: { $exists: true } })) },
+      [{ $unset: REMOVED_LEFTOVERS }],
+      signal,
+    ))
+  );
+}
+
+/** What a removed server's document says of people; its owner's id means nothing once the account is deleted. */
+const REMOVED_LEFTOVERS = ['ownerEmail', 'invitations', 'members'];
+
+async function changeAll<T extends { _id: ObjectId }>(
+  collection: Collection<T>,
+  filter: Filter<T>,
+  update: Document[],
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let changed = 0;
+  let ids: ObjectId[] = [];
+  const flush = async () => {
+    signal?.throwIfAborted();
+    const some = { _id: { $in: ids } } as Filter<T>;
+    changed += (await collection.updateMany(some, update)).modifiedCount;
+    ids = [];
+  };
+  for await (const { _id } of collection.find<{ _id: ObjectId }>(filter, { projection: { _id: 1 } })) {
+    if (ids.push(_id) === BATCH) await flush();
+  }
+  if (ids.length > 0) await flush();
+  return changed;
+}
+
+/** Expressions. `$cond` evaluates only one branch, so `$regexMatch` sees texts only. */
+function isAddress(value: string): Document {
+  const matches = { $regexMatch: { input: value, regex: ADDRESS } };
+  return { $cond: [{ $eq: [{ $type: value }, 'string'] }, matches, false] };
+}
+
+function without(value: string): Document {
+  return { $cond: [isAddress(value), REMOVED_ADDRESS, value] };
+}
+
+/** Whether a field of an object is an address. */
+function isIn(object: string): Document {
+  return { $anyElementTrue: { $map: { input: { $objectToArray: object }, in: isAddress('$$this.v') } } };
+}
+
+/** The object without the addresses in its fields. */
+function withoutIn(object: string): Document {
+  const fields = {
+    $map: { input: { $objectToArray: object }, in: { k: '$$this.k', v: without('$$this.v') } },
+  };
+  return { $arrayToObject: fields };
+}

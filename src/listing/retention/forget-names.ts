@@ -1,0 +1,118 @@
+import type { Collection, WithId } from 'mongodb';
+import type { AuditEntry } from '../../platform/audit/audit-log.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { monthsBefore } from '../../platform/periods/period-marks.ts';
+import type { Server } from '../../servers/server.ts';
+import { namelessId, namelessKey, removeName } from '../../votes/nameless.ts';
+import type { Vote } from '../../votes/vote.ts';
+
+type Forgetting = {
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+  config: Pick<Config, 'KEEP_PLAYER_NAMES_MONTHS'>;
+};
+type Named = Pick<WithId<Vote>, '_id' | 'serverId' | 'usernameKey' | 'votedAt'>;
+
+/** Votes that are read together, and those that are changed at the same time. */
+const BATCH = 500;
+const AT_ONCE = 25;
+
+/**
+ * Removes players' names from votes, and from audit entries about a player, that are `KEEP_PLAYER_NAMES_MONTHS` months old
+ * on `day`. The votes still count. Each server's `votesNamedSince` says how far it is done, so a run continues where an
+ * interrupted one stopped.
+ *
+ * @param day - a UTC day, `2026-11-21`
+ * @returns how many votes lost the name
+ * @throws the signal's reason
+ */
+export async function forgetNames(
+  deps: Forgetting,
+  day: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<number> {
+  const months = deps.config.KEEP_PLAYER_NAMES_MONTHS;
+  if (months === 0) return 0;
+  const before = monthsBefore(day, months);
+  let forgotten = 0;
+  const servers = await deps.servers.find({}, { projection: { votesNamedSince: 1 } }).toArray();
+  for (const { _id, votesNamedSince } of servers) {
+    const server = { _id, votesNamedSince: votesNamedSince ?? null };
+    forgotten += await forgetNamesOf(deps, server, before, signal);
+  }
+  await deps.auditLog.updateMany(
+    { action: 'vote.forget', at: { $lt: before }, 'details.username': { $exists: true } },
+    { $unset: { 'details.username': 1 } },
+  );
+  return forgotten;
+}
+
+async function forgetNamesOf(
+  deps: Forgetting,
+  server: { _id: Server['_id']; votesNamedSince: Date | null },
+  before: Date,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { _id: serverId, votesNamedSince: since } = server;
+  if (since && since >= before) return 0;
+  const found = deps.votes
+    .find<Named>(
+      { serverId, votedAt: { ...(since ? { $gte: since } : {}), $lt: before } },
+      { projection: { serverId: 1, usernameKey: 1, votedAt: 1 } },
+    )
+    .sort({ votedAt: 1 })
+    .batchSize(BATCH);
+  const end = { done: since, kept: null as Date | null, forgotten: 0 };
+  /** Stores how far the server is done. Returns false if an import or another run changed that meanwhile. */
+  const advance = async (to: Date) => {
+    const unchanged = { _id: serverId, votesNamedSince: end.done };
+    const { matchedCount } = await deps.servers.updateOne(unchanged, { $set: { votesNamedSince: to } });
+    end.done = to;
+    return matchedCount === 1;
+  };
+  for await (const votes of batches(found)) {
+    signal?.throwIfAborted();
+    const result = await forgetBatch(deps, votes);
+    end.forgotten += result.forgotten;
+    end.kept ??= result.kept;
+    // The next run begins with the oldest vote that still needs its name.
+    if (!(await advance(end.kept ?? (votes.at(-1) as Named).votedAt))) return end.forgotten;
+  }
+  await advance(end.kept ?? before);
+  return end.forgotten;
+}
+
+async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
+  let batch: Named[] = [];
+  for await (const vote of found) {
+    batch.push(vote);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** `kept`: the time of the oldest vote that keeps its name, because its delivery or its quarantine is open. */
+async function forgetBatch(
+  { votes, clock }: Forgetting,
+  batch: Named[],
+): Promise<{ forgotten: number; kept: Date | null }> {
+  const named = batch.filter(({ usernameKey }) => namelessId(usernameKey) === null);
+  const now = clock.now();
+  let forgotten = 0;
+  let kept: Date | null = null;
+  for (let start = 0; start < named.length; start += AT_ONCE) {
+    const some = named.slice(start, start + AT_ONCE);
+    // A key of its own for each vote: nobody can find out which votes are of one player.
+    const changed = await Promise.all(
+      some.map((vote) => removeName(votes, vote, namelessKey(vote._id.toString()), now)),
+    );
+    forgotten += changed.filter(Boolean).length;
+    kept ??= some.find((_, index) => !changed[index])?.votedAt ?? null;
+  }
+  return { forgotten, kept };
+}

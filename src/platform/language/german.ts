@@ -1,0 +1,24 @@
+import { ACCOUNTS } from './german/accounts.ts';
+import { INPUT } from './german/input.ts';
+import { LISTENERS } from './german/listeners.ts';
+import { LISTING } from './german/listing.ts';
+import { NOTIFICATIONS } from './german/notifications.ts';
+import { OUTCOMES } from './german/outcomes.ts';
+import { PRIVACY } from './german/privacy.ts';
+import { SERVERS } from './german/servers.ts';
+import { SITE } from './german/site.ts';
+import { VOTES } from './german/votes.ts';
+
+/** German texts by the English ones. The keys are the texts that `t` knows; every language has all of them. */
+export const GERMAN = {
+  ...SITE,
+  ...LISTING,
+  ...ACCOUNTS,
+  ...SERVERS,
+  ...LISTENERS,
+  ...VOTES,
+  ...OUTCOMES,
+  ...INPUT,
+  ...PRIVACY,
+  ...NOTIFICATIONS,
+} as const;

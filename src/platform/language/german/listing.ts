@@ -1,0 +1,387 @@
+/** The ranking, a server's page, the vote form, favourites and reports. */
+export const LISTING = {
+  Rank: 'Rang',
+  Server: 'Server',
+  Status: 'Status',
+  Players: 'Spieler',
+  'Last 7 days': 'Letzte 7 Tage',
+  Listed: 'Gelistet',
+  Rating: 'Bewertung',
+  'Uptime in 30 days': 'Verfügbarkeit in 30 Tagen',
+  'Votes in {days} days': 'Stimmen in {days} Tagen',
+  'no reviews': 'keine Bewertungen',
+  'of 5': 'von 5',
+  'not known': 'nicht bekannt',
+  online: 'online',
+  'A label by the operator. It does not change the rank.':
+    'Eine Kennzeichnung des Betreibers. Sie ändert den Rang nicht.',
+  Premium: 'Premium',
+  'of {maxPlayers}': 'von {maxPlayers}',
+  'How the ranking works': 'So funktioniert die Rangliste',
+  'How {name} ranks game servers: votes of {days} days, then uptime, then age. Check any server’s rank yourself.':
+    'So ordnet {name} Spielserver: nach Stimmen aus {days} Tagen, dann nach Verfügbarkeit, dann nach Alter. Prüfe den Rang jedes Servers selbst.',
+  'Check a server’s rank': 'Rang eines Servers prüfen',
+  'The formula': 'Die Regeln',
+  'Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.':
+    'Alle zehn Minuten werden die Server nach diesen Regeln geordnet. Jede Regel entscheidet nur zwischen Servern, die nach den Regeln davor gleich sind.',
+  Votes: 'Stimmen',
+  'More votes rank higher. Votes of today and the {days} days before count (UTC).':
+    'Mehr Stimmen bringen einen höheren Rang. Es zählen die Stimmen von heute und der {days} Tage davor (UTC).',
+  Uptime: 'Verfügbarkeit',
+  'The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.':
+    'Der Anteil der letzten 30 vollen Tage, in dem unsere eigenen Prüfungen den Server erreichten. Server, die keine Prüfung erreichte, stehen hinten. Eigene Meldungen eines Servers zählen nicht.',
+  'Age of the listing': 'Alter des Eintrags',
+  'Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.':
+    'Früher gelistete Server stehen höher; ist auch das gleich, steht die kleinere Id höher.',
+  'Nothing else counts. <strong>Premium</strong> is a label beside the name that an operator of {name} gives to a server. It does not change the rank, and players cannot vote more for it.':
+    'Sonst zählt nichts. <strong>Premium</strong> ist eine Kennzeichnung neben dem Namen, die ein Betreiber von {name} einem Server gibt. Sie ändert den Rang nicht, und Spieler können nicht öfter abstimmen.',
+  'What does not count': 'Was nicht zählt',
+  'A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.':
+    'Eine zweite Stimme desselben Spielers für denselben Server innerhalb von 24 Stunden. Sie wird abgelehnt. Namen, die gleich aussehen, zählen als ein Spieler.',
+  'Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.':
+    'Stimmen, die ein Betreiber von {name} ausgeschlossen hat, etwa gekaufte oder automatische. Jeder Ausschluss wird mit seinem Grund protokolliert und kann zurückgenommen werden.',
+  'Votes of the vote form that look unusual, until an operator releases them. Their players see that.':
+    'Auffällige Stimmen aus dem Formular, bis ein Betreiber sie freigibt. Die Spieler sehen das.',
+  'Hidden and removed servers. They have no rank.': 'Verborgene und entfernte Server. Sie haben keinen Rang.',
+  'Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.':
+    'Zeit ohne Prüfungen, etwa weil unser eigenes Netz ausfiel. Sie zählt weder als verfügbar noch als ausgefallen.',
+  'Delivery to the server’s plugin makes no difference: a vote counts when it is cast.':
+    'Ob eine Stimme beim Plugin des Servers ankommt, ändert nichts: Sie zählt, sobald sie abgegeben ist.',
+  'A server’s rank': 'Der Rang eines Servers',
+  'Name, or the last part of the page’s address.': 'Name oder der letzte Teil der Adresse seiner Seite.',
+  Check: 'Prüfen',
+  'No listed server has a name like “<bdi>{search}</bdi>”.':
+    'Kein gelisteter Server heißt ähnlich wie „<bdi>{search}</bdi>“.',
+  'Choose a server:': 'Wähle einen Server:',
+  'rank {place}': 'Rang {place}',
+  'uptime (equal votes)': 'Verfügbarkeit (bei gleich vielen Stimmen)',
+  'age of the listing (equal votes and uptime)':
+    'Alter des Eintrags (bei gleichen Stimmen und Verfügbarkeit)',
+  'lower id (all else equal)': 'kleinere Id (bei sonst gleichen Werten)',
+  'It has {now} now; the next ranking counts them.':
+    'Jetzt hat er {now}; die nächste Rangliste zählt sie mit.',
+  'It had {votes} at {time}.': 'Er hatte {votes} um {time}.',
+  'It had {votes}.': 'Er hatte {votes}.',
+  'It was listed after the last ranking and gets its rank with the next one.':
+    'Er wurde nach der letzten Rangliste gelistet und bekommt seinen Rang mit der nächsten.',
+  '<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}':
+    '<strong><bdi>{server}</bdi></strong> hat Rang <strong>{place}</strong> von {listed}. {why}',
+  'The server and its neighbours in the ranking': 'Der Server und seine Nachbarn in der Rangliste',
+  none: 'keine',
+  'Decided by': 'Entschieden durch',
+  'this server': 'dieser Server',
+  'above by {by}': 'darüber durch {by}',
+  'below by {by}': 'darunter durch {by}',
+  'Votes per day': 'Stimmen je Tag',
+  'Votes in the last {days} days': 'Stimmen der letzten {days} Tage',
+  'No votes in this period.': 'Keine Stimmen in dieser Zeit.',
+  'Votes by UTC day': 'Stimmen je UTC-Tag',
+  Day: 'Tag',
+  'This listing does not have this page.': 'Dieses Verzeichnis hat diese Seite nicht.',
+  '{title}: {listing}.': '{title}: {listing}.',
+  'Votes of <bdi>{username}</bdi>': 'Stimmen von <bdi>{username}</bdi>',
+  'This month': 'Dieser Monat',
+  Streak: 'Serie',
+  '{votes} in a row, at most 48 hours apart': '{votes} in Folge mit höchstens 48 Stunden Abstand',
+  'Next vote': 'Nächste Stimme',
+  now: 'jetzt',
+  'There is no tag at this address.': 'Unter dieser Adresse gibt es kein Schlagwort.',
+  'This page of the ranking does not exist.': 'Diese Seite der Rangliste gibt es nicht.',
+  '{heading}, page {page}': '{heading}, Seite {page}',
+  'Search: {words}': 'Suche: {words}',
+  Search: 'Suche',
+  'Servers found': 'Gefundene Server',
+  'There is no game at this address.': 'Unter dieser Adresse gibt es kein Spiel.',
+  '{total, plural, one {# {of} server} other {# {of} servers}}':
+    '{total, plural, one {# {of}-Server} other {# {of}-Server}}',
+  '{what} on {site}': '{what} auf {site}',
+  '{where}, {order}, with players and status': '{where}, {order}, mit Spielern und Status',
+  '{names} and more': '{names} und mehr',
+  'ranked by votes in {days} days': 'geordnet nach Stimmen in {days} Tagen',
+  'with the most players first': 'die meisten Spieler zuerst',
+  'newest first': 'neueste zuerst',
+  'best rated first; servers with fewer than {reviews} reviews follow':
+    'am besten bewertete zuerst; Server mit weniger als {reviews} Bewertungen folgen',
+  'with the highest uptime in 30 days first, by our own checks':
+    'die höchste Verfügbarkeit in 30 Tagen zuerst, nach unseren eigenen Prüfungen',
+  'The filter «online» uses data up to ten minutes old; the status shown is current.':
+    'Der Filter „online“ nutzt Daten, die bis zu zehn Minuten alt sind; der gezeigte Status ist aktuell.',
+  '{online} online': '{online} online',
+  'The order is up to ten minutes old; the numbers are current.':
+    'Die Reihenfolge ist bis zu zehn Minuten alt; die Zahlen sind aktuell.',
+  'No server has a name, text or address like {named} and matches the filters.':
+    'Kein Server mit einem Namen, Text oder einer Adresse wie {named} passt zu den Filtern.',
+  'No server has a name, text or address like {named}.':
+    'Kein Server hat einen Namen, Text oder eine Adresse wie {named}.',
+  'The {rows} best matches': 'Die {rows} besten Treffer',
+  'Filters apply to the best matches only.': 'Filter gelten nur für die besten Treffer.',
+  '{many} with a name, text or address like {named}, best matches first.':
+    '{many} mit einem Namen, Text oder einer Adresse wie {named}, beste Treffer zuerst.',
+  'Try a part of it, such as its rarest word. One typo is allowed.':
+    'Versuche einen Teil davon, etwa das seltenste Wort. Ein Tippfehler ist erlaubt.',
+  'Search all servers': 'Alle Server durchsuchen',
+  'Show the whole ranking': 'Die ganze Rangliste zeigen',
+  'No server matches all of these filters. Remove a filter, or see <a>all servers</a>.':
+    'Kein Server passt zu allen diesen Filtern. Entferne einen Filter oder sieh dir <a>alle Server</a> an.',
+  'The filter «online» is updated every ten minutes.': 'Der Filter „online“ wird alle zehn Minuten erneuert.',
+  'No servers are listed yet. Add one in two minutes: enter its address and verify that you own it.':
+    'Noch sind keine Server gelistet. Füge in zwei Minuten einen hinzu: Gib seine Adresse ein und zeige, dass er dir gehört.',
+  'Add the first server': 'Den ersten Server hinzufügen',
+  Pages: 'Seiten',
+  '← Higher ranks': '← Höhere Ränge',
+  'Page {page} of {pages}': 'Seite {page} von {pages}',
+  'Lower ranks →': 'Niedrigere Ränge →',
+  'Too many searches from your network address.': 'Zu viele Suchen von deiner Netzwerkadresse.',
+  'Review saved. It becomes public after an operator approves it.':
+    'Bewertung gespeichert. Sie wird öffentlich, sobald ein Betreiber sie freigibt.',
+  'Review deleted.': 'Bewertung gelöscht.',
+  'The operator has hidden this server. Only its owner and operators can see this page.':
+    'Der Betreiber hat diesen Server verborgen. Nur der Besitzer und Betreiber sehen diese Seite.',
+  'Votes in 30 days': 'Stimmen in 30 Tagen',
+  'Days are UTC days. Times are <span>UTC</span>.': 'Tage sind UTC-Tage. Zeiten sind <span>UTC</span>.',
+  'Report this server': 'Diesen Server melden',
+  '{server}{game}: {status}, rank {rank}, {votes} in 30 days.':
+    '{server}{game}: {status}, Rang {rank}, {votes} in 30 Tagen.',
+  'Status of {server}': 'Status von {server}',
+  'Players: {range}': 'Spieler: {range}',
+  'Latency: {range}': 'Latenz: {range}',
+  offline: 'offline',
+  'unknown: hover over a day, or show the table, to see the reason':
+    'unbekannt: Zeige auf einen Tag oder öffne die Tabelle, um den Grund zu sehen',
+  '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.':
+    '„Hat abgestimmt“: Eine Stimme eines Spielers mit diesem Namen ist bekannt. „Neues Konto“: Das Konto ist jünger als 30 Tage.',
+  'There are no reviews on this page.': 'Auf dieser Seite gibt es keine Bewertungen.',
+  'No reviews yet.': 'Noch keine Bewertungen.',
+  Reviews: 'Bewertungen',
+  'Too many random servers from your network address.':
+    'Zu viele zufällige Server von deiner Netzwerkadresse.',
+  Dashboard: 'Dashboard',
+  'checked {time}': 'geprüft {time}',
+  'not checked yet': 'noch nicht geprüft',
+  'How to join': 'So spielst du mit',
+  'the address': 'die Adresse',
+  Vote: 'Abstimmen',
+  Favourite: 'Favorit',
+  'sign in to add {server}': 'melde dich an, um {server} hinzuzufügen',
+  'An operator of this listing confirmed the owner':
+    'Ein Betreiber dieses Verzeichnisses hat den Besitzer bestätigt',
+  'Owner confirmed': 'Besitzer bestätigt',
+  'The owner showed control of this server': 'Der Besitzer hat gezeigt, dass er diesen Server kontrolliert',
+  'Ownership proven': 'Besitz nachgewiesen',
+  'Offline since {time} ({ago}).': 'Offline seit {time} ({ago}).',
+  'Last seen online {time}.': 'Zuletzt online gesehen: {time}.',
+  'Not seen online yet.': 'Noch nie online gesehen.',
+  About: 'Über den Server',
+  'Each player has one vote for a server in 24 hours.':
+    'Jeder Spieler hat in 24 Stunden eine Stimme je Server.',
+  'no reviews yet': 'noch keine Bewertungen',
+  Version: 'Version',
+  'Players in 7 days': 'Spieler in 7 Tagen',
+  '{average} on average, {peak} at the peak': 'im Mittel {average}, höchstens {peak}',
+  'Votes this month': 'Stimmen diesen Monat',
+  Latency: 'Latenz',
+  'Listed since': 'Gelistet seit',
+  '{average} ms on average in 30 days': 'im Mittel {average} ms in 30 Tagen',
+  'You cannot review your own server.': 'Deinen eigenen Server kannst du nicht bewerten.',
+  'Confirm your e-mail address to write a review.':
+    'Bestätige deine E-Mail-Adresse, um eine Bewertung zu schreiben.',
+  'Your review': 'Deine Bewertung',
+  '<a>Sign in</a> or <a2>sign up</a2> to write a review.':
+    '<a>Melde dich an</a> oder <a2>registriere dich</a2>, um eine Bewertung zu schreiben.',
+  'Edit your review': 'Deine Bewertung ändern',
+  'Delete your review': 'Deine Bewertung löschen',
+  'This deletes your review and the owner’s answer. It cannot be undone.':
+    'Das löscht deine Bewertung und die Antwort des Besitzers. Es lässt sich nicht zurücknehmen.',
+  'Delete review': 'Bewertung löschen',
+  'The review is not saved. Check the fields below.':
+    'Die Bewertung ist nicht gespeichert. Prüfe die Felder unten.',
+  'Stars for <bdi>{name}</bdi>': 'Sterne für <bdi>{name}</bdi>',
+  Choose: 'Wählen',
+  'Review (optional)': 'Bewertung (freiwillig)',
+  'Up to {characters} characters.': 'Bis zu {characters} Zeichen.',
+  'Displayed name': 'Angezeigter Name',
+  'An operator approves your review before it is public, also after each edit.':
+    'Ein Betreiber gibt deine Bewertung frei, bevor sie öffentlich ist, auch nach jeder Änderung.',
+  'An operator approves your review before it is public.':
+    'Ein Betreiber gibt deine Bewertung frei, bevor sie öffentlich ist.',
+  'Save changes': 'Änderungen speichern',
+  'Submit review': 'Bewertung absenden',
+  'version {version}': 'Version {version}',
+  'online now': 'jetzt online',
+  Servers: 'Server',
+  'Name, text, tag or address': 'Name, Text, Schlagwort oder Adresse',
+  Game: 'Spiel',
+  'Any game': 'Jedes Spiel',
+  Tag: 'Schlagwort',
+  'Any tag': 'Jedes Schlagwort',
+  Country: 'Land',
+  'Any country': 'Jedes Land',
+  'Online now': 'Jetzt online',
+  Show: 'Zeigen',
+  Newest: 'Neueste',
+  'Servers by game': 'Server nach Spiel',
+  'Servers by tag': 'Server nach Schlagwort',
+  'Sort by': 'Sortieren nach',
+  'Random server': 'Zufälliger Server',
+  'Any version': 'Jede Version',
+  'Active filters': 'Aktive Filter',
+  'Remove the filter': 'Entferne den Filter',
+  'All servers': 'Alle Server',
+  '{of} servers': '{of}-Server',
+  'Game servers': 'Spielserver',
+  'in {country}': 'in {country}',
+  'for version {version}': 'für Version {version}',
+  'Online {of} servers': '{of}-Server online',
+  'Online servers': 'Server online',
+  'Vote for {server}': 'Für {server} abstimmen',
+  'Vote for <bdi>{server}</bdi>': 'Für <bdi>{server}</bdi> abstimmen',
+  'Your vote': 'Deine Stimme',
+  'From the owner': 'Vom Besitzer',
+  'About <bdi>{server}</bdi>': 'Über <bdi>{server}</bdi>',
+  'In your time: {time}.': 'In deiner Zeit: {time}.',
+  'The owner has switched off votes on this page.': 'Der Besitzer hat Stimmen auf dieser Seite abgeschaltet.',
+  'This listing has no votes on this page.': 'In diesem Verzeichnis gibt es keine Stimmen auf dieser Seite.',
+  'Your SteamID64': 'Deine SteamID64',
+  'Your player name': 'Dein Spielername',
+  'The 17 digits of your Steam profile. The plugins of this game find votes by them.':
+    'Die 17 Ziffern deines Steam-Profils. Die Plugins dieses Spiels finden Stimmen damit.',
+  'As in the game.': 'Wie im Spiel.',
+  'A vote without an account needs JavaScript. Without it, <a>sign in</a> to vote.':
+    'Eine Stimme ohne Konto braucht JavaScript. Ohne JavaScript <a>melde dich an</a>, um abzustimmen.',
+  'Proving that you are not a script …': 'Es wird nachgewiesen, dass du kein Skript bist …',
+  'Voting …': 'Stimme wird abgegeben …',
+  'The proof took too long. Try again.': 'Der Nachweis hat zu lange gedauert. Versuche es noch einmal.',
+  'Your browser could not make the proof. Sign in to vote.':
+    'Dein Browser konnte den Nachweis nicht erbringen. Melde dich an, um abzustimmen.',
+  'Your browser makes the proof only on a secure page (https). Sign in to vote.':
+    'Dein Browser erbringt den Nachweis nur auf einer sicheren Seite (https). Melde dich an, um abzustimmen.',
+  'The listing does not answer. Try again.': 'Das Verzeichnis antwortet nicht. Versuche es noch einmal.',
+  'No server is listed at this address.': 'Unter dieser Adresse ist kein Server gelistet.',
+  'Your vote for {server}': 'Deine Stimme für {server}',
+  'Your vote for <bdi>{server}</bdi>': 'Deine Stimme für <bdi>{server}</bdi>',
+  'In the game': 'Im Spiel',
+  'An operator of this listing has excluded the vote of {player}. It does not count.':
+    'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen. Sie zählt nicht.',
+  'The vote of {player} is stored, but does not count yet. Votes for <bdi>{server}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts, and the game server can reward it.':
+    'Die Stimme von {player} ist gespeichert, zählt aber noch nicht. Die Stimmen für <bdi>{server}</bdi> sind gerade auffällig, daher prüft sie ein Betreiber dieses Verzeichnisses. Wird sie freigegeben, zählt sie, und der Spielserver kann sie belohnen.',
+  'An operator of this listing has excluded the vote of {player}.':
+    'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen.',
+  'The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.':
+    'Die Stimme von {player} zählt. <bdi>{server}</bdi> hat {votes} in diesem Monat.',
+  'The next try is {time}.': 'Der nächste Versuch ist {time}.',
+  'The game server does not take votes now. Your vote is kept and sent when it does.':
+    'Der Spielserver nimmt gerade keine Stimmen an. Deine Stimme wird aufbewahrt und gesendet, sobald er es tut.',
+  'Your vote is on its way to the game server.': 'Deine Stimme ist unterwegs zum Spielserver.',
+  waiting: 'wartet',
+  'being sent': 'wird gesendet',
+  'Your vote is being sent to the game server.': 'Deine Stimme wird gerade an den Spielserver gesendet.',
+  'sent, not confirmed': 'gesendet, nicht bestätigt',
+  'Your vote was sent. This game server does not confirm votes.':
+    'Deine Stimme wurde gesendet. Dieser Spielserver bestätigt Stimmen nicht.',
+  delivered: 'zugestellt',
+  'Your vote arrived at the game server.': 'Deine Stimme ist beim Spielserver angekommen.',
+  unconfirmed: 'unbestätigt',
+  'Your vote was sent, but the game server did not answer. The owner of the server can send it again.':
+    'Deine Stimme wurde gesendet, aber der Spielserver hat nicht geantwortet. Der Besitzer des Servers kann sie noch einmal senden.',
+  failed: 'fehlgeschlagen',
+  'Your vote counts here, but the game server did not take it. The owner of the server can send it again.':
+    'Deine Stimme zählt hier, aber der Spielserver hat sie nicht angenommen. Der Besitzer des Servers kann sie noch einmal senden.',
+  'not forwarded': 'nicht weitergeleitet',
+  'This vote was cast on another listing.': 'Diese Stimme wurde in einem anderen Verzeichnis abgegeben.',
+  quarantined: 'zurückgehalten',
+  'Your vote waits for a decision of an operator.':
+    'Deine Stimme wartet auf die Entscheidung eines Betreibers.',
+  excluded: 'ausgeschlossen',
+  'Your vote is not sent to the game server.': 'Deine Stimme wird nicht an den Spielserver gesendet.',
+  'This listing sends no votes to this server. Its plugin may ask the listing for your vote.':
+    'Dieses Verzeichnis sendet keine Stimmen an diesen Server. Sein Plugin kann das Verzeichnis nach deiner Stimme fragen.',
+  'The owner has switched off sending votes to the game server.':
+    'Der Besitzer hat das Senden von Stimmen an den Spielserver abgeschaltet.',
+  'Top voters': 'Fleißigste Wähler',
+  'Last month': 'Letzter Monat',
+  'No votes.': 'Keine Stimmen.',
+  'You have changed your reviews too often. Try again later.':
+    'Du hast deine Bewertungen zu oft geändert. Versuche es später noch einmal.',
+  'Enter the name of your player.': 'Gib den Namen deines Spielers ein.',
+  'Your vote may have been counted. Vote again: if it was counted, the page says so.':
+    'Deine Stimme wurde vielleicht gezählt. Stimme noch einmal ab: Wurde sie gezählt, sagt es die Seite.',
+  '«{username}» voted for this server on {time}. The next vote is possible on {next}.':
+    '„{username}“ hat am {time} für diesen Server abgestimmt. Die nächste Stimme ist am {next} möglich.',
+  'The owner of this server has switched off votes on this page. Vote as the owner describes.':
+    'Der Besitzer dieses Servers hat Stimmen auf dieser Seite abgeschaltet. Stimme so ab, wie er es beschreibt.',
+  'Votes on this page are switched off. Vote as the owner of the server describes.':
+    'Stimmen auf dieser Seite sind abgeschaltet. Stimme so ab, wie es der Besitzer des Servers beschreibt.',
+  'You have voted for this server as another player today. An account counts as one player.':
+    'Du hast heute schon als ein anderer Spieler für diesen Server abgestimmt. Ein Konto zählt als ein Spieler.',
+  'Your network has voted for this server as {players} today. Sign in to vote as one more.':
+    'Aus deinem Netz wurde heute schon als {players} für diesen Server abgestimmt. Melde dich an, um als ein weiterer abzustimmen.',
+  'not known yet': 'noch nicht bekannt',
+  unknown: 'unbekannt',
+  'Players on average, day by day: {numbers}': 'Spieler im Mittel, Tag für Tag: {numbers}',
+  '48 hours': '48 Stunden',
+  '30 days': '30 Tage',
+  'All time': 'Gesamte Zeit',
+  'Choose one of these.': 'Wähle einen dieser Werte.',
+  'Your favourites': 'Deine Favoriten',
+  'The form was incomplete.': 'Das Formular war unvollständig.',
+  'You changed your favourites too often. Wait a few minutes.':
+    'Du hast deine Favoriten zu oft geändert. Warte ein paar Minuten.',
+  'You have {most} favourites, the most possible. Remove one first.':
+    'Du hast {most} Favoriten, mehr geht nicht. Entferne zuerst einen.',
+  'not listed any more': 'nicht mehr gelistet',
+  Remove: 'Entfernen',
+  'a server that is not listed any more': 'ein Server, der nicht mehr gelistet ist',
+  'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.':
+    'Du hast noch keine Favoriten. Markiere Server mit einem Stern in der <a>Rangliste</a> oder auf ihren Seiten.',
+  'A server that was removed or hidden': 'Ein Server, der entfernt oder verborgen wurde',
+  'no votes on the page': 'keine Stimmen auf der Seite',
+  'Vote now': 'Jetzt abstimmen',
+  'for {server}': 'für {server}',
+  'After your first vote on a server’s page, this page shows when you may vote next.':
+    'Nach deiner ersten Stimme auf der Seite eines Servers zeigt diese Seite, wann du wieder abstimmen kannst.',
+  'The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.':
+    'Die Zeiten gelten für <bdi>{username}</bdi>, den Spielernamen deiner letzten Stimme auf der Seite eines Servers.',
+  'There is no such picture.': 'Dieses Bild gibt es nicht.',
+  'Remove from your favourites': 'Aus deinen Favoriten entfernen',
+  'Add to your favourites': 'Zu deinen Favoriten hinzufügen',
+  'Its players or votes are not real': 'Seine Spieler oder Stimmen sind nicht echt',
+  'Its name, text or pictures are offensive': 'Sein Name, Text oder seine Bilder sind anstößig',
+  'It cheats or harms players': 'Er betrügt oder schädigt Spieler',
+  'It uses another server’s name or address': 'Er nutzt den Namen oder die Adresse eines anderen Servers',
+  'Something else': 'Etwas anderes',
+  'Report {server}': '{server} melden',
+  'Thank you. The operators of this listing will look at it.':
+    'Danke. Die Betreiber dieses Verzeichnisses sehen es sich an.',
+  'Report <bdi>{server}</bdi>': '<bdi>{server}</bdi> melden',
+  'Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.':
+    'Nur die Betreiber dieses Verzeichnisses sehen deine Meldung. Sie sehen dein Konto, wenn du angemeldet bist, und nicht deine Netzwerkadresse.',
+  'What is wrong?': 'Was stimmt nicht?',
+  'What should we know?': 'Was sollen wir wissen?',
+  'Send report': 'Meldung senden',
+  'Back to the server': 'Zurück zum Server',
+  'Your network has sent too many reports. Try again later.':
+    'Aus deinem Netz kamen zu viele Meldungen. Versuche es später noch einmal.',
+  'Too many votes were started from your network. Try again in a minute, or sign in to vote.':
+    'Aus deinem Netz wurden zu viele Stimmen begonnen. Versuche es in einer Minute noch einmal, oder melde dich an, um abzustimmen.',
+  'This server has no such vote.': 'Dieser Server hat keine solche Stimme.',
+  Share: 'Teilen',
+  'The banner': 'Das Banner',
+  'The badge': 'Das Abzeichen',
+  'The images and the widget update automatically. Embed them on a website, in a forum or in a README:':
+    'Die Bilder und das Widget erneuern sich von selbst. Binde sie auf einer Website, in einem Forum oder in einer README ein:',
+  'Show embed code': 'Code zum Einbinden zeigen',
+  'Page address': 'Adresse der Seite',
+  'the page’s address': 'die Adresse der Seite',
+  'Banner, HTML': 'Banner, HTML',
+  'the banner as HTML': 'das Banner als HTML',
+  'Banner, Markdown': 'Banner, Markdown',
+  'the banner as Markdown': 'das Banner als Markdown',
+  'Banner, BBCode': 'Banner, BBCode',
+  'the banner as BBCode': 'das Banner als BBCode',
+  'Widget with a vote button, HTML': 'Widget mit Knopf zum Abstimmen, HTML',
+  'the widget as HTML': 'das Widget als HTML',
+  'Badge, Markdown': 'Abzeichen, Markdown',
+  'the badge as Markdown': 'das Abzeichen als Markdown',
+  'Badge, BBCode': 'Abzeichen, BBCode',
+  'the badge as BBCode': 'das Abzeichen als BBCode',
+} as const satisfies Record<string, string>;

@@ -1,0 +1,312 @@
+/** What a vote listener answered and what to do about it; the events of a vote. */
+export const OUTCOMES = {
+  'the vote': 'die Stimme',
+  'its schedule': 'ihren Zeitplan',
+  'the refused challenge': 'die abgelehnte Challenge',
+  'the released attempt': 'den freigegebenen Versuch',
+  'the resend': 'das erneute Senden',
+  'the release from quarantine': 'die Freigabe',
+  'the listener’s test': 'den Test des Listeners',
+  'the server’s return': 'die Rückkehr des Servers',
+  'the listener’s return': 'die Rückkehr des Listeners',
+  'the resume': 'das Fortsetzen',
+  'the changed settings': 'die geänderten Einstellungen',
+  '{cause}, found by the relay': '{cause}, gefunden vom Relay',
+  'the relay': 'das Relay',
+  accepted: 'angenommen',
+  'cast elsewhere': 'anderswo abgegeben',
+  'the player may vote again, by an operator': 'der Spieler darf wieder abstimmen, durch einen Betreiber',
+  'given up: not delivered in time': 'aufgegeben: nicht rechtzeitig zugestellt',
+  'removed from the queue: the listener was removed':
+    'aus der Warteschlange genommen: der Listener wurde entfernt',
+  'failed: the server was removed': 'fehlgeschlagen: der Server wurde entfernt',
+  'the acknowledgement came late': 'die Bestätigung kam spät',
+  'the acknowledgement of attempt {number} came late': 'die Bestätigung von Versuch {number} kam spät',
+  'resent by {by}': 'noch einmal gesendet durch {by}',
+  resent: 'noch einmal gesendet',
+  'it may arrive twice': 'sie kommt vielleicht zweimal an',
+  'quarantined: «{reason}»': 'zurückgehalten: „{reason}“',
+  'claimed by a plugin (token {token})': 'von einem Plugin abgeholt (Token {token})',
+  'released from quarantine by an operator': 'von einem Betreiber freigegeben',
+  'excluded by {by}: «{reason}»': 'ausgeschlossen durch {by}: „{reason}“',
+  'The host name of the listener does not resolve to an address.':
+    'Der Hostname des Listeners lässt sich nicht zu einer Adresse auflösen.',
+  'Check the spelling of the host and its DNS records, or set the listener to its IP address.':
+    'Prüfe die Schreibweise des Hosts und seine DNS-Einträge, oder stelle den Listener auf seine IP-Adresse.',
+  'Nothing answered at this address and port: mostly a firewall drops the connection.':
+    'Unter dieser Adresse und diesem Port antwortet nichts: Meist verwirft eine Firewall die Verbindung.',
+  'Open the port in the firewall and in the hosting panel, forward it in the router, and check the address.':
+    'Öffne den Port in der Firewall und im Panel deines Hosters, leite ihn im Router weiter, und prüfe die Adresse.',
+  'Something took the connection and says nothing, not even to a browser, a TLS client or a Minecraft client.':
+    'Etwas hat die Verbindung angenommen und sagt nichts, auch nicht zu einem Browser, einem TLS-Client oder einem Minecraft-Client.',
+  'Check that the port is the vote plugin’s and restart the game server; a plugin that hangs keeps its port open.':
+    'Prüfe, ob der Port der des Vote-Plugins ist, und starte den Spielserver neu; ein hängendes Plugin hält seinen Port offen.',
+  'A website answers here, not a vote listener.': 'Hier antwortet eine Website, kein Vote-Listener.',
+  'Set the port from the vote plugin’s configuration, usually 8192.':
+    'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192.',
+  'This is the port that players join on, not the one of the vote plugin.':
+    'Das ist der Port, über den Spieler beitreten, nicht der des Vote-Plugins.',
+  'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.':
+    'Hier spricht etwas TLS, was kein Votifier tut: eine Website oder ein Proxy mit Zertifikat.',
+  'Set the port from the vote plugin’s configuration, usually 8192, without a proxy in front of it.':
+    'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192, ohne Proxy davor.',
+  'A proxy in front of the listener speaks the PROXY protocol, which voting sites do not.':
+    'Ein Proxy vor dem Listener spricht das PROXY-Protokoll, das Vote-Seiten nicht sprechen.',
+  'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.':
+    'Schalte das PROXY-Protokoll für den Vote-Port ab (im Plugin, in HAProxy oder im DDoS-Schutz), oder stelle den Port dahinter ein.',
+  'Another service answers at this address and port.':
+    'Unter dieser Adresse und diesem Port antwortet ein anderer Dienst.',
+  'Read its reply to see which, and set the port of the vote plugin, usually 8192.':
+    'Lies in seiner Antwort, welcher, und stelle den Port des Vote-Plugins ein, meist 8192.',
+  'The text that is set as the token is not a valid token.':
+    'Der als Token eingestellte Text ist kein gültiges Token.',
+  'Copy the token from the vote plugin’s configuration once more and set the listener again with it.':
+    'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein.',
+  'The listener refused the signature: its token or secret is different.':
+    'Der Listener hat die Signatur abgelehnt: Sein Token oder Geheimnis ist ein anderes.',
+  'The listener takes no message of this length.': 'Der Listener nimmt keine Nachricht dieser Länge an.',
+  'Choose a shorter service name, or update the vote plugin: the test vote’s own name fits every game.':
+    'Wähle einen kürzeren Namen des Dienstes, oder aktualisiere das Vote-Plugin: Der Name der Teststimme passt zu jedem Spiel.',
+  'The answer of the listener is neither a success nor a known error.':
+    'Die Antwort des Listeners ist weder ein Erfolg noch ein bekannter Fehler.',
+  'Read its reply and look for the same words in the game server’s log; then update the vote plugin.':
+    'Lies seine Antwort und suche dieselben Worte im Log des Spielservers; aktualisiere dann das Vote-Plugin.',
+  'The listener’s greeting or its answer to the vote was not complete in time.':
+    'Die Begrüßung des Listeners oder seine Antwort auf die Stimme war nicht rechtzeitig vollständig.',
+  'Check the load of the game server and of its network, and its log for errors of the vote plugin.':
+    'Prüfe die Last des Spielservers und seines Netzes, und sein Log auf Fehler des Vote-Plugins.',
+  'There is nothing to do.': 'Es ist nichts zu tun.',
+  'The listener took the vote and said so.': 'Der Listener hat die Stimme angenommen und es gesagt.',
+  'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong.':
+    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Fehler geschlossen; viele Votifier-v1-Listener sagen nicht mehr, auch wenn der Schlüssel falsch ist.',
+  'If votes do not arrive in the game, compare the public key with the plugin’s own and see that the plugin takes v1, or change to Votifier v2, which can confirm.':
+    'Kommen Stimmen im Spiel nicht an, vergleiche den öffentlichen Schlüssel mit dem des Plugins und sieh nach, ob das Plugin v1 annimmt, oder wechsle zu Votifier v2, das bestätigen kann.',
+  'The listener’s host name has no address.': 'Der Hostname des Listeners hat keine Adresse.',
+  'The name servers of the listener’s host gave no answer in time.':
+    'Die Nameserver des Hosts gaben nicht rechtzeitig Antwort.',
+  'Check that the domain’s name servers work, or set the listener to its IP address.':
+    'Prüfe, ob die Nameserver der Domain funktionieren, oder stelle den Listener auf seine IP-Adresse.',
+  'The machine answers, but nothing listens on this port.':
+    'Die Maschine antwortet, aber an diesem Port lauscht nichts.',
+  'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.':
+    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft und ob der Port der aus der Konfiguration des Plugins ist (meist 8192), nicht der des Spiels.',
+  'A firewall rejects connections to the listener’s port.':
+    'Eine Firewall weist Verbindungen zum Port des Listeners ab.',
+  'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.':
+    'Erlaube den Port des Listeners in der Firewall der Maschine und im Panel deines Hosters, und prüfe die Adresse.',
+  'There is no way through the network to the listener’s address.':
+    'Durch das Netz führt kein Weg zur Adresse des Listeners.',
+  'Check the address, that the machine is running, and that its network can be reached from the internet.':
+    'Prüfe die Adresse, ob die Maschine läuft und ob ihr Netz aus dem Internet erreichbar ist.',
+  'Nothing answered at the listener’s address and port; mostly a firewall drops the connection.':
+    'Unter der Adresse und dem Port des Listeners antwortet nichts; meist verwirft eine Firewall die Verbindung.',
+  'Open the listener’s port in the firewall and in the hosting panel, forward it in the router, and check the address.':
+    'Öffne den Port des Listeners in der Firewall und im Panel deines Hosters, leite ihn im Router weiter, und prüfe die Adresse.',
+  'Something took the connection and then said nothing; a Votifier listener speaks first.':
+    'Etwas hat die Verbindung angenommen und dann nichts gesagt; ein Votifier-Listener spricht zuerst.',
+  'Check that the port is the vote plugin’s, not the game’s, and that no proxy or DDoS filter is in front of it.':
+    'Prüfe, ob der Port der des Vote-Plugins ist, nicht der des Spiels, und ob kein Proxy oder DDoS-Filter davor ist.',
+  'The connection was closed before the listener greeted.':
+    'Die Verbindung wurde geschlossen, bevor der Listener grüßte.',
+  'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.':
+    'Prüfe das Log des Spielservers und ob kein Proxy, DDoS-Filter oder Adresslimit Verbindungen zum Vote-Port beendet.',
+  'The listener greeted and then closed the connection before the vote was sent.':
+    'Der Listener hat gegrüßt und dann die Verbindung geschlossen, bevor die Stimme gesendet war.',
+  'Look for an error of the vote plugin in the game server’s log.':
+    'Suche im Log des Spielservers nach einem Fehler des Vote-Plugins.',
+  'The listener’s greeting began, but did not end in time.':
+    'Die Begrüßung des Listeners begann, endete aber nicht rechtzeitig.',
+  'Check the load of the game server and of its network.':
+    'Prüfe die Last des Spielservers und seines Netzes.',
+  'The listener answered with an error of its own.': 'Der Listener hat mit einem eigenen Fehler geantwortet.',
+  'Look for the listener’s words in the game server’s log: mostly the vote plugin, or one that takes its votes, has failed.':
+    'Suche die Worte des Listeners im Log des Spielservers: Meist ist das Vote-Plugin gescheitert, oder eines, das seine Stimmen nimmt.',
+  'The listener did not accept the answer to its own challenge.':
+    'Der Listener hat die Antwort auf seine eigene Challenge nicht angenommen.',
+  'Check that no proxy mixes up the connections to the vote port; update the vote plugin if the error continues.':
+    'Prüfe, ob kein Proxy die Verbindungen zum Vote-Port vertauscht; aktualisiere das Vote-Plugin, wenn der Fehler bleibt.',
+  'The listener answered that it cannot take votes now (HTTP 5xx, 429 or 408); the vote may have arrived all the same.':
+    'Der Listener hat geantwortet, dass er jetzt keine Stimmen annehmen kann (HTTP 5xx, 429 oder 408); die Stimme ist vielleicht trotzdem angekommen.',
+  'Look into the log of the website or application that takes the votes.':
+    'Sieh in das Log der Website oder Anwendung, die die Stimmen annimmt.',
+  'The website answered the challenge that it cannot take votes now (HTTP 5xx, 429 or 408); no vote was posted.':
+    'Die Website hat auf die Challenge geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx, 429 oder 408); es wurde keine Stimme gesendet.',
+  'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Antwort geschlossen, wie es manche bei einem falschen Token tun; sie ist vielleicht trotzdem angekommen.',
+  'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, look into the game server’s log.':
+    'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; ist es richtig, sieh in das Log des Spielservers.',
+  'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und die Verbindung brach ab, bevor eine Antwort kam; die Stimme ist also vielleicht angekommen.',
+  'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.':
+    'Prüfe, ob der Spielserver in diesem Moment nicht stoppte und ob kein Proxy oder Filter Verbindungen zum Vote-Port kappt.',
+  'The vote was sent, and no answer came in time, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und es kam nicht rechtzeitig eine Antwort; die Stimme ist also vielleicht angekommen.',
+  'Look for an error of the vote plugin in the game server’s log, and check the server’s load.':
+    'Suche im Log des Spielservers nach einem Fehler des Vote-Plugins, und prüfe die Last des Servers.',
+  'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und die Antwort ist keine Votifier-Antwort; die Stimme ist also vielleicht angekommen.',
+  'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.':
+    'Prüfe, ob der Port der des Vote-Plugins ist und ob kein Proxy an seiner Stelle antwortet; aktualisiere dann das Vote-Plugin.',
+  'Tallyport lost the process that was sending this vote, so the vote may have arrived.':
+    'Tallyport hat den Prozess verloren, der diese Stimme sendete; die Stimme ist also vielleicht angekommen.',
+  'There is nothing to do: the vote is retried automatically.':
+    'Es ist nichts zu tun: Die Stimme wird von selbst noch einmal versucht.',
+  'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.':
+    'Tallyport wurde beendet, während es auf die Antwort des Listeners wartete; die Stimme ist also vielleicht angekommen.',
+  'The listener refused the signature: its token is different.':
+    'Der Listener hat die Signatur abgelehnt: Sein Token ist ein anderes.',
+  'The listener has no token for our service name.':
+    'Der Listener hat kein Token für unseren Namen des Dienstes.',
+  'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.':
+    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Namen des Dienstes oder für „default“ hinzu, und stelle es hier ein.',
+  'The listener could not decrypt the vote: its key is different.':
+    'Der Listener konnte die Stimme nicht entschlüsseln: Sein Schlüssel ist ein anderer.',
+  'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.':
+    'Kopiere den öffentlichen Schlüssel noch einmal aus dem Ordner des Vote-Plugins (rsa/public.key), und stelle den Listener damit neu ein.',
+  'Something other than a Votifier listener answers at this address and port.':
+    'Unter dieser Adresse und diesem Port antwortet etwas anderes als ein Votifier-Listener.',
+  'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.':
+    'Stelle den Port des Vote-Plugins ein (meist 8192), nicht den des Spiels oder einer Website, und lass keinen Proxy vor dem Listener sprechen.',
+  'The listener speaks Votifier v1 only, and a v2 token is set.':
+    'Der Listener spricht nur Votifier v1, und ein v2-Token ist eingestellt.',
+  'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.':
+    'Stelle den Listener als Votifier v1 mit seinem öffentlichen Schlüssel ein, oder installiere NuVotifier, das v2 spricht.',
+  'The listener takes Votifier v2 only, and a v1 public key is set.':
+    'Der Listener nimmt nur Votifier v2 an, und ein öffentlicher Schlüssel für v1 ist eingestellt.',
+  'Set the listener as Votifier v2 with the token in the plugin’s configuration.':
+    'Stelle den Listener als Votifier v2 mit dem Token aus der Konfiguration des Plugins ein.',
+  'The listener’s host resolves to an address that is not public.':
+    'Der Host des Listeners führt zu einer Adresse, die nicht öffentlich ist.',
+  'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.':
+    'Nimm die öffentliche Adresse des Servers; für einen Listener im eigenen Netz trägt der Betreiber dessen Bereich in ALLOWED_PRIVATE_RANGES ein.',
+  'Something that does not speak HTTP answers at this address and port.':
+    'Unter dieser Adresse und diesem Port antwortet etwas, das kein HTTP spricht.',
+  'Check the port in the URL: it is the website’s, not the game’s and not Votifier’s.':
+    'Prüfe den Port in der URL: Es ist der der Website, nicht der des Spiels und nicht der von Votifier.',
+  'The URL begins with https://, and what answers there does not speak TLS 1.2 or newer.':
+    'Die URL beginnt mit https://, und was dort antwortet, spricht kein TLS 1.2 oder neuer.',
+  'Check the port in the URL, or enable HTTPS at the website.':
+    'Prüfe den Port in der URL, oder schalte HTTPS bei der Website ein.',
+  'The certificate of the website is not valid for its name, has expired, or is not signed by a trusted authority.':
+    'Das Zertifikat der Website gilt nicht für ihren Namen, ist abgelaufen oder nicht von einer vertrauten Stelle signiert.',
+  'Renew or complete the certificate, with the intermediate ones; a self-signed one is not accepted.':
+    'Erneuere oder vervollständige das Zertifikat samt Zwischenzertifikaten; ein selbst signiertes gilt nicht.',
+  'The URL answers with a redirect, and votes do not follow redirects.':
+    'Die URL antwortet mit einer Weiterleitung, und Stimmen folgen keinen Weiterleitungen.',
+  'Set the listener to the URL where the redirect leads; mostly https:// or www. is missing.':
+    'Stelle den Listener auf die URL, zu der die Weiterleitung führt; meist fehlt https:// oder www.',
+  'The website refuses the request (HTTP 401 or 403): it does not accept our signature, or a filter blocks it.':
+    'Die Website lehnt die Anfrage ab (HTTP 401 oder 403): Sie nimmt unsere Signatur nicht an, oder ein Filter sperrt sie.',
+  'Compare the secret there with the listener’s, make a new one if in doubt, and let the filter pass this URL.':
+    'Vergleiche das Geheimnis dort mit dem des Listeners, erzeuge im Zweifel ein neues, und lass den Filter diese URL durch.',
+  'There is nothing at this URL (HTTP 404 or 410).': 'Unter dieser URL gibt es nichts (HTTP 404 oder 410).',
+  'Check the path of the URL, and that the application which takes the votes is installed there.':
+    'Prüfe den Pfad der URL und ob die Anwendung, die die Stimmen annimmt, dort installiert ist.',
+  'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.':
+    'Die Website hat eine signierte Challenge beantwortet, ohne sie zu wiederholen, und will vielleicht keine Stimmen; es wurde keine gesendet.',
+  'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote and resume the listener.':
+    'Beantworte eine Nachricht vom Typ listener.challenge mit ihrer Challenge, wie es die Dokumentation des HTTP-Listeners zeigt; sende dann eine Teststimme und setze den Listener fort.',
+  'The listener refused several votes in a row, one by one.':
+    'Der Listener hat mehrere Stimmen nacheinander abgelehnt.',
+  'Read the reason in the timelines of these votes, correct it, and resume the listener.':
+    'Lies den Grund in den Verläufen dieser Stimmen, behebe ihn, und setze den Listener fort.',
+  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong token; other votes wait.':
+    'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie bei einem falschen Token; andere Stimmen warten.',
+  'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.':
+    'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; ist es richtig, setze den Listener fort.',
+  'The listener takes no player name of this length.':
+    'Der Listener nimmt keinen Spielernamen dieser Länge an.',
+  'Other votes are not affected; this player’s name does not fit the game.':
+    'Andere Stimmen sind nicht betroffen; der Name dieses Spielers passt nicht zum Spiel.',
+  'The vote does not fit into one message of this protocol.':
+    'Die Stimme passt nicht in eine Nachricht dieses Protokolls.',
+  'Choose a shorter service name, or Votifier v2, which takes longer messages than v1.':
+    'Wähle einen kürzeren Namen des Dienstes, oder Votifier v2, das längere Nachrichten annimmt als v1.',
+  'The listener refused this vote, though it takes others.':
+    'Der Listener hat diese Stimme abgelehnt, obwohl er andere annimmt.',
+  'Read the listener’s message, correct what it names, and resend the vote.':
+    'Lies die Nachricht des Listeners, behebe, was sie nennt, und sende die Stimme noch einmal.',
+  'Tallyport was stopped before it sent the vote.': 'Tallyport wurde beendet, bevor es die Stimme sendete.',
+  'Tallyport opens only so many connections a minute to an address that has not acknowledged a vote yet, and for one account.':
+    'Tallyport öffnet nur eine begrenzte Zahl von Verbindungen je Minute zu einer Adresse, die noch keine Stimme bestätigt hat, und für ein Konto.',
+  'There is nothing to do: the vote is sent automatically within a minute or two, and a listener that acknowledges is no longer limited.':
+    'Es ist nichts zu tun: Die Stimme wird von selbst in ein, zwei Minuten gesendet, und ein Listener, der bestätigt, ist nicht mehr begrenzt.',
+  'Tallyport itself failed before it sent the vote.':
+    'Tallyport selbst ist gescheitert, bevor es die Stimme sendete.',
+  'There is nothing to do for the owner: the vote is retried automatically, and the operator finds the error in the log.':
+    'Für den Besitzer ist nichts zu tun: Die Stimme wird von selbst noch einmal versucht, und der Betreiber findet den Fehler im Log.',
+  'Its owner paused it.': 'Der Besitzer hat ihn angehalten.',
+  'Resume it to receive votes again: waiting votes are sent then.':
+    'Setze ihn fort, um wieder Stimmen zu bekommen: Wartende Stimmen werden dann gesendet.',
+  'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen, wie es manche tun, wenn sie eine Stimme nicht entschlüsseln können; sie ist vielleicht trotzdem angekommen.',
+  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.':
+    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, suche im Log des Spielservers nach einem Fehler des Vote-Plugins.',
+  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key; other votes wait.':
+    'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie bei einem falschen öffentlichen Schlüssel; andere Stimmen warten.',
+  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, resume the listener.':
+    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, setze den Listener fort.',
+  'The host in the URL does not resolve to an address.':
+    'Der Host in der URL lässt sich nicht zu einer Adresse auflösen.',
+  'Check the spelling of the host in the URL and its DNS records.':
+    'Prüfe die Schreibweise des Hosts in der URL und seine DNS-Einträge.',
+  'The name servers of the host in the URL gave no answer in time.':
+    'Die Nameserver des Hosts in der URL gaben nicht rechtzeitig Antwort.',
+  'Check that the domain’s name servers work.': 'Prüfe, ob die Nameserver der Domain funktionieren.',
+  'The host in the URL resolves to an address that is not public.':
+    'Der Host in der URL führt zu einer Adresse, die nicht öffentlich ist.',
+  'Use a public address of the website; for one in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.':
+    'Nimm eine öffentliche Adresse der Website; für eine im eigenen Netz trägt der Betreiber deren Bereich in ALLOWED_PRIVATE_RANGES ein.',
+  'The machine answers, but nothing listens on the port in the URL.':
+    'Die Maschine antwortet, aber am Port in der URL lauscht nichts.',
+  'Check that the website runs, and that it listens on the port in the URL.':
+    'Prüfe, ob die Website läuft und am Port in der URL lauscht.',
+  'A firewall rejects connections to the port in the URL.':
+    'Eine Firewall weist Verbindungen zum Port in der URL ab.',
+  'Allow the port in the website’s firewall and at its hosting provider, and check the host in the URL.':
+    'Erlaube den Port in der Firewall der Website und bei ihrem Hoster, und prüfe den Host in der URL.',
+  'There is no way through the network to the website’s address.':
+    'Durch das Netz führt kein Weg zur Adresse der Website.',
+  'Check the host in the URL, that the machine is running, and that its network can be reached from the internet.':
+    'Prüfe den Host in der URL, ob die Maschine läuft und ob ihr Netz aus dem Internet erreichbar ist.',
+  'Nothing answered at the website’s address and port; mostly a firewall drops the connection.':
+    'Unter der Adresse und dem Port der Website antwortet nichts; meist verwirft eine Firewall die Verbindung.',
+  'Open the port in the website’s firewall and at its hosting provider, and check host and port in the URL.':
+    'Öffne den Port in der Firewall der Website und bei ihrem Hoster, und prüfe Host und Port in der URL.',
+  'The website took the connection and did not finish the TLS handshake in time.':
+    'Die Website hat die Verbindung angenommen und den TLS-Handshake nicht rechtzeitig beendet.',
+  'Check that the port in the URL speaks https, and the load of the website.':
+    'Prüfe, ob der Port in der URL https spricht, und die Last der Website.',
+  'The connection was closed before the vote was sent, in the TLS handshake or before it.':
+    'Die Verbindung wurde geschlossen, bevor die Stimme gesendet war, im TLS-Handshake oder davor.',
+  'Check that the port in the URL speaks https, and that no filter before the website ends the connection.':
+    'Prüfe, ob der Port in der URL https spricht und ob kein Filter vor der Website die Verbindung beendet.',
+  'The website closed the connection before the vote was sent.':
+    'Die Website hat die Verbindung geschlossen, bevor die Stimme gesendet war.',
+  'Look into the website’s log, and check that no filter or address limit before it ends the connection.':
+    'Sieh in das Log der Website, und prüfe, ob kein Filter oder Adresslimit davor die Verbindung beendet.',
+  'The website took the challenge and did not answer it in time; no vote was posted.':
+    'Die Website hat die Challenge angenommen und nicht rechtzeitig beantwortet; es wurde keine Stimme gesendet.',
+  'Let the website answer a challenge at once, and check its load.':
+    'Lass die Website eine Challenge sofort beantworten, und prüfe ihre Last.',
+  'The vote was posted, and the website closed the connection without an answer, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und die Website hat die Verbindung ohne Antwort geschlossen; die Stimme ist also vielleicht angekommen.',
+  'Look for an error in the log of the website or application that takes the votes.':
+    'Suche im Log der Website oder Anwendung, die die Stimmen annimmt, nach einem Fehler.',
+  'The vote was posted, and the connection broke before an answer came, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und die Verbindung brach ab, bevor eine Antwort kam; die Stimme ist also vielleicht angekommen.',
+  'Check that the website did not stop at that moment, and that no proxy before it cuts connections.':
+    'Prüfe, ob die Website in diesem Moment nicht stoppte und ob kein Proxy davor Verbindungen kappt.',
+  'The vote was posted, and no answer came in time, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und es kam nicht rechtzeitig eine Antwort; die Stimme ist also vielleicht angekommen.',
+  'Let the website answer before it does what a vote causes, and check its load.':
+    'Lass die Website antworten, bevor sie tut, was eine Stimme auslöst, und prüfe ihre Last.',
+  'The vote was posted, and what came back is not an HTTP answer, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und was zurückkam, ist keine HTTP-Antwort; die Stimme ist also vielleicht angekommen.',
+  'Check that the port in the URL is the website’s, and that no proxy answers in its place.':
+    'Prüfe, ob der Port in der URL der der Website ist und ob kein Proxy an ihrer Stelle antwortet.',
+  'The website has taken no vote with its current settings, and gave no answer to the last one; other votes wait.':
+    'Die Website hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet; andere Stimmen warten.',
+  'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.':
+    'Sieh in das Log der Website, vergleiche das Geheimnis dort mit dem des Listeners, und setze den Listener fort, wenn das behoben ist.',
+} as const satisfies Record<string, string>;

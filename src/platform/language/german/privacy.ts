@@ -1,0 +1,167 @@
+/** The privacy page and the personal data that it lists. */
+export const PRIVACY = {
+  'What {listing} stores about you, why, and for how long.':
+    'Was {listing} über dich speichert, warum und wie lange.',
+  'In short': 'In Kürze',
+  'If you only look at pages, you get no cookie unless you choose a language, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.':
+    'Siehst du dir nur Seiten an, bekommst du kein Cookie, außer du wählst eine Sprache, und nichts wird von anderen Websites geladen. Es gibt keine Werbung und keine Auswertung der Besucher.',
+  'A vote is stored with the player name that you enter. Your IP address is not stored with it, and the voted server does not get it.':
+    'Eine Stimme wird mit dem Spielernamen gespeichert, den du eingibst. Deine IP-Adresse wird nicht dazu gespeichert, und der gewählte Server bekommt sie nicht.',
+  'Signed-in users download their data and delete their account on the page <a>Account</a>.':
+    'Angemeldete Nutzer laden ihre Daten auf der Seite <a>Konto</a> herunter und löschen dort ihr Konto.',
+  'The operator of {name} can remove a player name from all votes and reviews.':
+    'Der Betreiber von {name} kann einen Spielernamen aus allen Stimmen und Bewertungen entfernen.',
+  'What is stored, why, and for how long': 'Was gespeichert wird, warum und wie lange',
+  'Who else gets data': 'Wer sonst Daten bekommt',
+  Cookies: 'Cookies',
+  'Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.':
+    'Cookies werden gesetzt, wenn du dich anmeldest: eines hält dich angemeldet, und eines erkennt deinen Browser ({duration} lang), damit falsche Passwörter, die andere eingeben, dich nicht aussperren. Beide sind für die Anmeldung nötig. Ein drittes merkt sich ein Jahr lang die Sprache, die du wählst.',
+  'Logs and backups': 'Logs und Sicherungen',
+  'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.':
+    'Das Log des Servers hat eine Zeile für jede abgelehnte Anmeldung und jeden benutzten Link für ein Passwort, mit der IP-Adresse. Der Betreiber entscheidet, wie lange Logs und Sicherungen aufbewahrt werden. Sie können enthalten, was sonst nicht mehr gespeichert ist.',
+  'Stored personal data': 'Gespeicherte persönliche Daten',
+  What: 'Was',
+  Data: 'Daten',
+  Why: 'Warum',
+  'How long': 'Wie lange',
+  'Everybody sees reviews with their player name, and the names of a server’s top voters.':
+    'Alle sehen Bewertungen mit ihrem Spielernamen und die Namen der fleißigsten Wähler eines Servers.',
+  'The owner and the members of a server see who voted for it and when. Their vote listener gets the player name and the time of each vote, never your IP address.':
+    'Der Besitzer und die Mitglieder eines Servers sehen, wer wann für ihn abgestimmt hat. Ihr Vote-Listener bekommt Spielernamen und Zeit jeder Stimme, nie deine IP-Adresse.',
+  'Operators of {name} see all votes, reviews, users and the audit log.':
+    'Betreiber von {name} sehen alle Stimmen, Bewertungen, Nutzer und das Protokoll.',
+  'The mail server that the operator uses gets your e-mail address and the mails to you.':
+    'Der Mailserver, den der Betreiber nutzt, bekommt deine E-Mail-Adresse und die Mails an dich.',
+  'If you sign in with Discord, Discord learns that you do, and tells {name} your name, your e-mail address and the address of your picture there. {name} stores no access to your Discord account.':
+    'Meldest du dich mit Discord an, erfährt Discord davon und teilt {name} deinen Namen, deine E-Mail-Adresse und die Adresse deines Bildes dort mit. {name} speichert keinen Zugang zu deinem Discord-Konto.',
+  'until the account is deleted, {time} after you ask for it':
+    'bis das Konto gelöscht ist (nach deiner Bitte: {time})',
+  Accounts: 'Konten',
+  'Name, e-mail address, role, settings, times; the address of a Discord picture; the reason of a suspension':
+    'Name, E-Mail-Adresse, Rolle, Einstellungen, Zeiten; die Adresse eines Discord-Bildes; der Grund einer Sperre',
+  'To sign in, manage servers and write reviews':
+    'Um dich anzumelden, Server zu verwalten und Bewertungen zu schreiben',
+  'Ways to sign in': 'Wege der Anmeldung',
+  'A password as a scrypt hash, or the id of a Discord account':
+    'Ein Passwort als scrypt-Hash oder die Id eines Discord-Kontos',
+  'To sign in': 'Um dich anzumelden',
+  'Second factors': 'Zweite Faktoren',
+  'The key of an authenticator app and backup codes, encrypted':
+    'Der Schlüssel einer Authenticator-App und Ersatzcodes, verschlüsselt',
+  'until you switch the second factor off or the account is deleted':
+    'bis du den zweiten Faktor abschaltest oder das Konto gelöscht ist',
+  'IP address, browser, times of sign-in and last use':
+    'IP-Adresse, Browser, Zeiten der Anmeldung und letzten Nutzung',
+  'To keep you signed in, and to show you where you are':
+    'Um dich angemeldet zu halten und dir zu zeigen, wo du angemeldet bist',
+  '{time} after the last use, or until you sign out':
+    '{time} nach der letzten Nutzung oder bis du dich abmeldest',
+  'Links by mail': 'Links in Mails',
+  'E-mail address or account, and a hash of the link': 'E-Mail-Adresse oder Konto und ein Hash des Links',
+  'To confirm an address or to set a password': 'Um eine Adresse zu bestätigen oder ein Passwort zu setzen',
+  'Changes of an e-mail address': 'Änderungen einer E-Mail-Adresse',
+  'The present and the new address': 'Die jetzige und die neue Adresse',
+  'To confirm the change at both addresses': 'Um die Änderung an beiden Adressen zu bestätigen',
+  'until the change is done, at most {time} without a confirmation':
+    'bis die Änderung fertig ist, ohne Bestätigung höchstens {time}',
+  'Requests to delete an account': 'Bitten, ein Konto zu löschen',
+  'Account, e-mail address, times': 'Konto, E-Mail-Adresse, Zeiten',
+  'To delete the account after a delay, in which you can cancel it':
+    'Um das Konto nach einer Frist zu löschen, in der du es abbrechen kannst',
+  'Player name, server, time, how the vote was cast and delivered, and who sent it again':
+    'Spielername, Server, Zeit, wie die Stimme abgegeben und zugestellt wurde und wer sie noch einmal sendete',
+  'To allow one vote in 24 hours, to deliver votes to the server, to count them and to list the top voters':
+    'Um eine Stimme in 24 Stunden zu erlauben, Stimmen an den Server zuzustellen, sie zu zählen und die fleißigsten Wähler zu zeigen',
+  'The vote without a limit.': 'Die Stimme ohne Grenze.',
+  'The player name without a limit; the operator removes it if you ask.':
+    'Der Spielername ohne Grenze; der Betreiber entfernt ihn, wenn du darum bittest.',
+  'The player name for {time}.': 'Der Spielername: {time}.',
+  'Details of the delivery for {time}': 'Einzelheiten der Zustellung: {time}',
+  'Repeated calls': 'Wiederholte Aufrufe',
+  'Player name and answer of a vote that another website or a plugin cast':
+    'Spielername und Antwort einer Stimme, die eine andere Website oder ein Plugin abgegeben hat',
+  'To count a vote once if the call is repeated':
+    'Um eine Stimme einmal zu zählen, wenn der Aufruf wiederholt wird',
+  'Origins of votes on this site': 'Herkunft der Stimmen auf dieser Website',
+  'Keyed hashes of the network (not the single IP address) or of the account, and of the player names; no plain addresses':
+    'Hashes mit Schlüssel vom Netz (nicht von der einzelnen IP-Adresse) oder vom Konto und von den Spielernamen; keine lesbaren Adressen',
+  'To limit how many players of one network vote, and to find votes by machines':
+    'Um zu begrenzen, als wie viele Spieler ein Netz abstimmt, und um Stimmen von Maschinen zu finden',
+  'Excluded votes': 'Ausgeschlossene Stimmen',
+  'The e-mail address of the operator who decided, and the reason':
+    'Die E-Mail-Adresse des Betreibers, der entschieden hat, und der Grund',
+  'To show who took votes out of the counts': 'Um zu zeigen, wer Stimmen aus den Zahlen genommen hat',
+  'The decision without a limit': 'Die Entscheidung ohne Grenze',
+  'Player name, rating, text, times, the account; the e-mail addresses of who approved or answered it, which are not public':
+    'Spielername, Sterne, Text, Zeiten, das Konto; die E-Mail-Adressen derer, die sie freigaben oder beantworteten; sie sind nicht öffentlich',
+  'To show them on the page of the server after a check':
+    'Um sie nach einer Prüfung auf der Seite des Servers zu zeigen',
+  'Until the author deletes the review or the account':
+    'Bis der Verfasser die Bewertung oder das Konto löscht',
+  'Your favourite servers, and the player name that you last voted with while signed in':
+    'Deine Favoriten und der Spielername, mit dem du angemeldet zuletzt abgestimmt hast',
+  'To show your favourites and to fill in the vote form':
+    'Um deine Favoriten zu zeigen und das Abstimmformular auszufüllen',
+  'Reports about servers': 'Meldungen über Server',
+  'Reason and text; the account of a signed-in sender until it is deleted; the operator who closed the report':
+    'Grund und Text; das Konto eines angemeldeten Absenders, bis es gelöscht ist; der Betreiber, der die Meldung schloss',
+  'To check listed servers': 'Um gelistete Server zu prüfen',
+  'until {time} after an operator closed the report': 'nach dem Schließen durch einen Betreiber noch {time}',
+  'Name, host name or IP address, texts and pictures, owner, members, e-mail addresses of invited members':
+    'Name, Hostname oder IP-Adresse, Texte und Bilder, Besitzer, Mitglieder, E-Mail-Adressen eingeladener Mitglieder',
+  'To list the server and to let its owner and members manage it':
+    'Um den Server zu listen und ihn Besitzer und Mitglieder verwalten zu lassen',
+  'While the server is listed. A removed server is not shown, but its record stays, so that its address on this site is never given to another one':
+    'Solange der Server gelistet ist. Ein entfernter Server wird nicht gezeigt, aber sein Datensatz bleibt, damit seine Adresse auf dieser Website nie ein anderer bekommt',
+  'Servers without proof of ownership': 'Server ohne Nachweis des Besitzes',
+  'Account, name, host name or IP address of the server, results of checks':
+    'Konto, Name, Hostname oder IP-Adresse des Servers, Ergebnisse von Prüfungen',
+  'To prove the ownership before the server is listed':
+    'Um den Besitz nachzuweisen, bevor der Server gelistet wird',
+  'Access keys of servers': 'Zugangsschlüssel von Servern',
+  'Name, a hash of the key, time of the last use': 'Name, ein Hash des Schlüssels, Zeit der letzten Nutzung',
+  'To let plugins and websites of the owner cast and read votes':
+    'Um Plugins und Websites des Besitzers Stimmen abgeben und lesen zu lassen',
+  'as long as the record of the server': 'solange wie der Datensatz des Servers',
+  'Vote listeners': 'Vote-Listener',
+  'Address and encrypted key of the owner’s vote listener, and its last errors':
+    'Adresse und verschlüsselter Schlüssel des Vote-Listeners und seine letzten Fehler',
+  'To deliver votes to the server': 'Um Stimmen an den Server zuzustellen',
+  'until the owner removes it, else as long as the record of the server':
+    'bis der Besitzer ihn entfernt, sonst solange wie der Datensatz des Servers',
+  'Audit log': 'Protokoll',
+  'E-mail addresses of who changed what and whom it concerned, the player whose waiting time was ended, and what changed':
+    'E-Mail-Adressen derer, die etwas änderten und die es betraf, der Spieler, dessen Wartezeit beendet wurde, und was sich änderte',
+  'To find out who changed something, and to investigate misuse':
+    'Um herauszufinden, wer etwas geändert hat, und Missbrauch zu untersuchen',
+  'The entry without a limit; the name of a player in it as long as in a vote':
+    'Der Eintrag ohne Grenze; der Name eines Spielers darin so lange wie in einer Stimme',
+  'Mails to users': 'Mails an Nutzer',
+  'E-mail address, subject and, until it was sent, the encrypted text':
+    'E-Mail-Adresse, Betreff und, bis sie gesendet ist, der verschlüsselte Text',
+  'To send links, warnings and notifications': 'Um Links, Warnungen und Benachrichtigungen zu senden',
+  Limits: 'Begrenzungen',
+  'IP addresses or networks, accounts, hashes of e-mail addresses, and how often each did something':
+    'IP-Adressen oder Netze, Konten, Hashes von E-Mail-Adressen und wie oft von ihnen etwas kam',
+  'To stop guessing of passwords, floods and misuse':
+    'Um das Raten von Passwörtern, Fluten und Missbrauch zu stoppen',
+  'at most {time}': 'höchstens {time}',
+  'Limits of checks': 'Begrenzungen von Prüfungen',
+  'Accounts that asked for a check of a server or a listener, and when':
+    'Konten, die eine Prüfung eines Servers oder Listeners verlangten, und wann',
+  'To limit the connections that one account causes':
+    'Um die Verbindungen zu begrenzen, die ein Konto verursacht',
+  'a minute': 'eine Minute',
+  'E-mail addresses in it as long': 'E-Mail-Adressen darin ebenso',
+  'E-mail addresses in it at most {time} after that time': 'E-Mail-Adressen darin danach höchstens {time}',
+  '{count, plural, one {one day} other {# days}}': '{count, plural, one {1 Tag} other {# Tage}}',
+  '{count, plural, one {one month} other {# months}}': '{count, plural, one {1 Monat} other {# Monate}}',
+  'We do not check {game} servers: {reason}. The status comes from the server’s own reports.':
+    'Server von {game} prüfen wir nicht: {reason}. Der Status kommt aus den eigenen Meldungen des Servers.',
+  'their status comes from a service on the internet, not from the server itself':
+    'ihr Status kommt von einem Dienst im Internet, nicht vom Server selbst',
+  'they answer only to a password or key of their owner':
+    'sie antworten nur auf ein Passwort oder einen Schlüssel des Besitzers',
+  Announcement: 'Ankündigung',
+  Warning: 'Warnung',
+} as const satisfies Record<string, string>;

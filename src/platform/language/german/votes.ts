@@ -1,0 +1,157 @@
+/** The owner's votes, their timelines and sending them again. */
+export const VOTES = {
+  Player: 'Spieler',
+  'From (UTC day)': 'Ab (UTC-Tag)',
+  To: 'Bis',
+  'Show all': 'Alle zeigen',
+  imported: 'importiert',
+  'no vote listener at that time': 'damals kein Vote-Listener',
+  'attempt {number}': 'Versuch {number}',
+  'the listener closed without an answer': 'der Listener hat ohne Antwort geschlossen',
+  'confirmed after a manual resend': 'nach erneutem Senden bestätigt',
+  'on the {number, selectordinal, one {#st} two {#nd} few {#rd} other {#th}} attempt':
+    'beim {number}. Versuch',
+  'after {duration}': 'nach {duration}',
+  'sent {times}, no answer; may have arrived': '{times} gesendet, keine Antwort; vielleicht angekommen',
+  'expired before it could be delivered': 'abgelaufen, bevor sie zugestellt werden konnte',
+  'for the listener to be resumed': 'bis der Listener fortgesetzt wird',
+  'for the listener; next test {time}': 'auf den Listener; nächster Test {time}',
+  'rate-limited; sent {time}': 'gedrosselt; wird {time} gesendet',
+  'for the next attempt, {time}': 'auf den nächsten Versuch, {time}',
+  'the listener was removed': 'der Listener wurde entfernt',
+  'in the queue': 'in der Warteschlange',
+  'Votes queued again.': 'Stimmen wieder eingereiht.',
+  'Nothing to send. The votes are already queued.': 'Nichts zu senden. Die Stimmen sind schon eingereiht.',
+  'No vote listener.': 'Kein Vote-Listener.',
+  'Open vote listener': 'Vote-Listener öffnen',
+  'Set up the vote listener': 'Vote-Listener einrichten',
+  'Votes, newest first': 'Stimmen, neueste zuerst',
+  Cast: 'Abgegeben',
+  'not counted': 'nicht gezählt',
+  'No matching votes on this page. Continue with older ones.':
+    'Keine passenden Stimmen auf dieser Seite. Weiter mit älteren.',
+  'No matching votes.': 'Keine passenden Stimmen.',
+  'No votes yet. Votes come through the API: create a token under «API access».':
+    'Noch keine Stimmen. Stimmen kommen über die API: Lege unter „API-Zugang“ ein Token an.',
+  'This server has no vote listener. Set one up first.':
+    'Dieser Server hat keinen Vote-Listener. Richte zuerst einen ein.',
+  '{votes} queued again. You can send {times} delivered votes again per hour. Send the others {time}.':
+    '{votes} wieder eingereiht. Du kannst je Stunde {times} zugestellte Stimmen noch einmal senden. Sende die anderen {time}.',
+  'Back to votes': 'Zurück zu den Stimmen',
+  'Send votes again · {server}': 'Stimmen noch einmal senden · {server}',
+  '{sent} queued again. There are more.': '{sent} wieder eingereiht. Es gibt noch mehr.',
+  'Send votes again': 'Stimmen noch einmal senden',
+  'These votes are already queued.': 'Diese Stimmen sind schon eingereiht.',
+  'Send 1 vote again': '1 Stimme noch einmal senden',
+  'Send {votes} votes again': '{votes} Stimmen noch einmal senden',
+  'No matching votes to send.': 'Keine passenden Stimmen zum Senden.',
+  '<strong>{votes}</strong> or more will be queued again.':
+    '<strong>{votes}</strong> oder mehr werden wieder eingereiht.',
+  '<strong>{votes}</strong> will be queued again.': '<strong>{votes}</strong> wird wieder eingereiht.',
+  'from {since}': 'ab {since}',
+  'in the last 30 days': 'in den letzten 30 Tagen',
+  'to {until}': 'bis {until}',
+  'before {time}': 'vor {time}',
+  'The first {votes} are sent first, oldest first. You can then send the rest.':
+    'Die ersten {votes} werden zuerst gesendet, die ältesten voran. Danach kannst du den Rest senden.',
+  'You can send votes for 30 days after they were cast. Imported votes are never sent.':
+    'Du kannst Stimmen 30 Tage nach ihrer Abgabe senden. Importierte Stimmen werden nie gesendet.',
+  'These votes were delivered. Each will arrive twice.':
+    'Diese Stimmen wurden zugestellt. Jede kommt dann zweimal an.',
+  'The listener closed the connection without an answer, as most Votifier v1 listeners do when they accept a vote. Votes that have arrived will arrive twice. Send only votes that did not reach your game.':
+    'Der Listener hat die Verbindung ohne Antwort geschlossen, wie es die meisten Votifier-v1-Listener tun, wenn sie eine Stimme annehmen. Angekommene Stimmen kommen dann zweimal an. Sende nur Stimmen, die dein Spiel nicht erreicht haben.',
+  'These votes may have arrived. Some may arrive twice.':
+    'Diese Stimmen sind vielleicht angekommen. Manche kommen dann zweimal an.',
+  'A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.':
+    'Eine Stimme mit einem unbeantworteten früheren Versuch kommt vielleicht zweimal an. Ihr Verlauf zeigt solche Versuche.',
+  'The host name did not resolve.': 'Der Hostname ließ sich nicht auflösen.',
+  'The address was found, but the connection failed.':
+    'Die Adresse wurde gefunden, aber die Verbindung schlug fehl.',
+  'Connected.': 'Verbunden.',
+  'Connected and received the greeting.': 'Verbunden und Begrüßung empfangen.',
+  'Sent the vote.': 'Stimme gesendet.',
+  'Sent the vote and received an answer.': 'Stimme gesendet und eine Antwort empfangen.',
+  'Listener test': 'Test des Listeners',
+  Attempt: 'Versuch',
+  'Started by: {cause}.': 'Ausgelöst durch: {cause}.',
+  'in progress': 'läuft',
+  'outcome unknown': 'Ausgang unbekannt',
+  'Worker {worker}.': 'Worker {worker}.',
+  'Duration: {duration}.': 'Dauer: {duration}.',
+  'Listener’s answer: «<bdi>{words}</bdi>»': 'Antwort des Listeners: „<bdi>{words}</bdi>“',
+  'Detail: {detail}': 'Einzelheit: {detail}',
+  'to {time}': 'bis {time}',
+  'Their details are not kept.': 'Ihre Einzelheiten werden nicht aufbewahrt.',
+  'Vote queued again.': 'Stimme wieder eingereiht.',
+  'The vote is already queued.': 'Die Stimme ist schon eingereiht.',
+  'This server has no vote with this id.': 'Dieser Server hat keine Stimme mit dieser Id.',
+  'All votes': 'Alle Stimmen',
+  'The vote of {username}: {state}.': 'Die Stimme von {username}: {state}.',
+  'Vote of <bdi>{username}</bdi>': 'Stimme von <bdi>{username}</bdi>',
+  Timeline: 'Verlauf',
+  'Vote of {username} · {server}': 'Stimme von {username} · {server}',
+  'Imported votes are never forwarded.': 'Importierte Stimmen werden nie weitergeleitet.',
+  'This vote is quarantined: the operator of this listing decides about it.':
+    'Diese Stimme wird zurückgehalten: Der Betreiber dieses Verzeichnisses entscheidet über sie.',
+  'You can send votes for 30 days after they were cast. This vote is older.':
+    'Du kannst Stimmen 30 Tage nach ihrer Abgabe senden. Diese Stimme ist älter.',
+  'You can send {times} delivered votes again per hour. Try again later.':
+    'Du kannst je Stunde {times} zugestellte Stimmen noch einmal senden. Versuche es später.',
+  'no: it is quarantined': 'nein: Sie wird zurückgehalten',
+  'no: an operator excluded it': 'nein: Ein Betreiber hat sie ausgeschlossen',
+  Attempts: 'Versuche',
+  'none yet': 'noch keine',
+  'Cast with': 'Abgegeben mit',
+  'the vote form': 'dem Abstimmformular',
+  Claimed: 'Abgeholt',
+  'by a plugin, {time}': 'von einem Plugin, {time}',
+  Counted: 'Gezählt',
+  'Vote id': 'Id der Stimme',
+  'It may have arrived more than once.': 'Sie ist vielleicht mehr als einmal angekommen.',
+  'It expires {ago}, on {time}.': 'Sie läuft {ago} ab, am {time}.',
+  'An attempt is in progress.': 'Ein Versuch läuft gerade.',
+  'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until {time}.':
+    'Gesendet, aber der Listener hat nicht geantwortet. Sie ist vielleicht angekommen. Von selbst wird sie nicht noch einmal gesendet; du kannst es bis {time} tun.',
+  'You can send it again until {time}.': 'Du kannst sie bis {time} noch einmal senden.',
+  'Delivered and confirmed by the listener.': 'Zugestellt und vom Listener bestätigt.',
+  'Delivered.': 'Zugestellt.',
+  'Delivered on {time}.': 'Zugestellt am {time}.',
+  'Delivered on {time} and confirmed by the listener.': 'Zugestellt am {time} und vom Listener bestätigt.',
+  'Sent on {time}, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.':
+    'Gesendet am {time}, nicht bestätigt. Der Listener hat die Verbindung ohne Antwort geschlossen, wie es die meisten Votifier-v1-Listener tun.',
+  'Sent, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.':
+    'Gesendet, nicht bestätigt. Der Listener hat die Verbindung ohne Antwort geschlossen, wie es die meisten Votifier-v1-Listener tun.',
+  'This vote was imported. Imported votes are never forwarded.':
+    'Diese Stimme wurde importiert. Importierte Stimmen werden nie weitergeleitet.',
+  'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.':
+    'Diese Stimme wird zurückgehalten: Sie ist auffällig, und der Betreiber dieses Verzeichnisses entscheidet, ob sie zählt und zugestellt wird.',
+  'This vote was quarantined, and the operator of this listing excluded it.':
+    'Diese Stimme wurde zurückgehalten, und der Betreiber dieses Verzeichnisses hat sie ausgeschlossen.',
+  'There was no vote listener when this vote was cast. You can send it after you set one up.':
+    'Als diese Stimme abgegeben wurde, gab es keinen Vote-Listener. Du kannst sie senden, sobald du einen eingerichtet hast.',
+  'The vote listener was removed before this vote was delivered. You can send it after you set one up again.':
+    'Der Vote-Listener wurde entfernt, bevor diese Stimme zugestellt war. Du kannst sie senden, sobald du wieder einen eingerichtet hast.',
+  'The listener refused this vote.': 'Der Listener hat diese Stimme abgelehnt.',
+  'It expired before it could be delivered.': 'Sie lief ab, bevor sie zugestellt werden konnte.',
+  'The server was removed.': 'Der Server wurde entfernt.',
+  'The listener was removed, so the vote leaves the queue.':
+    'Der Listener wurde entfernt, daher verlässt die Stimme die Warteschlange.',
+  'Waiting until you resume the listener.': 'Wartet, bis du den Listener fortsetzt.',
+  'Waiting for the listener, which is unreachable. Next test {time}.':
+    'Wartet auf den Listener, der nicht erreichbar ist. Nächster Test {time}.',
+  'It will be sent {time}. The number of connections per minute is limited until the listener acknowledges its first vote.':
+    'Sie wird {time} gesendet. Die Zahl der Verbindungen je Minute ist begrenzt, bis der Listener seine erste Stimme bestätigt.',
+  'Waiting for its next attempt, {time}.': 'Wartet auf ihren nächsten Versuch, {time}.',
+  'Waiting: the operator of this listing has paused vote delivery for all servers.':
+    'Wartet: Der Betreiber dieses Verzeichnisses hat die Zustellung für alle Server angehalten.',
+  'Next in the queue.': 'Als Nächste an der Reihe.',
+  'Waiting in the queue, with at least {votes} before it.':
+    'Wartet in der Warteschlange, mindestens {votes} davor.',
+  'Waiting in the queue, with {votes} before it.': 'Wartet in der Warteschlange, {votes} davor.',
+  'Send vote': 'Stimme senden',
+  'Send again': 'Noch einmal senden',
+  'This vote was delivered. If you send it again, it arrives twice.':
+    'Diese Stimme wurde zugestellt. Sendest du sie noch einmal, kommt sie zweimal an.',
+  'This vote may have arrived. If you send it again, it may arrive twice.':
+    'Diese Stimme ist vielleicht angekommen. Sendest du sie noch einmal, kommt sie vielleicht zweimal an.',
+} as const satisfies Record<string, string>;

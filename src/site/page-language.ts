@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseAccept } from 'hono/utils/accept';
+import type { ConnectedConfig } from '../platform/config.ts';
+import { inLanguage, isLanguage, LANGUAGES, type Language } from '../platform/language/language.ts';
+import { PageError } from './error-pages.ts';
+import { nextPath } from './next-path.ts';
+import { ANYONE } from './page-route.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The language of the page. */
+    language: Language;
+    /** Whether the address itself names the language, as those for search engines do (`?lang=de`). */
+    isLanguageInAddress: boolean;
+  }
+}
+
+const COOKIE = 'tallyport-language';
+/** Browsers send far less; reading stays cheap. */
+const MAX_HEADER = 200;
+const COOKIE_SECONDS = 365 * 86_400;
+
+/**
+ * Makes each page of `app` in the reader's language: that of the address (`?lang=de`), else the one that the reader chose,
+ * else the one that the browser prefers, else `DEFAULT_LANGUAGE`. The admin area and everything that is no page are in English.
+ */
+export function chooseLanguage(app: FastifyInstance, { DEFAULT_LANGUAGE }: ConnectedConfig): void {
+  app.decorateRequest('language', 'en');
+  app.decorateRequest('isLanguageInAddress', false);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { access } = request.routeOptions.config;
+    if (access === 'operator' || (access === undefined && !request.is404)) return done();
+    const asked = (request.query as { lang?: unknown } | undefined)?.lang;
+    request.isLanguageInAddress = isLanguage(asked);
+    request.language = isLanguage(asked) ? asked : (chosen(request) ?? preferred(request, DEFAULT_LANGUAGE));
+    return inLanguage(request.language, done);
+  });
+  // Reading a body leaves the context of the hook above.
+  app.addHook('preValidation', (request, _reply, done) => inLanguage(request.language, done));
+}
+
+/** `/language/<language>?next=<path>`: stores the reader's choice. */
+export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedConfig): void {
+  const { base } = app.site;
+  const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
+  app.get('/language/:language', ANYONE, (request, reply) => {
+    const { language } = request.params as { language: string };
+    if (!isLanguage(language)) throw new PageError(404, 'This listing does not have this language.');
+    const { next } = request.query as { next?: unknown };
+    return reply
+      .header(
+        'set-cookie',
+        `${COOKIE}=${language}; Path=${base || '/'}; Max-Age=${COOKIE_SECONDS}; SameSite=Lax; HttpOnly${secure}`,
+      )
+      .header('cache-control', 'no-store')
+      .redirect(nextPath(next, base, `${base}/`), 303);
+  });
+}
+
+function chosen({ headers: { cookie } }: FastifyRequest): Language | undefined {
+  const value = cookie?.match(new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`))?.[1];
+  return isLanguage(value) ? value : undefined;
+}
+
+/** The first of our languages in `Accept-Language` (RFC 9110, 12.5.4); `de-AT` counts as `de`. */
+function preferred({ headers }: FastifyRequest, otherwise: Language): Language {
+  const accepted = parseAccept((headers['accept-language'] ?? '').slice(0, MAX_HEADER))
+    .filter(({ q }) => q > 0)
+    .map(({ type }) => type.toLowerCase().split('-')[0]);
+  return LANGUAGES.find((language) => language === accepted.find(isLanguage)) ?? otherwise;
+}

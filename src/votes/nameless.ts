@@ -1,0 +1,59 @@
+import type { Collection, Document, Filter, UUID } from 'mongodb';
+import { after, DAY } from '../platform/clock.ts';
+import type { Vote } from './vote.ts';
+
+/** Stands in the place of a player's name that was removed. */
+export const ERASED_PLAYER = '(erased)';
+
+/** No name has such a key, because keys of names have no space at their beginning. */
+const PREFIX = ' erased ';
+
+/** A filter on `usernameKey`: votes whose player has a name. Every other key is greater than those of removed names. */
+export const NAMED = { $gte: '!' } as const;
+
+/** The key of a vote whose player's name was removed. Votes with the same `id` have the same nameless player. */
+export function namelessKey(id: string): string {
+  return `${PREFIX}${id}`;
+}
+
+/** The id in the key of a vote whose player's name was removed; null if the player has a name. */
+export function namelessId(usernameKey: string): string | null {
+  return usernameKey.startsWith(PREFIX) ? usernameKey.slice(PREFIX.length) : null;
+}
+
+/** Delivery is still to happen, or an operator has yet to decide about it. */
+export const OPEN: Filter<Vote> = {
+  $or: [{ 'delivery.state': { $in: ['waiting', 'sending'] } }, { quarantinedAt: { $exists: true } }],
+};
+
+/** Votes that block no vote and that no plugin can claim any more: cast, and released from a quarantine, over 24 hours ago. */
+export function pastCooldown(now: Date): Filter<Vote> {
+  const since = after(now, -DAY);
+  return {
+    votedAt: { $lte: since },
+    'delivery.events': { $not: { $elemMatch: { kind: 'released', at: { $gt: since } } } },
+  };
+}
+
+/**
+ * Removes the player's name from one vote, unless the vote still needs it. A sharded cluster moves a vote to another shard
+ * only by an update of this vote alone, because its key changes.
+ *
+ * @returns whether the vote lost its name
+ */
+export async function removeName(
+  votes: Collection<Vote>,
+  vote: { _id: UUID } & Pick<Vote, 'serverId' | 'usernameKey'>,
+  key: string,
+  now: Date,
+): Promise<boolean> {
+  const update: Document[] = [
+    { $set: { username: ERASED_PLAYER, usernameKey: key } },
+    // Listeners may repeat the name in their answer.
+    { $unset: ['delivery.attempts.words', 'claim.key'] },
+  ];
+  const { _id, serverId, usernameKey } = vote;
+  const filter = { serverId, usernameKey, _id, ...pastCooldown(now), $nor: [OPEN] };
+  const { modifiedCount } = await votes.updateOne(filter, update);
+  return modifiedCount === 1;
+}

@@ -1,0 +1,109 @@
+import { ObjectId } from 'mongodb';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { exportServers } from '../../src/import-export/export.ts';
+import { serverImporter } from '../../src/import-export/import-servers.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { setProfile } from '../../src/servers/edit-profile.ts';
+import { setHowToVote } from '../../src/servers/how-to-vote.ts';
+import { addServer, findServer } from '../../src/servers/listing.ts';
+import { addTag } from '../../src/servers/tag-list.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { importText, lines } from './importing.ts';
+
+let platform: Platform;
+
+beforeEach(async () => {
+  platform = await testPlatform();
+});
+
+const PROFILE = {
+  shortText: 'Ships & “storms”',
+  description: '# Hello\n\n- *one*\n- 二 \\ "three"',
+  tags: ['survival', 'sea'],
+  languages: 'en, German',
+  website: 'https://example.org/?a=1&b=2',
+  discord: 'https://discord.gg/AbCdEf',
+  store: '',
+  rules: '',
+  video: 'https://example.org/video',
+};
+
+async function add(name: string, more: object = {}): Promise<string> {
+  const settings = { name, address: 'play.example.org', port: 25_565, ...more };
+  return (await addServer(platform, settings, 'test')).serverId;
+}
+
+async function exported(from: Platform, serverId?: string): Promise<string> {
+  const { total, lines } = await exportServers(from, serverId ? new ObjectId(serverId) : undefined);
+  const text: string[] = [];
+  for await (const line of lines) text.push(line);
+  expect(total).toBe(text.length);
+  return text.join('');
+}
+
+const importInto = (to: Platform, text: string) => importText(() => serverImporter(to, 'test'), text);
+
+describe('exported servers', () => {
+  it('can be imported into another listing with all that they say of themselves', async () => {
+    await addTag(platform, { name: 'Sea' }, 'test');
+    const alpha = await add('Alpha', { game: 'minecraft', countryCode: 'DE', queryPort: 25_566 });
+    await add('Pals', { game: 'palworld' });
+    const server = await findServer(platform, alpha);
+    if (!server) throw new Error('not listed');
+    await setProfile(platform, server, PROFILE, 'test');
+    await setHowToVote(platform, server._id, 'Type /vote\nin the game', 'test');
+    const text = await exported(platform);
+
+    const other = await testPlatform();
+    // Its operators have other tags.
+    const refused = await importInto(other, text);
+    expect(refused).toMatchObject({
+      imported: 0,
+      refusedLines: [{ line: 1, reason: '«sea» is no longer in the list of tags.' }],
+    });
+    await addTag(other, { name: 'Sea' }, 'test');
+    expect(await importInto(other, text)).toMatchObject({ imported: 2, refused: 0 });
+    expect(await exported(other)).toBe(text);
+    const moved = await findServer(other, alpha);
+    expect(moved?.profile).toEqual((await findServer(platform, alpha))?.profile);
+    expect(moved?.howToVote).toBe('Type /vote\nin the game');
+    expect(await importInto(other, text)).toMatchObject({ imported: 0, alreadyThere: 2 });
+  });
+
+  it('are the listed ones that are not hidden; a named one may be hidden', async () => {
+    const [hidden, removed] = [await add('Hidden'), await add('Removed')];
+    const shown = await add('Shown');
+    const set = (id: string, field: string) =>
+      platform.servers.updateOne({ _id: new ObjectId(id) }, { $set: { [field]: new Date() } });
+    await set(hidden, 'hiddenAt');
+    await set(removed, 'removedAt');
+    expect((await exported(platform)).match(/"server_id":"\w+"/g)).toEqual([`"server_id":"${shown}"`]);
+    expect(await exported(platform, hidden)).toContain('"name":"Hidden"');
+  });
+
+  it('name the owner’s address, so that the owner gets the server by signing in', async () => {
+    const id = await add('Alpha');
+    const ownerId = new ObjectId();
+    await platform.users.insertOne({ _id: ownerId, email: 'owner@example.org' } as never);
+    await platform.servers.updateOne({ _id: new ObjectId(id) }, { $set: { ownerId } });
+    expect(await exported(platform)).toContain('"owner_email":"owner@example.org"');
+  });
+});
+
+describe('a line is refused', () => {
+  it.each([
+    [{ profile: { website: 'javascript:alert(1)' } }, 'website'],
+    [{ profile: { discord: 'https://example.org' } }, 'invite'],
+    [{ profile: { description: 'x'.repeat(10_001) } }, 'at most 10000 characters'],
+    [{ profile: { languages: ['Klingonese'] } }, 'not a known language'],
+    [{ profile: { tags: ['no-such-tag'] } }, 'no longer in the list of tags'],
+    [{ profile: 'text' }, 'must be an object'],
+    [{ profile: { tags: 'pvp' } }, 'must be an object'],
+    [{ how_to_vote: 'x'.repeat(2_001) }, 'at most 2000 characters'],
+  ])('%j', async (more, reason) => {
+    const line = { name: 'Alpha', address: 'play.example.org', connection_port: 25_565, ...more };
+    const { refusedLines, imported } = await importInto(platform, lines(line));
+    expect(imported).toBe(0);
+    expect(refusedLines[0]?.reason).toContain(reason);
+  });
+});

@@ -1,0 +1,54 @@
+import { ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { checkServer } from '../../src/probing/check-server.ts';
+import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { addServer, editServer, findServer } from '../../src/servers/listing.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { getPage, openWebApp } from '../support/web-app.ts';
+
+const SETTINGS = { name: 'Pals', address: 'pals.example.org', port: 8_211, game: 'Palworld' };
+
+test('a server of a game that cannot be queried is listed with its game and never probed', async () => {
+  const platform = await testPlatform();
+  const { serverId } = await addServer(platform, SETTINGS, 'cli');
+  const server = await findServer(platform, serverId);
+  expect(server?.game).toBe('palworld');
+  expect(await claimDueServers(platform)).toBe(0);
+  if (!server) throw new Error('not listed');
+  const asked = () => Promise.reject(new Error('it was queried'));
+  const canary = { note: () => undefined, works: async () => true };
+  expect(await checkServer({ ...platform, ask: asked, canary }, server)).toEqual({ kind: 'no-game' });
+
+  // A new address changes nothing, another game does.
+  const id = new ObjectId(serverId);
+  await editServer(platform, id, { port: 8_212 }, 'cli');
+  expect(await claimDueServers(platform)).toBe(0);
+  await editServer(platform, id, { game: 'minecraft' }, 'cli');
+  expect(await claimDueServers(platform)).toBe(1);
+  await editServer(platform, id, { game: 'palworld' }, 'cli');
+  expect(await claimDueServers(platform)).toBe(0);
+});
+
+test('its pages say that it is not probed, and the list of its game has it', async () => {
+  const web = await openWebApp();
+  const { userId, headers } = await signIn(web);
+  const serverId = await addOwnedServer(web.platform, userId, SETTINGS);
+  await recomputeRanks(web.platform);
+  const page = (await getPage(web, '/servers/pals')).body;
+  expect(page).toContain('<a href="/games/palworld">Palworld</a>');
+  expect(page).toContain('not probed</span>');
+  expect(page).toContain(
+    'We do not check Palworld servers: they answer only to a password or key of their owner. The status comes from the server’s own reports.',
+  );
+  expect(page).not.toMatch(/not known yet|not checked yet|Not seen online yet/);
+  const list = (await getPage(web, '/games/palworld')).body;
+  expect(list).toContain('/servers/pals');
+  expect(list).toContain('not probed</span>');
+  const overview = (await getPage(web, `/dashboard/servers/${serverId.toHexString()}`, headers)).body;
+  expect(overview).toContain('Palworld (not probed: status from reports only)');
+  const form = (await getPage(web, '/dashboard/servers/new', headers)).body;
+  expect(form).toContain('<option value="Palworld">');
+});

@@ -1,0 +1,109 @@
+import { expect, test, vi } from 'vitest';
+import { setAnnouncement } from '../../src/moderation/announcements.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { createAnnouncementCache } from '../../src/site/announcement.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { getPage, openWebApp, sendForm } from '../support/web-app.ts';
+
+const PATH = '/operator/announcement';
+
+test('an operator sets an announcement, every page shows it, and it ends or is removed', async () => {
+  const web = await openWebApp();
+  const operator = await signIn(web, { role: 'operator' });
+  const owner = await signIn(web);
+  const serverId = await addOwnedServer(web.platform, owner.userId);
+  expect((await getPage(web, '/')).body).not.toContain('class="announcement');
+  const before = await getPage(web, '/how-ranking-works');
+
+  const form = { text: 'We **move** on\nhttps://example.org/news', level: 'warning', until: '' };
+  const set = await sendForm(web, PATH, form, operator.headers);
+  expect(set).toMatchObject({ statusCode: 303, headers: { location: `${PATH}?done=set` } });
+  const shown = '<details class="announcement warning" open>';
+  await vi.waitFor(async () => expect((await getPage(web, '/')).body).toContain(shown), EVENTUALLY);
+  for (const path of ['/sign-in', '/no-such-page', '/privacy'])
+    expect((await getPage(web, path)).body, path).toContain(shown);
+  for (const path of ['/dashboard', `/dashboard/servers/${serverId.toHexString()}`, '/account'])
+    expect((await getPage(web, path, owner.headers)).body, path).toContain(shown);
+  const page = (await getPage(web, PATH, operator.headers)).body;
+  expect(page).toContain('We <strong>move</strong> on<br />\n<a href="https://example.org/news"');
+  expect(page).toContain('https://example.org/news</textarea>');
+
+  // The tag of a cached page is of the page with the announcement.
+  await vi.waitFor(async () => {
+    const { etag } = before.headers;
+    const headers = { 'if-none-match': String(etag) };
+    expect((await getPage(web, '/how-ranking-works', headers)).statusCode).toBe(200);
+  }, EVENTUALLY);
+
+  const audit = await web.platform.auditLog.findOne({ action: 'announcement.set' });
+  expect(audit).toMatchObject({ details: { level: 'warning', until: null, text: form.text } });
+
+  const cleared = await sendForm(web, `${PATH}/clear`, {}, operator.headers);
+  expect(cleared.headers.location).toBe(`${PATH}?done=cleared`);
+  expect((await getPage(web, '/sign-in')).body).not.toContain('class="announcement');
+  expect((await sendForm(web, `${PATH}/clear`, {}, operator.headers)).headers.location).toBe(PATH);
+});
+
+test.each([
+  [{ text: '', level: 'info', until: '' }, 'The text must not be empty.'],
+  [{ text: 'x'.repeat(1_001), level: 'info', until: '' }, 'at most 1000 characters'],
+  [{ text: 'x', level: 'loud', until: '' }, 'must be info or warning'],
+  [{ text: 'x', level: 'info', until: '2020-01-01T00:00' }, 'The end must be in the future.'],
+  [{ text: 'x', level: 'info', until: 'tomorrow' }, 'Must be a time such as'],
+])('%o is refused', async (form, message) => {
+  const web = await openWebApp();
+  const operator = await signIn(web, { role: 'operator' });
+  const { statusCode, body } = await sendForm(web, PATH, form, operator.headers);
+  expect(statusCode).toBe(400);
+  expect(body).toContain(message);
+  expect(await web.platform.announcements.countDocuments()).toBe(0);
+});
+
+test.each([
+  ['<script>alert(1)</script>', '<script>alert'],
+  ['<img src=x onerror=alert(1)>', '<img src=x'],
+  ['[a](javascript:alert(1))', 'href="javascript'],
+  ['![a](https://example.org/x.png)', 'example.org/x.png" alt'],
+  ['</details><h1>x</h1>', '<h1>x'],
+])('%s in an announcement does not become active', async (text, active) => {
+  const platform = await testPlatform();
+  await setAnnouncement(platform, { text, level: 'info', until: null }, 'cli');
+  const cache = createAnnouncementCache(platform);
+  await cache.reload();
+  expect(String(cache.shown())).toContain('announcement info');
+  expect(String(cache.shown())).not.toContain(active);
+});
+
+test('it is read once in five seconds, ends by itself, and survives an outage of MongoDB', async () => {
+  const platform = await testPlatform();
+  let now = new Date();
+  const clock = { now: () => now };
+  const until = after(now, HOUR);
+  await setAnnouncement(platform, { text: 'Soon', level: 'info', until }, 'cli');
+  const findOne = vi.fn(platform.announcements.findOne.bind(platform.announcements));
+  const announcements = new Proxy(platform.announcements, {
+    get: (target, key) => (key === 'findOne' ? findOne : Reflect.get(target, key)),
+  });
+  const cache = createAnnouncementCache({ announcements, clock, log: platform.log });
+  expect(String(cache.shown())).toBe('');
+  await Promise.all([cache.refresh(), cache.refresh()]);
+  expect(cache.refresh()).toBeUndefined();
+  expect(findOne).toHaveBeenCalledTimes(1);
+  expect(String(cache.shown())).toContain('Soon');
+  findOne.mockRejectedValueOnce(new Error('no mongod'));
+  await cache.reload();
+  expect(String(cache.shown())).toContain('Soon');
+  // A read that hangs does not delay later requests.
+  const hanging = createAnnouncementCache({
+    announcements: { findOne: () => new Promise(() => undefined) } as never,
+    clock,
+    log: platform.log,
+  });
+  await hanging.refresh();
+  await vi.waitFor(() => expect(hanging.refresh()).toBeUndefined(), EVENTUALLY);
+  now = after(now, DAY);
+  expect(String(cache.shown())).toBe('');
+});

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/platform/language/language.ts';
+import { listServers } from '../support/servers.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm } from '../support/web-app.ts';
+
+/** The language of a page. */
+const languageOf = (page: string) => page.match(/<html lang="(..)">/)?.[1];
+
+const GERMAN = { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' };
+
+test.each([
+  ['no preference', {}, 'en'],
+  ['German first', GERMAN, 'de'],
+  ['German after a language that there is not', { 'accept-language': 'fr, de;q=0.8, en;q=0.2' }, 'de'],
+  ['English first', { 'accept-language': 'en-US, de;q=0.9' }, 'en'],
+  ['German refused', { 'accept-language': 'de;q=0' }, 'en'],
+  ['only other languages', { 'accept-language': 'fr, es' }, 'en'],
+  ['a header that is none', { 'accept-language': ';;q=,,x-'.repeat(900) }, 'en'],
+  ['a choice against the browser', { ...GERMAN, cookie: 'a=b; tallyport-language=en' }, 'en'],
+  ['an unknown choice', { ...GERMAN, cookie: 'tallyport-language=xx' }, 'de'],
+])('a page is in the visitor’s language: %s', async (_name, headers, language) => {
+  const web = await openWebApp();
+  const { body } = await getPage(web, '/', headers as Record<string, string>);
+  expect(languageOf(body)).toBe(language);
+});
+
+test('DEFAULT_LANGUAGE is for visitors without a preference', async () => {
+  const web = await openWebApp({ DEFAULT_LANGUAGE: 'de' });
+  expect(languageOf((await getPage(web, '/')).body)).toBe('de');
+  expect(languageOf((await getPage(web, '/', { 'accept-language': 'en' })).body)).toBe('en');
+});
+
+test('a visitor chooses a language for a year and stays on the page', async () => {
+  const web = await openWebApp();
+  const { body } = await getPage(web, '/how-ranking-works?server=x');
+  const [, link = ''] = body.match(/href="([^"]+)" lang="de"/) ?? [];
+  const chosen = await getPage(web, link.replaceAll('&amp;', '&'));
+  expect(chosen).toMatchObject({ statusCode: 303, headers: { location: '/how-ranking-works?server=x' } });
+  expect(String(chosen.headers['set-cookie'])).toMatch(
+    /^tallyport-language=de; Path=\/; Max-Age=31536000; SameSite=Lax; HttpOnly$/,
+  );
+  const elsewhere = await getPage(web, '/language/de?next=//elsewhere.example');
+  expect(elsewhere.headers.location).toBe('/');
+  expect((await getPage(web, '/language/xx')).statusCode).toBe(404);
+});
+
+test('search engines find each language at an address of its own', async () => {
+  const web = await openWebApp();
+  await listServers(web.platform, [{ name: 'One', game: 'minecraft' }]);
+  const { body, headers } = await getPage(web, '/games/minecraft?lang=de');
+  const { url } = web.app.site;
+  expect(languageOf(body)).toBe('de');
+  expect(body).toContain(`<link rel="canonical" href="${url}/games/minecraft?lang=de" />`);
+  expect(headers.link).toContain(`<${url}/games/minecraft?lang=de>; rel="canonical"`);
+  for (const language of LANGUAGES)
+    expect(body).toContain(`hreflang="${language}" href="${url}/games/minecraft?lang=${language}"`);
+  expect(body).toContain(`hreflang="x-default" href="${url}/games/minecraft"`);
+  const plain = await getPage(web, '/games/minecraft', GERMAN);
+  expect(plain.body).toContain(`<link rel="canonical" href="${url}/games/minecraft" />`);
+});
+
+test('cached pages of one address differ by language, and caches are told', async () => {
+  const web = await openWebApp();
+  const bodies = [];
+  for (const headers of [GERMAN, {}, GERMAN])
+    bodies.push(await getPage(web, '/', headers as Record<string, string>));
+  expect(bodies.map(({ body }) => body.match(/lang="(..)"/)?.[1])).toEqual(['de', 'en', 'de']);
+  expect(bodies[0]?.headers.vary).toContain('accept-language');
+  expect(bodies[0]?.headers.etag).not.toBe(bodies[1]?.headers.etag);
+});
+
+test('errors of forms and of pages are in the visitor’s language', async () => {
+  const web = await openWebApp();
+  const { headers } = await signIn(web);
+  const sent = await sendForm(
+    web,
+    '/dashboard/servers/new',
+    { name: '', address: 'a b', port: '0', game: '', queryPort: '', countryCode: '' },
+    { ...headers, ...GERMAN },
+  );
+  expect(sent.body).toContain('Darf nicht leer sein.');
+  expect(sent.body).toContain('Ein Host hat keine Leerzeichen und keine unsichtbaren Zeichen.');
+  expect(sent.body).toContain('Muss eine ganze Zahl von 1 bis 65535 sein.');
+  const missing = await getPage(web, '/servers/nobody', GERMAN);
+  expect(missing.body).toContain('Seite nicht gefunden');
+  expect(missing.body).toContain('Unter dieser Adresse ist kein Server gelistet.');
+  expect((await getPage(web, '/nothing/here', GERMAN)).body).toContain(
+    'Unter dieser Adresse gibt es nichts.',
+  );
+});
+
+test('the API and the admin area are English', async () => {
+  const web = await openWebApp();
+  const { headers } = await signIn(web, { role: 'operator' });
+  const area = await getPage(web, '/operator', { ...headers, ...GERMAN });
+  expect(area).toMatchObject({ statusCode: 200 });
+  expect(languageOf(area.body)).toBe('en');
+  const answer = await web.app.inject({ url: '/api/v1/nothing', headers: GERMAN });
+  expect(answer.json().error).toBe('There is nothing at this address.');
+});

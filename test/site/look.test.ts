@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assert, integer, property } from 'fast-check';
+import sharp from 'sharp';
+import { describe, expect, it, test } from 'vitest';
+import { accentShades, contrast } from '../../src/site/look/accent.ts';
+import { readLogo } from '../../src/site/look/logo.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp } from '../support/web-app.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'look-'));
+atTheEnd(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const picture = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 4, background: '#ff0000' } });
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 32"><rect width="64" height="32"/></svg>';
+
+describe('the accent', () => {
+  it('keeps a colour that can be read, and moves others only as far as needed', () => {
+    expect(accentShades('#0f6168').light.accent).toBe('#0f6168');
+    expect(accentShades('#6fc7cc').dark.accent).toBe('#6fc7cc');
+    expect(accentShades('#ffff00').dark.accent).toBe('#ffff00');
+    expect(accentShades('#ffffff').light.accent).not.toBe('#000000');
+  });
+
+  it('has 4.5 : 1 on every ground and under the text of buttons, whatever the colour is', () => {
+    const hex = integer({ min: 0, max: 0xffffff }).map((n) => `#${n.toString(16).padStart(6, '0')}`);
+    assert(
+      property(hex, (colour) => {
+        const { light, dark } = accentShades(colour);
+        for (const ground of ['#ffffff', '#f5f7f7', light.soft, light.on])
+          expect(contrast(light.accent, ground)).toBeGreaterThanOrEqual(4.5);
+        for (const ground of ['#1a2124', '#12171a', dark.soft, dark.on])
+          expect(contrast(dark.accent, ground)).toBeGreaterThanOrEqual(4.5);
+      }),
+      { examples: [['#000000'], ['#ffffff'], ['#808080'], ['#ff0000'], ['#0000ff']] },
+    );
+  });
+
+  it('the contrast is that of WCAG', () => {
+    expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
+    expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
+  });
+});
+
+test('pages, widgets and previews have the operator’s colour and logo', async () => {
+  const web = await openWebApp({
+    ACCENT_COLOUR: '#B00020',
+    LOGO: file('logo.svg', SVG),
+    PUBLIC_URL: 'http://localhost:3000/listing',
+  });
+  const { body } = await getPage(web, '/sign-in');
+  const href = /<link rel="icon" type="image\/svg\+xml" href="([^"]+)"/.exec(body)?.[1] ?? '';
+  expect(href).toMatch(/^\/listing\/assets\/logo\.[\w-]{12}\.svg$/);
+  expect(body).toContain(`<img src="${href}" alt="" width="56" height="28" />`);
+  const logo = await web.app.inject(href);
+  expect(logo.body).toBe(SVG);
+  expect(logo.headers).toMatchObject({
+    'content-type': 'image/svg+xml',
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'x-content-type-options': 'nosniff',
+  });
+  const styles = /href="([^"]+site\.[^"]+\.css)"/.exec(body)?.[1] ?? '';
+  expect((await web.app.inject(styles)).body).toMatch(/:root\{--accent:light-dark\(#b00020,#\w{6}\)/);
+  expect(styles).not.toBe((await openWebApp()).app.site.asset('site.css'));
+
+  const { userId } = await signIn(web);
+  await addOwnedServer(web.platform, userId, { name: 'Alpha' });
+  const card = await getPage(web, '/servers/alpha/card.png');
+  const plain = await openWebApp();
+  await addOwnedServer(plain.platform, userId, { name: 'Alpha' });
+  expect(card.rawPayload.equals((await getPage(plain, '/servers/alpha/card.png')).rawPayload)).toBe(false);
+});
+
+test.each(['png', 'webp'] as const)('a logo may be a %s picture', async (format) => {
+  const bytes = await picture(300, 100)[format]().toBuffer();
+  const logo = await readLogo(file(`logo.${format}`, bytes));
+  expect(logo).toMatchObject({ extension: format, type: `image/${format}`, width: 84, height: 28 });
+  expect((await sharp(logo.png).metadata()).height).toBe(96);
+});
+
+test.each<[string, () => string | Promise<string>, string]>([
+  ['no file', () => join(folder, 'none.svg'), 'cannot be read'],
+  ['a folder', () => folder, 'is not a file'],
+  ['a large file', () => file('large.svg', `${SVG}${' '.repeat(256 * 1_024)}`), 'has more than 256 KB'],
+  ['a text', () => file('text.svg', 'logo'), 'is no usable SVG, PNG or WebP picture'],
+  ['HTML', () => file('page.svg', '<!doctype html><script>alert(1)</script>'), 'is no usable SVG'],
+  ['a damaged SVG', () => file('broken.svg', SVG.slice(0, 60)), 'is no usable SVG'],
+  [
+    'a huge SVG',
+    () => file('huge.svg', SVG.replace('viewBox', 'width="9000" height="9000" viewBox')),
+    'more than 2000 pixels',
+  ],
+  [
+    'a huge picture',
+    async () => file('huge.png', await picture(2_001, 8).png().toBuffer()),
+    'more than 2000 pixels',
+  ],
+  ['a JPEG', async () => file('logo.jpg', await picture(8, 8).jpeg().toBuffer()), 'is a JPEG picture'],
+  [
+    'a damaged picture',
+    async () => file('cut.png', (await picture(8, 8).png().toBuffer()).subarray(0, 60)),
+    'is damaged',
+  ],
+])('%s as a logo is an error at the start', async (_name, path, message) => {
+  const LOGO = await path();
+  await expect(readLogo(LOGO)).rejects.toThrow(message);
+  await expect(readLogo(LOGO)).rejects.toThrow(`LOGO («${LOGO}»)`);
+});
