@@ -4,7 +4,7 @@ export const NOTIFICATIONS = {
     'Er ist wegen eines Fehlers pausiert oder eine Stunde lang nicht erreichbar; und wenn er wieder funktioniert.',
   'Votes about to be given up': 'Stimmen kurz vor dem Verfallen',
   'A day before waiting votes expire.': 'Einen Tag, bevor wartende Stimmen verfallen.',
-  'Server offline': 'Server offline',
+  'Server offline': 'Server ist offline',
   'It is offline for 10 minutes; and when it is back.':
     'Er ist seit 10 Minuten offline; und wenn er zurück ist.',
   'New reviews': 'Neue Bewertungen',
