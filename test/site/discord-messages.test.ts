@@ -12,6 +12,7 @@ import {
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
+import { untranslated } from './untranslated.ts';
 
 let discord: FakeDiscord;
 let web: WebApp;
@@ -163,4 +164,21 @@ test('a transferred server and a removed one lose their webhook', async () => {
   expect((await post('', { webhook: WEBHOOK_ADDRESS }, next)).statusCode).toBe(303);
   await removeServer(web.platform, serverId, 'test');
   expect(await stored()).toBeNull();
+});
+
+test('the card is German for a German reader, with a webhook and with one that is off', async () => {
+  await save();
+  const page = async (language: string) =>
+    (await getPage(web, settings(), { ...owner.headers, 'accept-language': language })).body;
+  const names = ['Alpha <b>&</b> *Craft*', '*Craft*', '1234', 'Tallyport'];
+  expect(untranslated(await page('de'), await page('en'), names)).toEqual([]);
+  discord.deleteWebhook();
+  const tested = await sendForm(
+    web,
+    `${settings()}/discord/test`,
+    {},
+    { ...owner.headers, 'accept-language': 'de' },
+  );
+  expect(textOf(tested.body)).toContain('Discord kennt diesen Webhook nicht (404)');
+  expect(untranslated(await page('de'), await page('en'), names)).toEqual([]);
 });

@@ -63,6 +63,7 @@ function recipients(name: string, { SMTP_URL, DISCORD_CLIENT_ID }: Config): Html
     <li>${t('The owner and the members of a server see who voted for it and when. Their vote listener gets the player name and the time of each vote, never your IP address.')}</li>
     <li>${t('Operators of {name} see all votes, reviews, users and the audit log.', { name })}</li>
     ${SMTP_URL === undefined ? '' : html`<li>${t('The mail server that the operator uses gets your e-mail address and the mails to you.')}</li>`}
+    <li>${t('If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.')}</li>
     ${DISCORD_CLIENT_ID === undefined ? '' : html`<li>${t('If you sign in with Discord, Discord learns that you do, and tells {name} your name, your e-mail address and the address of your picture there. {name} stores no access to your Discord account.', { name })}</li>`}
   </ul>`;
 }

@@ -8,7 +8,7 @@ export const NOTIFICATIONS = {
     'Er ist wegen eines Fehlers pausiert oder eine Stunde lang nicht erreichbar; und wenn er wieder funktioniert.',
   'Votes about to be given up': 'Stimmen, die bald verfallen',
   'A day before waiting votes expire.': 'Einen Tag, bevor wartende Stimmen verfallen.',
-  'Server offline': 'Server offline',
+  'Server offline': 'Server ist offline',
   'It is offline for 10 minutes; and when it is back.':
     'Er ist 10 Minuten lang offline; und wenn er zurück ist.',
   'New reviews': 'Neue Bewertungen',

@@ -32,6 +32,8 @@ export const PRIVACY = {
     'Betreiber von {name} sehen alle Stimmen, Bewertungen, Nutzer und das Protokoll.',
   'The mail server that the operator uses gets your e-mail address and the mails to you.':
     'Der Mailserver, den der Betreiber nutzt, bekommt deine E-Mail-Adresse und die Mails an dich.',
+  'If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.':
+    'Gibt ein Besitzer die Adresse eines Discord-Webhooks ein, bekommt Discord die Benachrichtigungen über den Server, mit dem Spielernamen und dem Anfang einer neuen Bewertung.',
   'If you sign in with Discord, Discord learns that you do, and tells {name} your name, your e-mail address and the address of your picture there. {name} stores no access to your Discord account.':
     'Meldest du dich mit Discord an, erfährt Discord davon und teilt {name} deinen Namen, deine E-Mail-Adresse und die Adresse deines Bildes dort mit. {name} speichert keinen Zugang zu deinem Discord-Konto.',
   'until the account is deleted, {time} after you ask for it':
