@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { LONGEST_REASON } from '../platform/text.ts';
 
 const ROLES = ['owner', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
@@ -21,8 +22,10 @@ const userDefinition = {
   role: { type: String, enum: ROLES, required: true },
   /** When an operator suspended this user. A suspended user has no sessions and cannot sign in. */
   suspendedAt: { type: Date, default: null },
-  /** The reason that the operator entered. */
+  /** The internal reason; the user never sees it. */
   suspendedFor: { type: String, maxlength: 500 },
+  /** The reason for the user, who sees it when they sign in. */
+  suspensionReason: { type: String, maxlength: LONGEST_REASON },
   twoFactorEnabled: { type: Boolean, default: false },
   /** Whether this user gets mail about their servers. */
   wantsMail: { type: Boolean, default: true },

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { type Leasing, withLease } from '../platform/periods/work-lease.ts';
-import { shownText } from '../platform/text.ts';
+import { optionalReason, shownText } from '../platform/text.ts';
 import { type AccountMailing, mailAccountChange } from './account-changes.ts';
 import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
 
@@ -46,25 +46,27 @@ const MESSAGES: Record<UserError['code'], string> = {
   'last-operator': 'This is the last operator: make another one first.',
 };
 
-const reasonSchema = z.object({ reason: shownText(500) });
+const suspension = z.object({ reason: shownText(500), reasonForOwner: optionalReason });
 
 /**
  * Suspends a user. All their sessions end at once, and they cannot sign in. Their servers stay listed.
  *
+ * @param input - `reason` is internal; the user sees `reasonForOwner`
  * @throws {InvalidDocumentError} for an invalid reason; {UserError}
  */
 export async function suspendUser(
   deps: UserSources,
   userId: ObjectId,
-  { reason: given }: { reason: string },
+  input: { reason: string; reasonForOwner?: string | undefined },
   who: Decider,
 ): Promise<void> {
-  const { reason } = parseInput(reasonSchema, { reason: given });
+  const { reason, reasonForOwner } = parseInput(suspension, input);
   await decide(deps, userId, who, { mayNotBeLast: true }, async () => {
     const suspendedAt = deps.clock.now();
-    await change(deps, userId, { $set: { suspendedAt, suspendedFor: reason } });
+    const reasons = { suspendedFor: reason, ...(reasonForOwner ? { suspensionReason: reasonForOwner } : {}) };
+    await change(deps, userId, { $set: { suspendedAt, ...reasons } });
     await endSessions(deps, userId);
-    return { action: 'person.suspend', details: { reason } };
+    return { action: 'person.suspend', details: { reason, ...(reasonForOwner ? { reasonForOwner } : {}) } };
   });
 }
 
@@ -73,7 +75,10 @@ export async function liftSuspension(deps: UserSources, userId: ObjectId, who: D
   await decide(deps, userId, who, {}, async () => {
     // Deletes a session that started at the moment of the suspension: it must not become valid again.
     await endSessions(deps, userId);
-    await change(deps, userId, { $set: { suspendedAt: null }, $unset: { suspendedFor: '' } });
+    await change(deps, userId, {
+      $set: { suspendedAt: null },
+      $unset: { suspendedFor: '', suspensionReason: '' },
+    });
     return { action: 'person.lift', details: {} };
   });
 }
@@ -222,19 +227,19 @@ async function change({ users, clock }: UserSources, _id: ObjectId, update: Chan
  * Runs a decision about a user and records it in the audit log. A lease allows one decision at a time across all
  * processes. Without it, two operators could demote each other and leave no operator.
  */
-async function decide(
-  deps: UserSources,
+export async function decide(
+  deps: Leasing & Pick<UserSources, 'users' | 'auditLog' | 'clock'>,
   userId: ObjectId,
   { userId: decider, by }: Decider,
   { mayNotBeLast = false }: { mayNotBeLast?: boolean },
-  work: () => Promise<{ action: string; details: Record<string, unknown> }>,
+  work: (user: WithId<User>) => Promise<{ action: string; details: Record<string, unknown> }>,
 ): Promise<void> {
   if (decider?.equals(userId)) throw new UserError('yourself');
   await decidingAlone(deps, async () => {
     const user = await deps.users.findOne({ _id: userId });
     if (!user) throw new UserError('user-not-found');
     if (mayNotBeLast) await refuseLastOperator(deps, user);
-    const { action, details } = await work();
+    const { action, details } = await work(user);
     await recordAudit(deps, {
       by,
       action,

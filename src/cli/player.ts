@@ -45,6 +45,7 @@ async function erase(
       votes: erased.votes,
       reviews: erased.reviews,
       favourites: erased.favourites,
+      exclusions: erased.exclusions,
       audit_entries: erased.auditEntries,
       remaining_open_votes: open,
       remaining_recent_votes: recent,
@@ -67,6 +68,7 @@ function erasedText(name: string, { remaining, ...erased }: Erased, dryRun: bool
     counted(erased.votes, 'vote'),
     counted(erased.reviews, 'review'),
     counted(erased.favourites, 'saved name'),
+    counted(erased.exclusions, 'exclusion'),
     `${erased.auditEntries} in the audit log`,
   ].join(', ');
   const lines = [`${dryRun ? 'Would erase' : 'Erased'} «${name}» in: ${records}. Votes still count.`];

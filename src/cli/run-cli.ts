@@ -4,6 +4,7 @@ import type { Variables } from '../platform/config.ts';
 import { addAggregateCommand } from './aggregate.ts';
 import { addAnnouncementCommands } from './announcement.ts';
 import { examples } from './answer.ts';
+import { addBlockCommands } from './block.ts';
 import { addExportCommands } from './export.ts';
 import { failureOf } from './failure.ts';
 import { addImportCommands } from './import.ts';
@@ -127,6 +128,7 @@ function tallyport(terminal: Terminal): Command {
   addListenerCommands(program, terminal);
   addVoteCommands(program, terminal);
   addPlayerCommands(program, terminal);
+  addBlockCommands(program, terminal);
   addReviewCommands(program, terminal);
   addTagCommands(program, terminal);
   addAnnouncementCommands(program, terminal);

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
 import type { Platform } from '../process/platform.ts';
+import { exclusionsOfGroup } from '../votes/exclude-player.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
 import { excludeQuarantined } from '../votes/quarantine.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
@@ -9,12 +10,14 @@ import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { counted, iso, utc, when } from './format.ts';
 import { moment } from './option-values.ts';
+import { addPlayerExclusionCommand } from './player-exclusion.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addVoteExclusionCommands(vote: Command, terminal: Terminal): void {
+  addPlayerExclusionCommand(vote, terminal);
   vote
     .command('exclude')
     .description('take votes out of every count and the ranking; their players still wait 24 hours')
@@ -25,7 +28,8 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
       moment,
     )
     .requiredOption('--until <time>', 'votes cast before this time; not in the future', moment)
-    .requiredOption('--reason <text>', 'why, for the audit log')
+    .requiredOption('--reason <text>', 'why, for operators and the audit log')
+    .option('--reason-for-owner <text>', 'why, for the owner of the server')
     .option('--token <token_id>', 'only votes cast with this token, revoked or not')
     .addHelpText(
       'after',
@@ -46,7 +50,7 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
   vote
     .command('include')
     .description('undo an exclusion or release a quarantine: its votes count')
-    .argument('<exclusion_id>', 'the id that `vote exclusions` shows')
+    .argument('<exclusion_id>', 'the id that `vote exclusions`, or `vote exclude-player` shows')
     .addHelpText('after', examples(terminal, 'vote include 6b019ace24981ba2c7ac8bec'))
     .action(onPlatform(terminal, include, { wakes: true, longRun: true }));
 
@@ -77,13 +81,13 @@ async function excludeQuarantine(
   };
 }
 
-type ExcludeOptions = { since: Date; until: Date; reason: string; token?: string };
+type ExcludeOptions = { since: Date; until: Date; reason: string; reasonForOwner?: string; token?: string };
 
 async function exclude(session: Session, text: string, options: ExcludeOptions): Promise<Answer> {
-  const { since, until, reason, token } = options;
+  const { since, until, reason, reasonForOwner, token } = options;
   const { _id: serverId, slug } = await serverOf(session, text, { removed: true });
   const tokenId = token === undefined ? null : await tokenOf(session, serverId, token);
-  const request = { serverId, since, until, reason, tokenId };
+  const request = { serverId, since, until, reason, reasonForOwner, tokenId };
   const exclusion = await withProgress(session.terminal, 'Excluding', 'votes', (progress) =>
     excludeVotes(session, request, BY, { progress }),
   );
@@ -105,6 +109,8 @@ async function tokenOf(platform: Platform, serverId: ObjectId, text: string): Pr
 
 async function include(session: Session, text: string): Promise<Answer> {
   const id = objectIdOf(text);
+  const group = id ? await exclusionsOfGroup(session, id) : [];
+  if (group.length > 0) return includePlayer(session, text, group);
   const exclusion =
     id &&
     (await withProgress(session.terminal, 'Including', 'votes', (progress) =>
@@ -120,6 +126,23 @@ async function include(session: Session, text: string): Promise<Answer> {
   };
 }
 
+/** Undoes the exclusion of one player on all servers. */
+async function includePlayer(session: Session, text: string, group: VoteExclusion[]): Promise<Answer> {
+  const done: VoteExclusion[] = [];
+  await withProgress(session.terminal, 'Including', 'servers', async (progress) => {
+    for (const { _id } of group) {
+      const included = await includeVotes(session, _id, BY);
+      if (included) done.push(included);
+      progress(done.length, group.length);
+    }
+  });
+  const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
+  return {
+    json: { exclusion_id: text, exclusions: done.map(exclusionJson) },
+    text: `Exclusion ${text} is undone on ${counted(done.length, 'server')}: its ${counted(votes, 'vote')} count again, except those that another exclusion covers.`,
+  };
+}
+
 async function list(platform: Platform, text: string): Promise<Answer> {
   const { _id } = await serverOf(platform, text, { removed: true });
   const exclusions = await listExclusions(platform, _id);
@@ -129,6 +152,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
     utc(exclusion.since),
     utc(exclusion.until),
     exclusion.tokenId?.toHexString() ?? 'all',
+    exclusion.username ?? 'all',
     exclusion.votes ?? '-',
     exclusion.state === 'included' ? 'undone' : exclusion.state,
     `${exclusion.by}, ${when(exclusion.at, now)}`,
@@ -137,7 +161,7 @@ async function list(platform: Platform, text: string): Promise<Answer> {
   return {
     json: { exclusions: exclusions.map(exclusionJson) },
     text: table(
-      ['EXCLUSION', 'SINCE', 'UNTIL', 'TOKEN', 'VOTES', 'STATE', 'BY', 'REASON'],
+      ['EXCLUSION', 'SINCE', 'UNTIL', 'TOKEN', 'PLAYER', 'VOTES', 'STATE', 'BY', 'REASON'],
       rows,
       'No votes of this server have been excluded.',
     ),
@@ -152,7 +176,10 @@ function exclusionJson(exclusion: VoteExclusion): Record<string, unknown> {
     since: iso(exclusion.since),
     until: iso(exclusion.until),
     token_id: exclusion.tokenId?.toHexString() ?? null,
+    username: exclusion.username ?? null,
+    group_id: exclusion.groupId?.toHexString() ?? null,
     reason: exclusion.reason,
+    reason_for_owner: exclusion.reasonForOwner ?? null,
     by: exclusion.by,
     at: iso(exclusion.at),
     undone: undone ? { by: undone.by, at: iso(undone.at) } : null,

@@ -6,15 +6,19 @@ import type { Clock } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
+import type { Block } from '../votes/blocks/block.ts';
 import { ERASED_PLAYER, namelessKey, OPEN, pastCooldown, removeName } from '../votes/nameless.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 
 type Erasing = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
   reviews: Collection<Review>;
   favourites: Collection<FavouriteList>;
+  voteExclusions: Collection<VoteExclusion>;
+  blocks: Collection<Block>;
   auditLog: Collection<AuditEntry>;
   clock: Clock;
 };
@@ -24,13 +28,23 @@ export type Erased = {
   votes: number;
   reviews: number;
   favourites: number;
+  exclusions: number;
   auditEntries: number;
   remaining: { open: number; recent: number };
 };
 
+/** The actions whose audit entries name a player. */
+const ACTIONS_WITH_NAMES = [
+  'vote.forget',
+  'vote.exclude',
+  'vote.include',
+  'block.add',
+  'block.lift',
+] as const;
+
 /**
- * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites and the audit log. Votes
- * still count; those of the last 24 hours and those with an open delivery keep the name. Running it again completes it.
+ * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and the
+ * audit log. Votes still count; those of the last 24 hours and those with an open delivery keep the name. Running it again completes it.
  *
  * @param name - a valid player name
  * @param by - who asked for it, for the audit log, which does not get the name
@@ -55,9 +69,18 @@ export async function erasePlayer(
       dryRun,
       null,
     ),
-    auditEntries: await eraseNames(deps.auditLog, { action: 'vote.forget' }, 'details.username', key, dryRun),
+    exclusions: await eraseExclusions(deps, key, dryRun),
+    auditEntries: await eraseNames(
+      deps.auditLog,
+      { action: { $in: [...ACTIONS_WITH_NAMES] } },
+      'details.username',
+      key,
+      dryRun,
+    ),
   };
   if (!dryRun) {
+    // A block in effect needs its name; one that has ended does not.
+    await deps.blocks.deleteMany({ kind: 'name', value: key, isActive: { $exists: false } });
     await recordAudit(deps, { by, action: 'player.erase', serverId: null, details: { ...erased } });
   }
   return erased;
@@ -114,4 +137,19 @@ async function eraseNames<T extends { _id: ObjectId }>(
     ]);
   }
   return erased;
+}
+
+/** An exclusion that is carried out needs its player no more: its votes name it. */
+async function eraseExclusions(
+  { voteExclusions }: Pick<Erasing, 'voteExclusions'>,
+  key: string,
+  dryRun: boolean,
+): Promise<number> {
+  const finished = { usernameKey: key, state: { $in: ['excluded', 'included'] as const } };
+  if (dryRun) return voteExclusions.countDocuments(finished as Filter<VoteExclusion>);
+  const { modifiedCount } = await voteExclusions.updateMany(finished as Filter<VoteExclusion>, {
+    $set: { username: ERASED_PLAYER },
+    $unset: { usernameKey: '' },
+  });
+  return modifiedCount;
 }

@@ -18,6 +18,7 @@ export async function joinServer(
     servers: Collection<Server>;
     reviews: Collection<Review>;
     reviewLists: Collection<ReviewList>;
+    users: Collection<User>;
     auditLog: Collection<AuditEntry>;
     clock: Clock;
   },

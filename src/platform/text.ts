@@ -59,3 +59,13 @@ export const reasonText = z
   .transform((value) => value.trim())
   .pipe(text({ max: 500 }))
   .refine((value) => value.length > 0, { error: defineMessage('must say why') });
+
+/** A second reason for other readers: internal, or for the owner. Absent when it is empty. */
+export const optionalReason = z
+  .string()
+  .optional()
+  .transform((value) => value?.trim() || undefined)
+  .pipe(text({ max: 500 }).optional());
+
+/** The longest reason in code units, for schemas of stored documents: a code point has one or two. */
+export const LONGEST_REASON = 1_000;

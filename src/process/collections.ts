@@ -43,6 +43,7 @@ import { type Picture, pictureSchema } from '../servers/picture.ts';
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
+import { type Block, blockSchema } from '../votes/blocks/block.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-key.ts';
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
@@ -69,6 +70,7 @@ const MODELS = {
   voteCounters: define<VoteCounter>('VoteCounter', voteCounterSchema),
   voteExclusions: define<VoteExclusion>('VoteExclusion', voteExclusionSchema),
   announcements: define<Announcement>('Announcement', announcementSchema),
+  blocks: define<Block>('Block', blockSchema),
   complaints: define<Complaint>('Complaint', complaintSchema),
   usedProofs: define<UsedProof>('UsedProof', usedProofSchema),
   voteOrigins: define<VoteOrigin>('VoteOrigin', voteOriginSchema),

@@ -7,6 +7,7 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import { type OpenOptions, openResources, type Resources } from '../platform/resources.ts';
 import type { AuthenticatedToken } from '../servers/api-token.ts';
 import { createAuthenticationCache } from '../servers/authenticate-token.ts';
+import { BlockList } from '../votes/blocks/block-list.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { bindCollections, type Collections } from './collections.ts';
 
@@ -19,6 +20,7 @@ export type Platform = Resources &
     authentications: TtlCache<AuthenticatedToken>;
     passwords: PasswordHashing;
     voteCounts: VoteCounts;
+    blockList: BlockList;
     claimServers: AuthSources['claimServers'];
   };
 
@@ -31,17 +33,19 @@ export async function openPlatform(
   const resources = await openResources(config, processName, options);
   const collections = bindCollections(resources.mongo);
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
+  const blockList = new BlockList(collections.blocks, resources.log);
   return {
     ...resources,
     ...collections,
     authentications: createAuthenticationCache(),
     passwords: { hash: hashPassword, verify: verifyPassword },
     voteCounts,
+    blockList,
     claimServers: (userId) => claimOnEntry({ ...resources, ...collections }, userId),
     async close() {
       // First the inserts under way: each inserted vote is counted afterwards.
       await resources.batcher.settle(SECOND);
-      await voteCounts.close(SECOND);
+      await Promise.all([voteCounts.close(SECOND), blockList.close(SECOND)]);
       await resources.close();
     },
   };

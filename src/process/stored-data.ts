@@ -9,9 +9,13 @@ import { DAY, SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { defineMessage, type Text, t } from '../platform/language/t.ts';
 import { DRAFT_TTL_MS } from '../servers/server-draft.ts';
+import { BLOCK_TTL_SECONDS } from '../votes/blocks/block.ts';
 import { KEY_LIFETIME_MS } from '../votes/cast-vote-once.ts';
 import { ORIGIN_STORED_MS } from '../votes/web/vote-origin.ts';
 import type { Collections } from './collections.ts';
+
+/** Deletes documents `seconds` after the time in `field`. */
+type Ttl = { field: string; seconds: number };
 
 /** Personal data in a collection, in words for the privacy page. */
 export type StoredData = {
@@ -21,7 +25,7 @@ export type StoredData = {
   /** How long it is stored. */
   kept: (config: Config) => string;
   /** The TTL index that deletes it: the field with a time, and the delay after that time. */
-  ttl?: { field: string; seconds: number };
+  ttl?: Ttl | Ttl[];
 };
 
 /** The delays with which MongoDB deletes documents whose own time has passed. */
@@ -124,6 +128,18 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     why: defineMessage('To limit how many players of one network vote, and to find votes by machines'),
     kept: () => days(ORIGIN_STORED_MS),
     ttl: { field: 'expiresAt', seconds: HOUR_LATER },
+  },
+  blocks: {
+    title: defineMessage('Blocked players and networks'),
+    data: defineMessage(
+      'A player name or a network, the reason, and the e-mail address of the operator who decided',
+    ),
+    why: defineMessage('To keep votes of cheaters out'),
+    kept: () => t('until {time} after the block has ended', { time: days(BLOCK_TTL_SECONDS * SECOND) }),
+    ttl: [
+      { field: 'lifted.at', seconds: BLOCK_TTL_SECONDS },
+      { field: 'endsAt', seconds: BLOCK_TTL_SECONDS },
+    ],
   },
   voteExclusions: {
     title: defineMessage('Excluded votes'),

@@ -1,10 +1,11 @@
-import type { Collection, Document, Filter, ObjectId, WithId } from 'mongodb';
+import { createHash } from 'node:crypto';
+import { type Collection, type Document, type Filter, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
+import { type Clock, SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
-import { reasonText } from '../platform/text.ts';
-import type { Review, ReviewList, ReviewState } from './review.ts';
+import { optionalReason, reasonText } from '../platform/text.ts';
+import { type Review, type ReviewList, type ReviewState, UNDECIDED } from './review.ts';
 import { followReview } from './review-list.ts';
 
 type Moderation = {
@@ -15,15 +16,17 @@ type Moderation = {
 };
 
 type Decision = {
-  /** Why it is rejected. A second rejection without a reason keeps the first one. */
+  /** Why it is rejected, for operators only. A second rejection without a reason keeps the first one. */
   reason?: string;
+  /** Why it is rejected, for its author. */
+  reasonForOwner?: string | undefined;
   /** The state that the operator saw: the decision applies only while the review is in it. */
   seenAs?: ReviewState;
   /** The revision that the operator saw: the decision applies only to it, since the author may have edited it since. */
   revision?: number;
 };
 
-const rejection = z.object({ reason: reasonText.optional() });
+const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: optionalReason });
 
 /**
  * Approves or rejects a review, or returns it to `pending`. A second call changes nothing and completes what a crash
@@ -41,23 +44,32 @@ export async function moderateReview(
   by: string,
   { seenAs, revision, ...input }: Decision = {},
 ): Promise<WithId<Review> | null> {
-  const { reason } = parseInput(rejection, input);
+  const reasons = parseInput(rejection, input);
   const { reviews } = deps;
   const decided = await reviews.findOneAndUpdate(
     { _id: reviewId, ...asSeen(state, seenAs, revision) },
-    [{ $set: decision(state, by, deps.clock.now(), reason) }],
+    [{ $set: decision(state, by, deps.clock.now(), reasons) }],
     { returnDocument: 'after' },
   );
   if (!decided) return reviews.findOne({ _id: reviewId });
   const { serverId } = decided;
   const review = await followReview(deps, decided);
-  await recordAudit(deps, {
-    by,
-    action: `review.${state}`,
-    serverId,
-    details: { reviewId: reviewId.toHexString(), ...(reason ? { reason } : {}) },
-  });
+  const details = { reviewId: reviewId.toHexString(), ...given(reasons) };
+  const entry = { by, action: `review.${state}`, serverId, details };
+  await recordAuditOnce(deps, entryId(decided, details), entry);
   return review;
+}
+
+const given = (reasons: object) => Object.fromEntries(Object.entries(reasons).filter(([, reason]) => reason));
+
+/** The same decision again, which keeps its time, writes no second entry. */
+function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
+  if (!moderatedAt) return new ObjectId();
+  const hash = createHash('sha256')
+    .update(JSON.stringify([state, moderatedAt, details]))
+    .digest('hex');
+  const seconds = Math.floor(moderatedAt.getTime() / SECOND);
+  return new ObjectId(seconds.toString(16).padStart(8, '0') + hash.slice(0, 16));
 }
 
 function asSeen(
@@ -72,16 +84,42 @@ function asSeen(
 }
 
 /** The fields of a decision; the same decision again keeps the existing values. */
-function decision(state: ReviewState, by: string, now: Date, reason: string | undefined): Document {
-  if (state === 'pending') return { state, moderatedAt: null, moderatedBy: null, rejectedFor: null };
+function decision(
+  state: ReviewState,
+  by: string,
+  now: Date,
+  { reason, reasonForOwner }: z.output<typeof rejection>,
+): Document {
+  if (state === 'pending') return { ...UNDECIDED };
   const unlessDecided = (existing: string, value: unknown) => ({
     $cond: [{ $eq: ['$state', state] }, { $ifNull: [existing, null] }, value],
   });
-  const given = { $literal: state === 'rejected' ? (reason ?? null) : null };
+  const internal = { $literal: state === 'rejected' ? (reason ?? null) : null };
+  const forAuthor = { $literal: state === 'rejected' ? (reasonForOwner ?? null) : null };
   return {
     state,
     moderatedAt: unlessDecided('$moderatedAt', now),
     moderatedBy: unlessDecided('$moderatedBy', { $literal: by }),
-    rejectedFor: state === 'rejected' && reason ? given : unlessDecided('$rejectedFor', given),
+    rejectedFor: state === 'rejected' && reason ? internal : unlessDecided('$rejectedFor', internal),
+    rejectionReason:
+      state === 'rejected' && reason ? forAuthor : unlessDecided('$rejectionReason', forAuthor),
   };
+}
+
+/** A review and its revision, as an operator saw it. */
+export type SeenReview = { reviewId: ObjectId; revision: number };
+
+/**
+ * Approves several waiting reviews. One that another operator decided about, or its author edited, keeps its state.
+ * Running it again changes nothing and completes what a crash interrupted.
+ *
+ * @returns how many of them are approved now
+ */
+export async function approveReviews(deps: Moderation, seen: SeenReview[], by: string): Promise<number> {
+  let approved = 0;
+  for (const { reviewId, revision } of seen) {
+    const review = await moderateReview(deps, reviewId, 'approved', by, { seenAs: 'pending', revision });
+    if (review?.state === 'approved') approved += 1;
+  }
+  return approved;
 }

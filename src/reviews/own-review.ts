@@ -7,7 +7,7 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import { readPage, type Slice } from '../platform/slices.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
-import { type Review, type ReviewList, revisionOf } from './review.ts';
+import { type Review, type ReviewList, revisionOf, UNDECIDED } from './review.ts';
 import { followReview } from './review-list.ts';
 import { type NewReview, newReview } from './write-review.ts';
 
@@ -82,8 +82,6 @@ function storedAs({ serverId, userId }: Whose): Pick<Review, 'serverId' | 'perso
   return { serverId, personId: userId };
 }
 
-const UNDECIDED = { state: 'pending', moderatedAt: null, moderatedBy: null, rejectedFor: null } as const;
-
 function edit({ reviews, clock }: Reviewing, whose: Whose, words: Words): Promise<WithId<Review> | null> {
   return reviews.findOneAndUpdate(
     storedAs(whose),
@@ -137,6 +135,7 @@ export async function rejectOwnersReview(
         moderatedAt: deps.clock.now(),
         moderatedBy: 'tallyport',
         rejectedFor: 'Whoever wrote it has become the owner of the server.',
+        rejectionReason: 'You own the server now.',
       },
       $inc: { revision: 1 },
     },

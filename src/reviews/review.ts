@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { LONGEST_REASON } from '../platform/text.ts';
 
 export const REVIEW_STATES = ['pending', 'approved', 'rejected'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];
@@ -31,8 +32,10 @@ const reviewDefinition = {
   /** When and by whom it was approved or rejected; null while it is pending. */
   moderatedAt: { type: Date, default: null },
   moderatedBy: { type: String, default: null },
-  /** The reason of the rejection, if there is one. */
+  /** The internal reason of the rejection, if there is one: neither author nor owner see it. */
   rejectedFor: { type: String, default: null },
+  /** The reason of the rejection for its author, if there is one. */
+  rejectionReason: { type: String, maxlength: LONGEST_REASON, default: null },
   /** When the server's owner was notified of its approval, or found unwilling; absent before. */
   toldAt: { type: Date },
   /** The owner's answer, public while the review is; absent without one. */
@@ -95,3 +98,12 @@ export type ReviewList = Omit<InferRawDocType<typeof listingDefinition>, 'entrie
 export function revisionOf({ revision }: Pick<Review, 'revision'>): number {
   return revision ?? 0;
 }
+
+/** The fields of a review that nobody has decided about. */
+export const UNDECIDED = {
+  state: 'pending',
+  moderatedAt: null,
+  moderatedBy: null,
+  rejectedFor: null,
+  rejectionReason: null,
+} as const;

@@ -15,6 +15,8 @@ const NEW_ACCOUNT_MS = 30 * DAY;
 export type Reviewer = {
   /** Whether the author's account is younger than `NEW_ACCOUNT_MS`; false for reviews that operators entered. */
   isNewAccount: boolean;
+  /** When the author's account was made; null for reviews that operators entered. Not public. */
+  accountSince: Date | null;
   /** Whether a player of the review's name has voted for the server; an excluded vote does not count. */
   hasVoted: boolean;
 };
@@ -23,23 +25,28 @@ type Reading = { users: Collection<User>; votes: Collection<Vote>; batcher: Batc
 
 /** The authors of a server's reviews, in the same order. Few queries for all of them together. */
 export function reviewersOf(
-  { users, votes, batcher, clock }: Reading,
+  deps: Reading,
   serverId: ObjectId,
   reviews: Pick<WithId<Review>, 'username' | 'personId'>[],
 ): Promise<Reviewer[]> {
+  return Promise.all(reviews.map((review) => reviewerOf(deps, { ...review, serverId })));
+}
+
+/** The author of one review. Calls at the same time share their queries. */
+export async function reviewerOf(
+  { users, votes, batcher, clock }: Reading,
+  { serverId, username, personId }: Pick<Review, 'serverId' | 'username' | 'personId'>,
+): Promise<Reviewer> {
   const now = clock.now().getTime();
-  return Promise.all(
-    reviews.map(async ({ username, personId }) => {
-      const [author, newest] = await Promise.all([
-        personId ? batcher.load(agesLoader, users, personId) : null,
-        batcher.load(newestVotesLoader, votes, { serverId, usernameKey: usernameKey(username) }),
-      ]);
-      return {
-        isNewAccount: author !== null && now - author.createdAt.getTime() < NEW_ACCOUNT_MS,
-        hasVoted: [newest.live, newest.imported].some((vote) => vote !== null && !vote.excludedAt),
-      };
-    }),
-  );
+  const [author, newest] = await Promise.all([
+    personId ? batcher.load(agesLoader, users, personId) : null,
+    batcher.load(newestVotesLoader, votes, { serverId, usernameKey: usernameKey(username) }),
+  ]);
+  return {
+    isNewAccount: author !== null && now - author.createdAt.getTime() < NEW_ACCOUNT_MS,
+    accountSince: author?.createdAt ?? null,
+    hasVoted: [newest.live, newest.imported].some((vote) => vote !== null && !vote.excludedAt),
+  };
 }
 
 const agesLoader = findLoader<User, ObjectId>({

@@ -10,6 +10,7 @@ import { parseInput } from '../platform/input.ts';
 import { defineMessage, t } from '../platform/language/t.ts';
 import { type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
+import { AN_OPERATOR, actorNames } from './actor-names.ts';
 import { roleOf } from './ownership.ts';
 import { MEMBER_ROLES, type MemberRole, type Server } from './server.ts';
 
@@ -59,7 +60,9 @@ export async function inviteMember(
   const retryAt = await useAllowance(deps, `invite:${by._id.toHexString()}`, INVITATIONS);
   if (retryAt) return retryAt;
   const now = deps.clock.now();
-  const entry = { email, role, by: by.email, at: now };
+  // An operator who manages somebody else's server stays unnamed.
+  const sender = roleOf(server, by._id) ? by.email : AN_OPERATOR;
+  const entry = { email, role, by: sender, at: now };
   const others = { $filter: { input: invitationsIn, cond: { $ne: ['$$this.email', email] } } };
   const count = { $add: [{ $size: { $ifNull: ['$members', []] } }, { $size: others }] };
   const { matchedCount } = await deps.servers.updateOne(
@@ -78,7 +81,7 @@ export async function inviteMember(
   });
   if (deps.config.SMTP_URL) {
     const id = `invitation:${server._id.toHexString()}:${by._id.toHexString()}:${dayOf(now)}:${email}`;
-    await putMail(deps, { id: id.slice(0, 120), to: email, ...mailText(deps.config, by.email) });
+    await putMail(deps, { id: id.slice(0, 120), to: email, ...mailText(deps.config, sender) });
   }
   return null;
 }
@@ -90,7 +93,7 @@ function mailText({ PUBLIC_URL: url, SERVICE_NAME: name }: Inviting['config'], b
   return {
     subject: `You are invited to manage a game server at ${name}`,
     text: [
-      `${by} invites you to manage a game server at ${name}. Sign in, or sign up, with this address to accept or decline:`,
+      `${by === AN_OPERATOR ? 'An operator' : by} invites you to manage a game server at ${name}. Sign in, or sign up, with this address to accept or decline:`,
       `${url}/dashboard`,
       'The invitation is valid for 14 days. If you do not know the sender, there is nothing to do.',
       `-- \n${name}, ${url}`,
@@ -102,7 +105,7 @@ type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
 /** The open invitations of a user. Nobody with an unconfirmed address has any: it may belong to somebody else. */
 export async function invitationsOf(
-  { servers, clock }: Pick<Servers, 'servers' | 'clock'>,
+  { servers, users, clock }: Pick<Inviting, 'servers' | 'users' | 'clock'>,
   { email, emailVerified }: Invitee,
 ): Promise<{ server: WithId<Server>; role: MemberRole; by: string }[]> {
   if (!emailVerified) return [];
@@ -110,10 +113,18 @@ export async function invitationsOf(
     .find({ 'invitations.email': email, removedAt: null })
     .limit(MOST_MEMBERS)
     .toArray();
-  return found.flatMap((server) => {
-    const open = openInvitations(server, clock.now()).find((one) => one.email === email);
-    return open ? [{ server, role: open.role, by: open.by }] : [];
+  const open = found.flatMap((server) => {
+    const own = openInvitations(server, clock.now()).find((one) => one.email === email);
+    return own ? [{ server, role: own.role, by: own.by }] : [];
   });
+  return Promise.all(
+    open.map(async (one) => {
+      if (one.by === AN_OPERATOR) return one;
+      // An older version stored an operator's address.
+      const nameOf = await actorNames({ users }, one.server, [one.by]);
+      return { ...one, by: nameOf(one.by) };
+    }),
+  );
 }
 
 /** A server's invitations that are still valid. */
@@ -228,4 +239,10 @@ export function serversOf(
     .find({ $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null })
     .sort({ name: 1 })
     .toArray();
+}
+
+/** Whether a user owns or manages a listed server. */
+export async function hasServers({ servers }: Pick<Servers, 'servers'>, userId: ObjectId): Promise<boolean> {
+  const own = { $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null };
+  return (await servers.findOne(own, { projection: { _id: 1 } })) !== null;
 }

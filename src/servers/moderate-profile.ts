@@ -2,7 +2,7 @@ import type { Collection, ObjectId, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
-import { reasonText } from '../platform/text.ts';
+import { optionalReason, reasonText } from '../platform/text.ts';
 import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
 import { LINKS, PROFILE_PARTS, type Profile, type ProfilePart } from './profile.ts';
 import type { Server } from './server.ts';
@@ -12,6 +12,7 @@ type Moderation = Pictures & { auditLog: Collection<AuditEntry> };
 const removing = z.object({
   part: z.enum(PROFILE_PARTS, { error: 'must be a part of the profile' }),
   reason: reasonText,
+  internalReason: optionalReason,
 });
 
 /** The parts of a profile that have content. */
@@ -28,8 +29,8 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
 }
 
 /**
- * Removes a text, the links or a picture of a server, with a reason that its owner sees. A removed icon stays away until
- * the game server sends another one.
+ * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason is only in
+ * the audit log. A removed icon stays away until the game server sends another one.
  *
  * @param by - the operator, for the audit log
  * @returns the server as it was before; null when no listed server with this id has the part
@@ -38,10 +39,10 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
 export async function removeProfilePart(
   deps: Moderation,
   serverId: ObjectId,
-  input: { part: string; reason: string },
+  input: { part: string; reason: string; internalReason?: string | undefined },
   by: string,
 ): Promise<WithId<Server> | null> {
-  const { part, reason } = parseInput(removing, input);
+  const { part, reason, internalReason } = parseInput(removing, input);
   const removal = { part, at: deps.clock.now(), reason };
   const fields = part === 'links' ? LINKS : [part === 'icon' ? ('icon.picture' as const) : part];
   const paths = fields.map((field) => `profile.${field}`);
@@ -56,7 +57,7 @@ export async function removeProfilePart(
   } as UpdateFilter<Server>);
   if (!before) return null;
   await deleteUnusedPictures(deps, picturesOf(before));
-  const details = { part, reason };
+  const details = { part, reason, ...(internalReason ? { internalReason } : {}) };
   await recordAudit(deps, { by, action: 'server.profile-remove', serverId, details });
   return before;
 }

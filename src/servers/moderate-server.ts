@@ -4,7 +4,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import type { Producer } from '../platform/queues.ts';
-import { reasonText } from '../platform/text.ts';
+import { optionalReason, reasonText } from '../platform/text.ts';
 import { lastRank } from './listing.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { Server } from './server.ts';
@@ -16,11 +16,11 @@ type Moderation = {
   producer: Pick<Producer, 'add'>;
 };
 
-const hiding = z.object({ reason: reasonText });
+const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
 /**
  * Removes a server from the ranking and the public lists. Its API and its votes still work, and the API returns the
- * last rank. Its owner sees the reason. A second call changes only the reason.
+ * last rank. Its owner sees the reason, only operators see the internal one. A second call changes only the reasons.
  *
  * @param by - the operator, for the audit log
  * @returns the server as it is now; null when no such server is listed
@@ -29,16 +29,17 @@ const hiding = z.object({ reason: reasonText });
 export async function hideServer(
   deps: Moderation,
   serverId: ObjectId,
-  input: { reason: string },
+  input: { reason: string; internalReason?: string | undefined },
   by: string,
 ): Promise<WithId<Server> | null> {
-  const { reason } = parseInput(hiding, input);
+  const { reason, internalReason } = parseInput(hiding, input);
   const { servers, clock } = deps;
   const hidden = await servers.findOneAndUpdate({ _id: serverId, removedAt: null }, [
     {
       $set: {
         hiddenAt: { $ifNull: ['$hiddenAt', clock.now()] },
         hiddenReason: { $literal: reason },
+        hiddenInternalReason: internalReason === undefined ? '$$REMOVE' : { $literal: internalReason },
         ranked: null,
       },
     },
@@ -51,7 +52,12 @@ export async function hideServer(
     { $set: { rankPosition } },
     { returnDocument: 'after' },
   );
-  await recordAudit(deps, { by, action: 'server.hide', serverId, details: { reason } });
+  await recordAudit(deps, {
+    by,
+    action: 'server.hide',
+    serverId,
+    details: { reason, ...(internalReason ? { internalReason } : {}) },
+  });
   await requestRanks(deps.producer);
   return server;
 }
@@ -68,7 +74,7 @@ export async function unhideServer(
 ): Promise<WithId<Server> | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null },
-    { $set: { hiddenAt: null }, $unset: { hiddenReason: 1 } },
+    { $set: { hiddenAt: null }, $unset: { hiddenReason: 1, hiddenInternalReason: 1 } },
     { returnDocument: 'after' },
   );
   if (!server) return null;

@@ -1,5 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
+import { LONGEST_REASON } from '../platform/text.ts';
 import { type Profile, profileSchema } from './profile.ts';
 
 /** The status of a server. `unknown` is not `offline` (design rule 7). */
@@ -167,6 +168,8 @@ const serverDefinition = {
   hiddenAt: { type: Date, default: null },
   /** The reason, shown to its owner. */
   hiddenReason: { type: String, maxlength: 500 },
+  /** A second reason, for operators only. */
+  hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
   /** null until the first ranking after it was listed. */
   ranked: { type: new Schema(rankFigures, nested), default: null },

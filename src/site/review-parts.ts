@@ -61,7 +61,7 @@ export function reviewItem({
   review: WithId<Review>;
   server: Pick<Server, 'name'>;
   now: Date;
-  reviewer?: Reviewer | undefined;
+  reviewer?: ShownReviewer | undefined;
   more?: Content;
 }): Html {
   const { _id, username, createdAt, editedAt } = review;
@@ -72,9 +72,12 @@ export function reviewItem({
   </li>`;
 }
 
-function reviewerBadges({ isNewAccount, hasVoted }: Reviewer): Content {
+function reviewerBadges({ isNewAccount, hasVoted }: ShownReviewer): Content {
   return html`${hasVoted ? html` ${badge('good', t('has voted'))}` : ''}${isNewAccount ? html` ${badge('attention', t('new account'))}` : ''}`;
 }
+
+/** What readers see of a review's author. */
+type ShownReviewer = Pick<Reviewer, 'isNewAccount' | 'hasVoted'>;
 
 const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Text, sentence: Text]> = {
   pending: [
@@ -91,9 +94,10 @@ const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Tex
 };
 
 /** The state of a review, for its author. */
-export function reviewState(state: ReviewState): Html {
+export function reviewState({ state, rejectionReason }: Pick<Review, 'state' | 'rejectionReason'>): Html {
   const [tone, word, sentence] = STATES[state];
-  return html`<p>${badge(tone, t(word))} <span class="soft">${t(sentence)}</span></p>`;
+  const reason = state === 'rejected' && rejectionReason ? html` “<bdi>${rejectionReason}</bdi>”` : '';
+  return html`<p>${badge(tone, t(word))} <span class="soft">${t(sentence)}${reason}</span></p>`;
 }
 
 /** The text of a review, and the owner's answer. */

@@ -26,6 +26,7 @@ function formatsOf(locale: string) {
       timeZone: 'UTC',
     }),
     relative: new Intl.RelativeTimeFormat(locale),
+    oneOf: new Intl.ListFormat(locale, { type: 'disjunction' }),
     durations: { day: unit('day'), hour: unit('hour'), minute: unit('minute'), second: unit('second') },
   };
 }
@@ -44,6 +45,11 @@ export function shortDay(at: Date): string {
 /** A UTC time of a day without its year: `21 Nov, 14:00`. */
 export function shortTime(at: Date): string {
   return formats().hour.format(at);
+}
+
+/** `failed, waiting or being sent`. */
+export function oneOf(words: string[]): string {
+  return formats().oneOf.format(words);
 }
 
 /** `1,204`. */

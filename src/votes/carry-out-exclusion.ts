@@ -87,19 +87,36 @@ export async function auditExclusion(
 
 async function audit(
   deps: Pick<CarryingOut, 'auditLog' | 'clock'>,
-  { _id, serverId, since, until, tokenId, reason }: VoteExclusion,
+  { _id, serverId, since, until, tokenId, username, reason, reasonForOwner }: VoteExclusion,
   action: string,
   by: string,
 ): Promise<void> {
   const exclusionId = _id.toHexString();
   const range = { since: since.toISOString(), until: until.toISOString() };
-  const details = { exclusionId, ...range, tokenId: tokenId?.toHexString() ?? null, reason };
+  const reasons = { reason, ...(reasonForOwner ? { reasonForOwner } : {}) };
+  const player = username ? { username } : {};
+  const details = {
+    exclusionId,
+    ...range,
+    tokenId: tokenId?.toHexString() ?? null,
+    ...player,
+    ...reasons,
+  };
   const hash = createHash('sha256').update(`${action} ${exclusionId}`).digest('hex');
   await recordAuditOnce(deps, new ObjectId(hash.slice(0, 24)), { by, action, serverId, details });
 }
 
 function castInRange({ serverId, since, until }: VoteExclusion) {
   return { serverId, votedAt: { $gte: since, $lt: until } };
+}
+
+/** The votes that an exclusion chooses from, and how they are read: a player's by the index of players. */
+function votesToMark(exclusion: VoteExclusion) {
+  const range = castInRange(exclusion);
+  const { usernameKey } = exclusion;
+  return usernameKey
+    ? { range: { ...range, usernameKey }, sort: { seq: 1 } as const }
+    : { range, sort: { votedAt: 1 } as const };
 }
 
 /**
@@ -142,11 +159,11 @@ async function markVotes(
 ): Promise<void> {
   const { tokenId, _id } = exclusion;
   const { votes } = deps;
-  const range = castInRange(exclusion);
+  const { range, sort } = votesToMark(exclusion);
   const total = await votes.countDocuments(range);
   // The token is filtered here and not in the query: each read stays short even if the token cast few votes.
   const all = votes.find(range, {
-    sort: { votedAt: 1 },
+    sort,
     projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
     batchSize: BULK,
   });

@@ -117,7 +117,7 @@ export async function castVote(
   if (insertedNow) deps.voteCounts.add(existing);
   if (listener && isForwarded) void wakeListener(deps.producer, listener);
   if (!insertedNow) return acceptedBefore(deps, existing);
-  return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() };
+  return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() + uncounted(existing) };
 }
 
 /** A vote that another process inserted: its increment may be pending there, so its month is counted from the votes. */
@@ -125,5 +125,10 @@ async function acceptedBefore({ votes }: VoteCasting, vote: Vote): Promise<Accep
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
     throw new VoteResultUnknownError(error);
   });
-  return { kind: 'accepted', vote, monthlyVotes };
+  return { kind: 'accepted', vote, monthlyVotes: monthlyVotes + uncounted(vote) };
+}
+
+/** The answer includes its own vote, also one that is held back: it must not tell a blocked name from others. */
+function uncounted({ excludedAt }: Vote): number {
+  return excludedAt ? 1 : 0;
 }

@@ -7,7 +7,7 @@ import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
-import { reasonText } from '../platform/text.ts';
+import { optionalReason, reasonText } from '../platform/text.ts';
 import { auditExclusion, type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
 import { QUARANTINE_READ_MS, type Recounting } from './recount-votes.ts';
 import { OPEN_STATES, type VoteExclusion } from './vote-exclusion.ts';
@@ -27,12 +27,15 @@ export type ExclusionRequest = {
   until: Date;
   /** Only votes cast with this token, revoked or not; null for all. */
   tokenId: ObjectId | null;
+  /** For operators only. */
   reason: string;
+  /** The owner of the server sees it. */
+  reasonForOwner?: string | undefined;
 };
 
 /** Why votes cannot be excluded; the message is a sentence. */
 export class ExclusionError extends Error {
-  readonly code: 'range-empty' | 'range-not-over';
+  readonly code: 'range-empty' | 'range-not-over' | 'too-many-servers';
 
   constructor(code: ExclusionError['code'], message: string) {
     super(message);
@@ -41,10 +44,10 @@ export class ExclusionError extends Error {
   }
 }
 
-const reasonSchema = z.object({ reason: reasonText });
+const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalReason });
 
 /** Runs `work` under the lease of the server: two exclusions may change the same votes and days. */
-function underLease<T>(
+export function underLease<T>(
   deps: Excluding,
   serverId: ObjectId,
   { signal }: CarryOutOptions,
@@ -69,21 +72,25 @@ export async function excludeVotes(
   by: string,
   options: CarryOutOptions = {},
 ): Promise<VoteExclusion> {
-  const { reason } = parseInput(reasonSchema, { reason: request.reason });
+  const reasons = parseInput(reasonsSchema, reasonsOf(request));
   requireOver(request, deps.clock.now());
   const { serverId, since, until, tokenId } = request;
   return underLease(deps, serverId, options, async (lease) => {
-    const same = { serverId, since, until, tokenId, reason, undone: null };
-    const existing = await deps.voteExclusions.findOne(same);
+    const same = { serverId, since, until, tokenId, reason: reasons.reason, undone: null };
+    const existing = await deps.voteExclusions.findOne({ ...same, usernameKey: { $exists: false } });
     if (existing) return carryOut(deps, existing, lease, options);
-    const exclusion = newExclusion(same, new ObjectId(), by, deps.clock.now());
+    const exclusion = newExclusion({ ...same, ...reasons }, new ObjectId(), by, deps.clock.now());
     await deps.voteExclusions.insertOne(exclusion);
     return carryOut(deps, exclusion, lease, options);
   });
 }
 
-/** @throws {ExclusionError} */
-function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
+/**
+ * Refuses an empty range, and one that is not over.
+ *
+ * @throws {ExclusionError}
+ */
+export function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
   if (since >= until)
     throw new ExclusionError('range-empty', 'The range is empty: its beginning must be before its end.');
   if (until > now) {
@@ -94,13 +101,17 @@ function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>
   }
 }
 
+function reasonsOf({ reason, reasonForOwner }: ExclusionRequest) {
+  return { reason, reasonForOwner };
+}
+
 function newExclusion(
-  { serverId, since, until, tokenId, reason }: ExclusionRequest,
+  { serverId, since, until, tokenId, reason, reasonForOwner }: ExclusionRequest,
   _id: ObjectId,
   by: string,
   at: Date,
 ): VoteExclusion {
-  const range = { serverId, since, until, tokenId, reason };
+  const range = { serverId, since, until, tokenId, reason, ...(reasonForOwner ? { reasonForOwner } : {}) };
   return { ...range, _id, by, at, undone: null, state: 'excluding', days: [], votes: null };
 }
 
@@ -118,9 +129,9 @@ export async function requestExclusion(
   request: ExclusionRequest,
   by: string,
 ): Promise<VoteExclusion> {
-  const { reason } = parseInput(reasonSchema, { reason: request.reason });
+  const reasons = parseInput(reasonsSchema, reasonsOf(request));
   requireOver(request, deps.clock.now());
-  const wanted = newExclusion({ ...request, reason }, exclusionId, by, deps.clock.now());
+  const wanted = newExclusion({ ...request, ...reasons }, exclusionId, by, deps.clock.now());
   await deps.voteExclusions.insertOne(wanted).catch((error: unknown) => {
     if (!isDuplicateKey(error)) throw error;
   });
@@ -155,8 +166,10 @@ async function markUndone(
   by: string,
 ): Promise<void> {
   const now = clock.now();
-  // A quarantine ends here: a vote under way was cast before this time.
-  const until = { $cond: [{ $eq: ['$state', 'quarantined'] }, after(now, QUARANTINE_READ_MS), '$until'] };
+  // A quarantine, or what a block held back, ends here: a vote under way was cast before this time.
+  const isOfBlock = { $and: [{ $eq: ['$state', 'excluded'] }, { $gt: ['$blockId', null] }] };
+  const isOpen = { $or: [{ $eq: ['$state', 'quarantined'] }, isOfBlock] };
+  const until = { $cond: [isOpen, after(now, QUARANTINE_READ_MS), '$until'] };
   await voteExclusions.updateOne({ _id: exclusionId, undone: null }, [
     { $set: { until, undone: { by, at: now } } },
     { $set: { state: { $cond: ['$isQuarantine', 'releasing', 'including'] } } },

@@ -1,6 +1,7 @@
 import { type Collection, type Filter, type ObjectId, UUID } from 'mongodb';
 import { usernameKey } from './username.ts';
 import { type Delivery, EXCLUDED_VOTES, type Vote } from './vote.ts';
+import type { VoteExclusion } from './vote-exclusion.ts';
 
 /** A search for votes of a server; an absent field does not filter. */
 type VoteSearch = {
@@ -167,14 +168,16 @@ async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId
   return counted?.votes ?? 0;
 }
 
-/** How many votes of an exclusion in progress are marked so far, at most `COUNTED`. */
+/** How many votes an exclusion holds now, at most `COUNTED`: while it is in progress, or for that of a block. */
 export function countMarked(
   { votes }: { votes: Collection<Vote> },
-  exclusion: { _id: ObjectId; serverId: ObjectId; since: Date; until: Date },
+  exclusion: Pick<VoteExclusion, '_id' | 'serverId' | 'since' | 'until' | 'isQuarantine'>,
 ): Promise<number> {
-  const { _id, serverId, since, until } = exclusion;
+  const { _id, serverId, since, until, isQuarantine } = exclusion;
+  // The range of a quarantine is open.
+  const votedAt = { $gte: since, ...(isQuarantine ? {} : { $lt: until }) };
   return votes.countDocuments(
-    { serverId, votedAt: { $gte: since, $lt: until }, excludedAt: { $gt: new Date(0) }, excludedBy: _id },
+    { serverId, votedAt, excludedAt: { $gt: new Date(0) }, excludedBy: _id },
     { hint: EXCLUDED_VOTES, limit: COUNTED },
   );
 }

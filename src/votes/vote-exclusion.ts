@@ -1,10 +1,12 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { LONGEST_REASON } from '../platform/text.ts';
 
 /**
  * The states of an exclusion that are in progress; when the worker died, another process finishes the exclusion. The
- * decisions about a quarantine, `confirming` and `releasing`, have names that version 0.1.0 does not carry out.
+ * decisions about a quarantine, `confirming` and `releasing`, and that about a player have names that version 0.1.0 does
+ * not carry out: it would exclude the votes of all players.
  */
-export const OPEN_STATES = ['excluding', 'including', 'confirming', 'releasing'] as const;
+export const OPEN_STATES = ['excluding', 'including', 'confirming', 'releasing', 'excluding-player'] as const;
 
 /** `quarantined`: votes are held back as they are cast, and an operator has not decided yet. */
 const EXCLUSION_STATES = ['quarantined', ...OPEN_STATES, 'excluded', 'included'] as const;
@@ -25,7 +27,17 @@ const voteExclusionDefinition = {
   until: { type: Date, required: true },
   /** Only votes cast with this token; null for all. */
   tokenId: { type: Schema.Types.ObjectId, default: null },
+  /** Only votes of this player; absent for those of all players. */
+  username: { type: String },
+  usernameKey: { type: String },
+  /** The decision about a player that this exclusion is one server's part of. */
+  groupId: { type: Schema.Types.ObjectId },
+  /** It holds back the votes of a blocked name (see blocks/hold-vote.ts). */
+  blockId: { type: Schema.Types.ObjectId },
+  /** For operators only. */
   reason: { type: String, required: true },
+  /** The reason that the server's owner sees. Absent without one. */
+  reasonForOwner: { type: String, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
   at: { type: Date, required: true },
   undone: { type: new Schema(undoneDefinition, { _id: false }), default: null },
@@ -45,6 +57,12 @@ export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collect
 voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
+voteExclusionSchema.index({ groupId: 1 }, { partialFilterExpression: { groupId: { $exists: true } } });
+// A server has at most one exclusion of a block that is in effect.
+voteExclusionSchema.index(
+  { serverId: 1, blockId: 1 },
+  { unique: true, partialFilterExpression: { blockId: { $exists: true }, state: 'excluded' } },
+);
 // A server has at most one open quarantine.
 voteExclusionSchema.index(
   { serverId: 1 },
@@ -57,6 +75,7 @@ export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
   switch (state) {
     case 'excluding':
+    case 'excluding-player':
     case 'confirming':
       return 'excluding';
     case 'including':

@@ -84,7 +84,7 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
     await page.getByLabel('To', { exact: true }).fill(minuteOf(after(platform.clock.now(), -MINUTE)));
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Exclude these votes…' }).click();
-    await page.getByLabel('Reason').fill('One address cast them all.');
+    await page.getByLabel('Internal reason').fill('One address cast them all.');
     await check();
     await page.getByRole('button', { name: 'Exclude 3 votes' }).click();
     await page.locator('#exclusion-list').getByText('excluded', { exact: true }).waitFor();

@@ -26,6 +26,7 @@ import { saveDraft } from '../../src/servers/drafts.ts';
 import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
+import { addBlock, liftBlock } from '../../src/votes/blocks/change-blocks.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { requestExclusion } from '../../src/votes/exclude-votes.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -272,6 +273,15 @@ async function decide(
   const copy = { name: 'Harbour Lights (copy)', address: 'copy.example.org', port: 25_565 };
   const hidden = await addOwnedServer(platform, new ObjectId(), copy);
   await hideServer(platform, hidden, { reason: 'It uses the name of another server.' }, by);
+  const named = { kind: 'name', value: 'Herobrine', reason: 'Sells votes in chats.' };
+  const { _id: lifted } = await addBlock(platform, named, by);
+  await liftBlock(platform, lifted, by);
+  const machines = {
+    kind: 'network',
+    value: '2001:db8:7a3::/48',
+    reason: 'Rented machines that vote all night.',
+  };
+  await addBlock(platform, { ...machines, endsAt: new Date('2999-01-01') }, by);
   const now = platform.clock.now();
   const range = { serverId: harbour, since: after(now, -3 * DAY), until: after(now, -2 * DAY) };
   const reason = 'One address cast most of them.';

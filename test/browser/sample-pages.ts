@@ -94,6 +94,7 @@ export const PAGES: SamplePage[] = [
     'operator',
     '/operator',
     '/operator/audit',
+    '/operator/blocks',
     '/operator/reviews',
     '/operator/complaints',
     '/operator/servers',
@@ -120,6 +121,16 @@ export const PAGES: SamplePage[] = [
     route: '/operator/votes',
     reader: 'operator',
     path: ({ harbour }) => `/operator/votes?server=${harbour.toHexString()}`,
+  },
+  {
+    route: '/operator/votes/:voteId',
+    reader: 'operator',
+    path: ({ voteId }) => `/operator/votes/${voteId}`,
+  },
+  {
+    route: '/operator/votes/exclude-player',
+    reader: 'operator',
+    path: () => '/operator/votes/exclude-player?player=Steve',
   },
   {
     route: '/operator/votes/exclude',

@@ -1,4 +1,9 @@
+import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { addBlock } from '../../src/votes/blocks/change-blocks.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { requestPlayerExclusion } from '../../src/votes/exclude-player.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
@@ -21,7 +26,7 @@ describe('the admin area', () => {
   });
 
   test('has a tab for each part and marks the current one', async () => {
-    for (const path of ['', '/reviews', '/servers', '/votes', '/audit']) {
+    for (const path of ['', '/reviews', '/servers', '/votes', '/blocks', '/audit']) {
       const { body } = await getPage(web, `/operator${path}`, operator.headers);
       const tabs = [...body.matchAll(/<a href="(\/operator[^"]*)" aria-current="page">/g)];
       expect(tabs[0]?.[1], path).toBe(`/operator${path}`);
@@ -33,12 +38,19 @@ describe('the admin area', () => {
     const underPath = await openWebApp({ PUBLIC_URL: 'http://localhost:3000/listing' });
     const { headers, userId } = await signIn(underPath, { role: 'operator' });
     const serverId = await addOwnedServer(underPath.platform, userId);
+    const ballot = { serverId, username: 'Steve', tokenId: null };
+    const { vote } = await castVote(underPath.platform, ballot);
+    await addBlock(underPath.platform, { kind: 'name', value: 'Alex', reason: 'x' }, 'cli');
     for (const path of [
       '',
       '/reviews',
       '/servers',
       `/servers/${serverId}`,
       `/votes?server=${serverId}`,
+      `/votes/${vote._id}`,
+      '/votes?player=Steve',
+      '/votes/exclude-player?player=Steve',
+      '/blocks',
       '/audit',
     ]) {
       const { statusCode, body } = await getPage(underPath, `/operator${path}`, headers);
@@ -54,12 +66,33 @@ describe('the admin area', () => {
     const name = '"><script>alert(1)</script>';
     const serverId = await addOwnedServer(web.platform, operator.userId, { name });
     const q = encodeURIComponent(name);
+    const { platform } = web;
+    await addOwnedServer(platform, operator.userId, { name, address: 'twin.example.org' });
+    const { vote } = await castVote(platform, { serverId, username: name, tokenId: null });
+    const review = { serverId, username: name, rating: 1, content: name };
+    await writeReview(platform, review);
+    await addBlock(platform, { kind: 'name', value: name, reason: name }, name);
+    const player = { username: name, serverId: null, since: null, until: platform.clock.now() };
+    await requestPlayerExclusion(
+      platform,
+      new ObjectId(),
+      { ...player, reason: name, reasonForOwner: name },
+      name,
+    );
     for (const path of [
       '/servers',
       `/servers?q=${q}`,
       `/servers/${serverId}`,
       `/votes?server=${serverId}&player=${q}`,
       `/votes?server=${q}&since=${q}`,
+      `/votes?server=${q}`,
+      `/votes?player=${q}`,
+      `/votes/exclude-player?player=${q}`,
+      `/votes/${vote._id}`,
+      '/votes/exclusions',
+      `/blocks?kind=${q}&value=${q}&from=${q}`,
+      '/reviews',
+      `/reviews?done=many&approved=${q}&of=${q}`,
       `/votes/exclude?server=${serverId}&since=2026-01-01T00:00`,
       `/audit?by=${q}&action=${q}`,
       `/reviews?state=${q}&from=${q}`,

@@ -1,9 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
 let operator: SignedInUser;
@@ -72,7 +74,7 @@ test('a rejection has a reason and can be undone', async () => {
   });
   const entries = await web.platform.auditLog
     .find({ action: /^review/, serverId })
-    .sort({ _id: 1 })
+    .sort({ at: 1 })
     .toArray();
   expect(entries.map(({ by, action, details }) => [by, action, details.reason])).toEqual([
     [operator.email, 'review.rejected', '$insults'],
@@ -105,4 +107,69 @@ test('paging shows every review', async () => {
     path = /href="\/operator\/reviews(\?[^"]*)" rel="next"/.exec(body)?.[1]?.replaceAll('&amp;', '&');
   }
   expect(seen).toEqual(Array.from({ length: 45 }, (_, i) => `P${i}`));
+});
+
+/** Sends the check boxes of the page. */
+const approve = (...values: string[]) =>
+  web.app.inject({
+    method: 'POST',
+    url: '/operator/reviews/approve',
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'text/html',
+      ...OWN_ORIGIN,
+      ...operator.headers,
+    },
+    payload: values.map((value) => `review=${value}`).join('&'),
+  });
+
+test('several reviews are approved at once, and sending the form twice changes nothing', async () => {
+  const ids = [await write('One'), await write('Two'), await write('Three')];
+  const boxes = [
+    ...(await page()).matchAll(/type="checkbox" name="review" value="([^"]*)" form="approve-many"/g),
+  ];
+  const values = boxes.map(([, value = '']) => value);
+  expect(values).toEqual(ids.map((id) => `${id}-0`));
+  const [first, again] = [await approve(...values.slice(0, 2)), await approve(...values.slice(0, 2))];
+  expect(first.headers.location).toBe('/operator/reviews?done=many&approved=2&of=2');
+  expect(again.headers.location).toBe(first.headers.location);
+  expect(ordered(await page())).toEqual(['Three']);
+  const audited = { action: 'review.approved', serverId };
+  expect(await web.platform.auditLog.countDocuments(audited)).toBe(2);
+  await Promise.all([approve(...values), approve(...values)]);
+  expect(await web.platform.auditLog.countDocuments(audited)).toBe(3);
+  const list = await web.platform.reviewLists.findOne({ _id: serverId });
+  expect(list?.count).toBe(3);
+});
+
+test('a review that was decided or edited meanwhile is not approved with others', async () => {
+  const [rejected, edited, fine] = [await write('Rejected'), await write('Edited'), await write('Fine')];
+  await decide(rejected, { state: 'rejected', reason: 'Insults' });
+  await web.platform.reviews.updateOne({ _id: new ObjectId(edited) }, { $set: { revision: 1 } });
+  const answer = await approve(`${rejected}-0`, `${edited}-0`, `${fine}-0`, `${'f'.repeat(24)}-0`);
+  const location = String(answer.headers.location);
+  expect(location).toContain('approved=1&of=4');
+  expect(await page(location.slice(location.indexOf('?')))).toContain('3 reviews changed meanwhile');
+  expect(await reviewOf(rejected)).toMatchObject({ state: 'rejected' });
+  expect(await reviewOf(edited)).toMatchObject({ state: 'pending' });
+  expect((await approve()).statusCode).toBe(400);
+  expect((await approve('nothing')).statusCode).toBe(400);
+  expect(await page('?done=many&approved=<b>&of=1')).not.toContain('<b>');
+});
+
+test('a waiting review shows the age of its account and whether a vote of its name is known', async () => {
+  const author = await signIn(web);
+  const other = await addOwnedServer(web.platform, operator.userId, { name: 'Other' });
+  await castVote(web.platform, { serverId: other, username: 'Voter', tokenId: null });
+  await saveOwnReview(
+    web.platform,
+    { serverId: other, userId: author.userId },
+    { username: 'VOTER', rating: 5, content: 'By Voter.' },
+  );
+  await write('Nobody');
+  const [voter = '', nobody = ''] = (await page()).split('<article').slice(1);
+  expect(voter).toContain('new account');
+  expect(voter).toContain('has voted');
+  expect(nobody).toContain('Entered by an operator, without an account');
+  expect(nobody).toContain('no vote known');
 });

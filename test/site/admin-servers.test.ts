@@ -39,7 +39,14 @@ test('a server is found by name, address, slug, id and its owner’s address', a
     expect(body, q).toContain('Crème de la Craft');
     expect(body, q).not.toContain('>Other<');
   }
-  expect((await page('?q=la+craft')).body).toContain('No servers match');
+  // A part of the name, before any ranking; hidden and removed servers too.
+  for (const set of [{}, { hiddenAt: new Date() }, { removedAt: new Date() }]) {
+    await web.platform.servers.updateOne({ _id: serverId }, { $set: set });
+    const { body } = await page('?q=LA+craft');
+    expect(body).toContain('Crème de la Craft');
+    expect(body).not.toContain('>Other<');
+  }
+  expect((await page('?q=zzz')).body).toContain('No servers match');
   expect((await page('?q=play.example.org:1')).body).toContain('No servers match');
   expect((await page(`/${new ObjectId()}`)).statusCode).toBe(404);
   expect((await page('/x')).statusCode).toBe(404);

@@ -7,6 +7,7 @@ import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.t
 import {
   copied,
   isSignedIn,
+  linkTo,
   mailsTo,
   removeUsers,
   sendSignIn,
@@ -221,5 +222,82 @@ test('an unconfirmed account with the same address does not become the operator'
   // The real owner of the address gets a link.
   const token = tokenOf(await makePasswordLink(web.platform, user));
   await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
-  expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/operator');
+});
+
+const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' };
+
+test('an operator changes the address of a lost mailbox: the new one confirms, the old one is told', async () => {
+  const web = await openWebApp(MAIL);
+  const { operator, owner, press, look } = await twoUsers(web);
+  await setUpTwoFactor(web, owner);
+  const to = 'found@example.org';
+  const fields = { email: to.toUpperCase(), emailReason: 'Showed the old invoice' };
+  expect((await press(owner, 'email', { ...fields, emailReason: ' ' })).body).toContain(
+    'The reason must say why.',
+  );
+  expect((await press(owner, 'email', { ...fields, email: 'nothing' })).statusCode).toBe(400);
+  expect((await press(owner, 'email', { ...fields, email: owner.email })).body).toContain('already');
+  expect((await press(owner, 'email', { ...fields, email: operator.email })).body).toContain(
+    'Another account has this address.',
+  );
+  expect((await press(operator, 'email', fields)).body).toContain('Another operator has to do that for you.');
+
+  const done = await press(owner, 'email', fields);
+  expect(done.headers.location).toContain('done=email-requested');
+  expect(await isSignedIn(web, owner.headers)).toBe(false);
+  expect((await web.platform.users.findOne({ _id: owner.userId }))?.email).toBe(owner.email);
+  expect((await look(owner)).body).toContain(to);
+  const [old = '', fresh = ''] = [
+    (await mailsTo(web.platform, owner.email)).at(-1),
+    (await mailsTo(web.platform, to)).at(-1),
+  ];
+  for (const mail of [old, fresh]) {
+    expect(mail).not.toContain(operator.email);
+    expect(mail).not.toContain('invoice');
+  }
+  expect(old).toContain('cancel the change');
+
+  const token = tokenOf(await linkTo(web.platform, to));
+  const { body } = await sendForm(web, '/confirm-address', { token, decision: 'confirm' });
+  expect(body).toContain('The address is changed');
+  const user = await web.platform.users.findOne({ _id: owner.userId });
+  expect(user).toMatchObject({ email: to, emailVerified: true, twoFactorEnabled: true });
+  expect((await sendSignIn(web, to)).headers.location).toBe('/sign-in/code');
+  expect((await mailsTo(web.platform, owner.email)).at(-1)).toContain(`to ${to}`);
+  const entries = await web.platform.auditLog
+    .find({ action: /email$/ })
+    .sort({ at: 1 })
+    .toArray();
+  expect(entries.map(({ by, action }) => [by, action])).toEqual([
+    [operator.email, 'person.email'],
+    [operator.email, 'account.email'],
+  ]);
+});
+
+test('the old mailbox can cancel the change of an operator, and a suspended user keeps the address', async () => {
+  const web = await openWebApp(MAIL);
+  const { owner, press } = await twoUsers(web);
+  const fields = { email: 'thief@example.org', emailReason: 'Said so on the phone' };
+  await press(owner, 'email', fields);
+  const token = tokenOf(await linkTo(web.platform, owner.email));
+  const newToken = tokenOf(await linkTo(web.platform, fields.email));
+  await sendForm(web, '/confirm-address', { token, decision: 'cancel' });
+  expect((await sendForm(web, '/confirm-address', { token: newToken, decision: 'confirm' })).statusCode).toBe(
+    400,
+  );
+  expect((await web.platform.users.findOne({ _id: owner.userId }))?.email).toBe(owner.email);
+  await press(owner, 'suspend', { reason: 'x' });
+  expect((await press(owner, 'email', fields)).body).toContain('Lift the suspension first.');
+});
+
+test('without mail, an operator’s change of an address applies at once and ends all sessions', async () => {
+  const { web, owner, press } = await twoUsers();
+  const fields = { email: 'found@example.org', emailReason: 'Known in person' };
+  const answers = await Promise.all([press(owner, 'email', fields), press(owner, 'email', fields)]);
+  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 400]);
+  expect(await isSignedIn(web, owner.headers)).toBe(false);
+  expect((await sendSignIn(web, owner.email)).statusCode).toBe(401);
+  expect((await sendSignIn(web, fields.email)).statusCode).toBe(303);
+  expect(await web.platform.auditLog.countDocuments({ action: 'person.email' })).toBe(1);
 });

@@ -1,9 +1,9 @@
-import { ObjectId } from 'mongodb';
+import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { minuteOf } from '../../src/site/admin/utc-fields.ts';
-import { finishExclusion } from '../../src/votes/exclude-votes.ts';
+import { excludeVotes, finishExclusion } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -32,7 +32,9 @@ const cast = (username: string, by = tokenId) => accept(web.platform, { serverId
 const age = () => ageVotes(web.platform, serverId, HOUR);
 const hoursAgo = (hours: number) => minuteOf(after(web.platform.clock.now(), -hours * HOUR));
 const names = (body: string) =>
-  [...body.matchAll(/<th scope="row" data-title="Player"><div><bdi>([^<]*)/g)].map(([, name]) => name);
+  [...body.matchAll(/<th scope="row" data-title="Player"><div><a[^>]*><bdi>([^<]*)/g)].map(
+    ([, name]) => name,
+  );
 
 test('votes are found by player, id, token and time', async () => {
   const { vote } = await cast('Steve');
@@ -44,7 +46,7 @@ test('votes are found by player, id, token and time', async () => {
   expect(names((await page({ server, token: tokenId.toHexString() })).body)).toEqual(['Steve']);
   expect(names((await page({ server, until: hoursAgo(1) })).body)).toEqual([]);
   expect(names((await page({ server, since: hoursAgo(1) })).body)).toEqual(['Alex', 'Steve']);
-  expect((await page({ server: 'nothing-here' })).body).toContain('No server has this id or slug.');
+  expect((await page({ server: 'nothing-here' })).body).toContain('No server has this id, slug or name.');
   expect((await page({ server, since: 'yesterday' })).statusCode).toBe(400);
   expect((await page({ server, since: hoursAgo(1), until: hoursAgo(2) })).body).toContain(
     'The end must be after the start.',
@@ -91,12 +93,11 @@ test('an exclusion shows the affected votes, is applied once by a worker, and ca
   await age();
   const range = { server: serverId.toHexString(), since: hoursAgo(2), token: tokenId.toHexString() };
   expect((await page(range)).body).toContain('Exclude these votes…');
-  // Without a start time, or with a player, the page says what an exclusion needs.
-  for (const other of [{ server: range.server }, { ...range, player: 'One' }]) {
-    const { body } = await page(other);
-    expect(body).not.toContain('Exclude these votes…');
-    expect(body).toContain('To exclude votes, search with a start time');
-  }
+  // Without a start time and a player, the page says what an exclusion needs.
+  const { body } = await page({ server: range.server });
+  expect(body).not.toContain('Exclude these votes…');
+  expect(body).toContain('To exclude votes, search with a start time or for one player.');
+  expect((await page({ ...range, player: 'One' })).body).toContain('Exclude this player’s votes…');
   expect((await page(range)).body).not.toContain('To exclude votes,');
   const preview = (await page(range, '/exclude')).body;
   expect(preview).toContain('Exclude 3 votes');
@@ -178,3 +179,86 @@ test('an invalid exclusion is refused with a message', async () => {
       .statusCode,
   ).toBe(404);
 });
+
+test('votes are found by the name of a server; several servers of one name are a choice', async () => {
+  const { platform } = web;
+  const name = `Twin ${serverId.toHexString().slice(-6)}`;
+  const twins = [
+    await addOwnedServer(platform, operator.userId, { name }),
+    await addOwnedServer(platform, operator.userId, { name, address: 'twin.example.net' }),
+  ];
+  const alone = await addOwnedServer(platform, operator.userId, { name: `Lonely & ${name.slice(5)}` });
+  for (const id of [...twins, alone])
+    await accept(platform, { serverId: id, username: 'Steve', tokenId: null });
+  const choice = (await page({ server: name.toUpperCase(), player: 'Steve' })).body;
+  expect(choice).toContain('Which server?');
+  for (const id of twins)
+    expect(choice).toContain(`/operator/votes?server=${id.toHexString()}&amp;player=Steve`);
+  expect(names(choice)).toEqual([]);
+  expect(names((await page({ server: `Lonely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
+  // A part of the name is enough when only one server has it.
+  expect(names((await page({ server: `nely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
+  await platform.servers.updateOne({ _id: alone }, { $set: { removedAt: new Date() } });
+  expect(names((await page({ server: `Lonely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
+});
+
+test('a row opens the vote with its timeline, which shows an operator the internal reason', async () => {
+  const { platform } = web;
+  const name = '<script>alert(1)</script>';
+  const { vote } = await cast(name);
+  await age();
+  const list = (await page({ server: serverId.toHexString() })).body;
+  expect(list).toContain(`href="/operator/votes/${vote._id}"`);
+  const exclusion = {
+    serverId,
+    since: new Date(0),
+    until: new Date(),
+    tokenId: null,
+    reason: 'secret & why',
+  };
+  await excludeVotes(platform, exclusion, operator.email, { settledMs: 0 });
+  const { body } = await getPage(web, `/operator/votes/${vote._id}`, operator.headers);
+  expect(body).not.toContain('<script>alert');
+  for (const words of ['Voting plugin', 'Accepted', 'secret &amp; why', operator.email, 'no: excluded'])
+    expect(body).toContain(words);
+  for (const id of ['nothing', new UUID().toString()])
+    expect((await getPage(web, `/operator/votes/${id}`, operator.headers)).statusCode).toBe(404);
+}, 60_000);
+
+test('one player is excluded on all servers after a preview, and the exclusion is undone', async () => {
+  const { platform } = web;
+  const player = `Bot${serverId.toHexString().slice(-6)}`;
+  const other = await addOwnedServer(platform, operator.userId, { name: 'Another' });
+  await cast(player);
+  await cast('Honest');
+  await accept(platform, { serverId: other, username: player.toUpperCase(), tokenId: null });
+  for (const id of [serverId, other]) await ageVotes(platform, id, HOUR);
+  const found = (await page({ player })).body;
+  expect(found).toContain('Exclude this player’s votes…');
+  const preview = (await page({ player }, '/exclude-player')).body;
+  expect(preview).toContain('2 votes on 2 servers');
+  const fields = fieldsOf(preview);
+  const send = (reason: string) =>
+    sendForm(web, '/operator/votes/exclude-player', { ...fields, reason }, operator.headers);
+  expect((await send(' ')).body).toContain('The reason must say why.');
+  const answers = await Promise.all([send('A bot'), send('A bot')]);
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303]);
+  const exclusions = await platform.voteExclusions.find({ usernameKey: player.toLowerCase() }).toArray();
+  expect(exclusions).toHaveLength(2);
+  for (const { _id } of exclusions) await finishExclusion(platform, _id, { settledMs: 0 });
+  const total = async (id: ObjectId) => (await voteFigures(platform, id)).allTimeVotes;
+  expect([await total(serverId), await total(other)]).toEqual([1, 0]);
+
+  const groupId = exclusions[0]?.groupId?.toHexString();
+  expect((await page({})).body).toContain(`/operator/votes/exclusions/players/${groupId}/undo`);
+  const undo = () =>
+    sendForm(web, `/operator/votes/exclusions/players/${groupId}/undo`, {}, operator.headers);
+  expect([(await undo()).statusCode, (await undo()).statusCode]).toEqual([303, 303]);
+  for (const { _id } of exclusions) await finishExclusion(platform, _id, { settledMs: 0 });
+  expect([await total(serverId), await total(other)]).toEqual([2, 1]);
+  expect(
+    (await sendForm(web, `/operator/votes/exclusions/players/${new ObjectId()}/undo`, {}, operator.headers))
+      .statusCode,
+  ).toBe(404);
+  expect((await page({ player: 'x'.repeat(60) }, '/exclude-player')).statusCode).toBe(400);
+}, 60_000);

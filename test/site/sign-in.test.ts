@@ -2,7 +2,8 @@ import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { openPlatform } from '../../src/process/platform.ts';
 import { freshNames } from '../support/databases.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
-import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import {
   CHEAP_PASSWORDS,
@@ -162,9 +163,30 @@ test('a visitor is redirected to sign in and then back to the page', async () =>
     expect(answer.headers.location).toBe(`/sign-in?next=${encodeURIComponent(url)}`);
   }
   const elsewhere = await getPage(web, '/sign-in?next=//elsewhere.example');
-  expect(elsewhere.body).toContain('name="next" value="/dashboard"');
+  expect(elsewhere.body).toContain('name="next" value=""');
   const script = encodeURIComponent('/dashboard/"><script>alert(1)</script>');
   expect((await getPage(web, `/sign-in?next=${script}`)).body).not.toContain('<script>alert');
+});
+
+test('an operator without a server of their own lands in the admin area, all others in the dashboard', async () => {
+  const [plain, managing, owner] = [
+    await signIn(web, { role: 'operator', twoFactor: false }),
+    await signIn(web, { role: 'operator', twoFactor: false }),
+    await signIn(web),
+  ];
+  await addOwnedServer(web.platform, managing.userId);
+  const goal = async ({ email }: SignedInUser, next?: string) => {
+    const fields = { email, password: PASSWORD, ...(next === undefined ? {} : { next }) };
+    return (await sendForm(web, '/sign-in', fields)).headers.location;
+  };
+  expect(await goal(plain)).toBe('/operator');
+  expect(await goal(plain, '')).toBe('/operator');
+  expect(await goal(plain, '/account')).toBe('/account');
+  expect(await goal(plain, '//elsewhere.example')).toBe('/operator');
+  expect(await goal(managing)).toBe('/dashboard');
+  expect(await goal(owner)).toBe('/dashboard');
+  expect((await getPage(web, '/sign-in', plain.headers)).headers.location).toBe('/operator');
+  expect((await getPage(web, '/sign-in', owner.headers)).headers.location).toBe('/dashboard');
 });
 
 test('operators must sign in again every twelve hours, owners do not', async () => {

@@ -14,6 +14,8 @@ const addressChangeDefinition = {
   requestedAt: { type: Date, required: true },
   /** The session in which it was requested: it continues, all others end. */
   sessionId: { type: Schema.Types.ObjectId, required: true },
+  /** The operator who asked for it in place of the user; absent otherwise. */
+  by: { type: String },
   oldConfirmedAt: { type: Date, default: null },
   newConfirmedAt: { type: Date, default: null },
   /** Without both confirmations the change lapses at this time; absent once it has both. */

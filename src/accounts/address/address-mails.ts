@@ -17,6 +17,17 @@ export function confirmOldText(site: Site, { from, to }: Ends, link: string): Ma
   );
 }
 
+/** The mail to the present address when an operator asks for the change: its owner may read it after all. */
+export function operatorOldText(site: Site, { from, to }: Ends, link: string): MailText {
+  return mail(
+    site,
+    'Your address is about to be changed',
+    `An operator was asked to change the e-mail address of your account from ${from} to ${to}, because mails to ${from} can no longer be read. The change happens when the new address confirms it, within three days.`,
+    'If you did not ask for this, cancel the change with this link and tell the operator:',
+    link,
+  );
+}
+
 /**
  * The mail to the new address. It contains no text that was typed into a form: anybody can enter a stranger's address
  * there and would send them text in our name.

@@ -22,7 +22,7 @@ export const CONFIRM_MS = 3 * DAY;
 /** Each request mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };
 
-type Changing = Outbox &
+export type Changing = Outbox &
   LinkSources & {
     users: Collection<User>;
     sessions: Collection<SignInSession>;
@@ -77,6 +77,21 @@ export async function requestAddressChange(
   input: { email: string },
 ): Promise<void> {
   const to = differentAddress(user, input);
+  const { change, oldLink, newLink } = await storeChange(deps, user, { to, sessionId });
+  await putMail(deps, { to: change.from, ...confirmOldText(deps.config, change, oldLink) });
+  const holder = await deps.users.findOne({ email: to });
+  if (holder) await notifyKnownAddress(deps, holder);
+  else await putMail(deps, { to, ...confirmNewText(deps.config, newLink) });
+}
+
+type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 'by' | 'oldConfirmedAt'>>;
+
+/** Stores a change that waits for confirmations in place of an earlier one, and makes its links. */
+export async function storeChange(
+  deps: Changing,
+  user: Pick<User, '_id' | 'email'>,
+  wanted: Wanted,
+): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
   const earlier = await findAddressChange(deps, user._id);
   // It has both confirmations already.
   if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
@@ -86,14 +101,13 @@ export async function requestAddressChange(
     _id: user._id,
     changeId: new ObjectId(),
     from: user.email,
-    to,
     oldToken: hashOf(oldToken),
     newToken: hashOf(newToken),
     requestedAt: now,
-    sessionId,
     oldConfirmedAt: null,
     newConfirmedAt: null,
     expiresAt: after(now, CONFIRM_MS),
+    ...wanted,
   });
   const { _id, ...replacement } = change;
   const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
@@ -103,16 +117,14 @@ export async function requestAddressChange(
     throw error;
   });
   const link = (token: string) => `${deps.config.PUBLIC_URL}/confirm-address?token=${token}`;
-  await putMail(deps, { to: change.from, ...confirmOldText(deps.config, change, link(oldToken)) });
-  const holder = await deps.users.findOne({ email: to });
-  if (holder) await notifyKnownAddress(deps, holder);
-  else await putMail(deps, { to, ...confirmNewText(deps.config, link(newToken)) });
+  return { change, oldLink: link(oldToken), newLink: link(newToken) };
 }
 
 /**
  * Changes the address at once, for a listing without mail: no address can be confirmed there, and the address is only a
  * name to sign in with.
  *
+ * @param who - for the audit log: the user, or an operator
  * @returns whether it was changed; false when another account has the address
  * @throws {InvalidDocumentError} naming `email`
  */
@@ -120,16 +132,18 @@ export async function changeAddressUnconfirmed(
   deps: Changing,
   { user, sessionId }: Own,
   input: { email: string },
+  who = user.email,
 ): Promise<boolean> {
   const to = differentAddress(user, input);
-  const change = { _id: user._id, changeId: new ObjectId(), from: user.email, to, sessionId };
+  const change = { _id: user._id, changeId: new ObjectId(), from: user.email, to, sessionId, by: who };
   const isSet = await setAddress(deps, change, { emailVerified: false });
   if (!isSet) return false;
   await endOthers(deps, change);
   return true;
 }
 
-function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
+/** @throws {InvalidDocumentError} naming `email`, for no address or the present one */
+export function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
   const { email: to } = parseInput(newAddress, input);
   if (to === email) throw new InvalidDocumentError({ email: t('This is your e-mail address already.') });
   return to;
@@ -223,12 +237,12 @@ async function finishAddressChange(deps: Changing, change: AddressChange): Promi
   return 'changed';
 }
 
-type Decided = Pick<AddressChange, '_id' | 'changeId' | 'from' | 'to' | 'sessionId'>;
+type Decided = Pick<AddressChange, '_id' | 'changeId' | 'from' | 'to' | 'sessionId' | 'by'>;
 
 /** Writes the new address and the audit entry. Returns false when another account has the address. */
 async function setAddress(
   deps: Pick<Changing, 'users' | 'auditLog' | 'clock'>,
-  { _id, changeId, from, to }: Decided,
+  { _id, changeId, from, to, by }: Decided,
   { emailVerified }: Pick<User, 'emailVerified'>,
 ): Promise<boolean> {
   const now = deps.clock.now();
@@ -240,7 +254,12 @@ async function setAddress(
     return false;
   }
   const details = { personId: _id.toHexString(), from, to };
-  await recordAuditOnce(deps, changeId, { by: from, action: 'account.email', serverId: null, details });
+  await recordAuditOnce(deps, changeId, {
+    by: by ?? from,
+    action: 'account.email',
+    serverId: null,
+    details,
+  });
   return true;
 }
 

@@ -8,7 +8,8 @@ import type { Platform } from '../../process/platform.ts';
 import type { Refused } from '../../votes/cast-vote.ts';
 import type { KeyReused } from '../../votes/cast-vote-once.ts';
 import { COOLDOWN_MS } from '../../votes/cooldown.ts';
-import { submitVote, VoteResultUnknownError } from '../../votes/submit-vote.ts';
+import { submitApiVote } from '../../votes/submit-api-vote.ts';
+import { VoteResultUnknownError } from '../../votes/submit-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import type { VoteAnswer } from '../../votes/vote-answer.ts';
 import { callerOf } from './authentication.ts';
@@ -135,7 +136,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         tokenId: token._id,
         key: request.headers['idempotency-key'],
       };
-      const end = await submitVote(platform, submission, databaseTimeLeft(request)).catch(
+      const end = await submitApiVote(platform, submission, databaseTimeLeft(request)).catch(
         (error: unknown) => {
           if (!(error instanceof VoteResultUnknownError)) throw error;
           metrics.voteEnded('unknown');

@@ -80,10 +80,18 @@ export type TimelineEvent =
       from: DeliveryState | null;
       mayArriveTwice: boolean | null;
     }
-  | { kind: 'quarantined'; at: Date; reason: string }
+  /** `reason` is null where the owner reads it (see owner-events.ts). */
+  | { kind: 'quarantined'; at: Date; reason: string | null }
   /** By the token with this id. */
   | { kind: 'claimed'; at: Date; tokenId: string }
-  | { kind: 'excluded'; at: Date; exclusionId: string; by: string; reason: string };
+  | {
+      kind: 'excluded';
+      at: Date;
+      exclusionId: string;
+      by: string;
+      reason: string | null;
+      reasonForOwner: string | null;
+    };
 
 /** The timeline of a vote. */
 export type VoteTimeline = {

@@ -53,13 +53,17 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
         ...(event.mayArriveTwice ? [t('it may arrive twice')] : []),
       ].join('; ');
     case 'quarantined':
-      return t('quarantined: «{reason}»', { reason: event.reason });
+      return event.reason === null
+        ? t('quarantined: it looks unusual')
+        : t('quarantined: «{reason}»', { reason: event.reason });
     case 'claimed':
       return t('claimed by a plugin (token {token})', { token: event.tokenId });
     case 'released':
       return t('released from quarantine by an operator');
     case 'excluded':
-      return t('excluded by {by}: «{reason}»', { by: event.by, reason: event.reason });
+      return event.reason === null
+        ? t('excluded by {by}', { by: event.by })
+        : t('excluded by {by}: «{reason}»', { by: event.by, reason: event.reason });
   }
 }
 
@@ -99,7 +103,7 @@ export function statusWords(
 const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], string> = {
   imported: 'it was imported, and imported votes are never forwarded',
   quarantined: 'it is quarantined: an operator decides whether it counts and is delivered',
-  excluded: 'it was quarantined, and an operator excluded it',
+  excluded: 'an operator excluded it before it was delivered',
   'no-listener': 'there was no vote listener; resend it when there is one',
   'listener-removed': 'the vote listener was removed; resend it when there is one again',
 };

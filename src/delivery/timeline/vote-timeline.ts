@@ -137,9 +137,9 @@ function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {
     ...(claim ? [{ kind: 'claimed' as const, at: claim.at, tokenId: claim.tokenId.toHexString() }] : []),
     ...(cooldownEndedAt ? [{ kind: 'cooldown-ended' as const, at: cooldownEndedAt }] : []),
     ...exclusions.map((exclusion): TimelineEvent => {
-      const { _id, at, by, reason, state } = exclusion;
+      const { _id, at, by, reason, reasonForOwner = null, state } = exclusion;
       if (state === 'quarantined') return { kind: 'quarantined', at: vote.votedAt, reason };
-      return { kind: 'excluded', at, exclusionId: _id.toHexString(), by, reason };
+      return { kind: 'excluded', at, exclusionId: _id.toHexString(), by, reason, reasonForOwner };
     }),
   ];
   return events.toSorted((a, b) => a.at.getTime() - b.at.getTime());

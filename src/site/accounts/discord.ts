@@ -15,7 +15,6 @@ export const DISCORD_ERRORS = new Map([
   ['email_not_found', defineMessage('Your Discord account has no e-mail address.')],
   ['email_not_verified', defineMessage('Verify your e-mail address with Discord first.')],
   ['PASSWORD_NEEDED', defineMessage('This account requires its password. Sign in with your password.')],
-  ['SUSPENDED', defineMessage('This account is suspended. Contact the operator of this listing.')],
 ]);
 
 /** The message for all other codes. */

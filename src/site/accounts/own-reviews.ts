@@ -81,7 +81,7 @@ function ownReview(base: string, review: WithId<Review>, server: Reviewed | unde
   return html`<li>
     <p><strong>${isListed ? html`<a href="${base}${publicPath(server)}#your-review"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}</strong> ${isListed ? '' : html`<span class="soft small">${t('not listed any more')}</span>`}</p>
     <p>${starsText(rating)} <bdi>${username}</bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : ''}</span></p>
-    ${reviewState(review.state)}
+    ${reviewState(review)}
     ${reviewText(review, { name }, now)}
     <div class="actions">
       ${isListed ? html`<a class="button quiet" href="${base}${publicPath(server)}#your-review">${t('Edit<span> the review of {name}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, name })}</a>` : ''}

@@ -1,23 +1,27 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
-import { defineMessage, t } from '../../platform/language/t.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
+import { queryText, readForm, type Typed, UNTOUCHED, withError } from '../form.ts';
 import type { Content } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
+import type { Site } from '../site-settings.ts';
 import type { AccountSources } from './account-sources.ts';
 import { DISCORD_ERROR, DISCORD_ERRORS, discordButton } from './discord.ts';
+import { homeOf } from './home.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
+import { suspendedText, suspensionNotice } from './suspension.ts';
 
 const signInForm = z.object({
   email: z
@@ -52,14 +56,13 @@ const MESSAGES = {
 };
 
 /** Messages by the library's code. All other codes mean a wrong address or password. */
-const REFUSALS: Record<string, string> = {
-  SUSPENDED: defineMessage('This account is suspended. Contact the operator of this listing.'),
+const REFUSALS: Record<string, Text> = {
   EMAIL_NOT_VERIFIED: defineMessage(
     'Your e-mail address is not confirmed yet. Open the link that we sent you to choose your password.',
   ),
 };
 
-const CODE_REFUSALS: Record<string, string> = {
+const CODE_REFUSALS: Record<string, Text> = {
   CODE_USED: defineMessage('That code was already used. Wait for the next one.'),
   ACCOUNT_TEMPORARILY_LOCKED: defineMessage('Too many wrong codes. Try again in 15 minutes.'),
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: defineMessage('Too many wrong codes. Sign in again.'),
@@ -68,14 +71,15 @@ const CODE_REFUSALS: Record<string, string> = {
 /** `/sign-in`, `/sign-in/code` for the second factor, and `/sign-out`. */
 export function signInPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
   const { base } = app.site;
-  const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
+  const inside = (next: unknown) => nextPath(next, base, '');
   const discord = (next: string) => discordButton(base, platform.config.DISCORD_CLIENT_ID, next);
   const page = (next: string, typed: Typed) => signInPage({ base, next, discordForm: discord(next) }, typed);
 
   app.get('/sign-in', ANYONE, async (request, reply) => {
     const { next, error } = request.query as { next?: unknown; error?: unknown };
-    if (request.signedIn && next === undefined) return reply.redirect(`${base}/dashboard`, 303);
-    return sendPage(request, reply, page(inside(next), fromDiscord(error)));
+    if (request.signedIn && next === undefined)
+      return reply.redirect(await homeOf(platform, base, request.signedIn.user._id), 303);
+    return sendPage(request, reply, page(inside(next), fromDiscord(app.site, error)));
   });
 
   app.post('/sign-in', ANYONE, async (request, reply) => {
@@ -95,19 +99,22 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
       );
       giveCookies(reply, headers);
       if ('twoFactorRedirect' in response) {
-        return reply.redirect(`${base}/sign-in/code?next=${encodeURIComponent(next)}`, 303);
+        return reply.redirect(`${base}/sign-in/code${queryText({ next })}`, 303);
       }
       await forgiveTry(platform, who);
       reply.header('set-cookie', devices.cookieFor(data.email));
       request.log.info({ event: 'account.signed_in', userId: response.user.id });
-      return reply.redirect(next, 303);
+      return reply.redirect(next || (await homeOf(platform, base, new ObjectId(response.user.id))), 303);
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
       if (code === 'EMAIL_NOT_VERIFIED' && !(await countLink(platform, who))) {
         await offerAccount(platform, data.email);
       }
-      const sentence = REFUSALS[code] ?? t('Wrong e-mail address or password.');
+      const sentence =
+        code === 'SUSPENDED'
+          ? await suspensionNotice(platform, app.site, data.email)
+          : t(REFUSALS[code] ?? 'Wrong e-mail address or password.');
       return sendPage(request, reply, page(next, withError(typed, sentence)), 401);
     }
   });
@@ -133,14 +140,14 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
         : await auth.api.verifyBackupCode(verification);
       giveCookies(reply, headers);
       reply.header('set-cookie', devices.cookieFor(response.user.email));
-      return reply.redirect(next, 303);
+      return reply.redirect(next || (await homeOf(platform, base, new ObjectId(response.user.id))), 303);
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.code_refused', address: request.ip, code });
       if (code === 'INVALID_TWO_FACTOR_COOKIE') {
-        return reply.redirect(`${base}/sign-in?done=code-too-late&next=${encodeURIComponent(next)}`, 303);
+        return reply.redirect(`${base}/sign-in${queryText({ done: 'code-too-late', next })}`, 303);
       }
-      const sentence = CODE_REFUSALS[code] ?? t('The code is wrong or has expired.');
+      const sentence = t(CODE_REFUSALS[code] ?? 'The code is wrong or has expired.');
       return sendPage(request, reply, codePage(base, next, withError(typed, sentence)), 401);
     }
   });
@@ -170,8 +177,9 @@ function refuseTooMany(retryAt: Date | null): void {
 }
 
 /** The form with the error that Discord returned. */
-function fromDiscord(error: unknown): Typed {
+function fromDiscord(site: Site, error: unknown): Typed {
   if (typeof error !== 'string') return UNTOUCHED;
+  if (error === 'SUSPENDED') return withError(UNTOUCHED, suspendedText(site));
   return withError(UNTOUCHED, DISCORD_ERRORS.get(error) ?? DISCORD_ERROR);
 }
 
@@ -192,7 +200,7 @@ function signInPage({ base, next, discordForm }: SignIn, { values, errors }: Typ
         <p><a href="${base}/forgot-password">${t('Forgot your password?')}</a></p>
       </form>
       ${discordForm}
-      <p>${t('New here? <a>Sign up</a> to list or review a server.', { a: (text) => html`<a href="${base}/sign-up?next=${encodeURIComponent(next)}">${text}</a>` })}</p>`,
+      <p>${t('New here? <a>Sign up</a> to list or review a server.', { a: (text) => html`<a href="${base}/sign-up${queryText({ next })}">${text}</a>` })}</p>`,
   };
 }
 

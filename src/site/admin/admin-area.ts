@@ -3,15 +3,18 @@ import type { AdminSources } from './admin-sources.ts';
 import { announcementPage } from './announcement-page.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
+import { blockPages } from './block-pages.ts';
 import { complaintPages } from './complaint-pages.ts';
 import { exclusionPages } from './exclusion-pages.ts';
 import { listenerPages } from './listener-page.ts';
+import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverPages } from './server-pages.ts';
 import { tagPages } from './tag-pages.ts';
 import { userPages } from './user.ts';
 import { usersPages } from './users.ts';
+import { votePage } from './vote-page.ts';
 import { votePages } from './vote-pages.ts';
 
 /** The admin area, under its own prefix. */
@@ -21,8 +24,11 @@ export async function adminArea(app: FastifyInstance, sources: AdminSources): Pr
   complaintPages(app, sources);
   serverPages(app, sources);
   votePages(app, sources);
+  votePage(app, sources);
+  playerExclusionPages(app, sources);
   exclusionPages(app, sources);
   listenerPages(app, sources);
+  blockPages(app, sources);
   usersPages(app, sources);
   userPages(app, sources);
   tagPages(app, sources);

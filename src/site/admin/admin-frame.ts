@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { UUID } from 'mongodb';
 import type { Content, Html } from '../html.ts';
 import { tabs } from '../parts.ts';
 
@@ -8,6 +9,7 @@ const PARTS = [
   ['/reviews', 'Reviews'],
   ['/servers', 'Servers'],
   ['/votes', 'Votes'],
+  ['/blocks', 'Blocks'],
   ['/users', 'Users'],
   ['/tags', 'Tags'],
   ['/announcement', 'Announcement'],
@@ -25,6 +27,11 @@ export function adminPath(base: string, path = ''): string {
 /** The admin area's page of one server. */
 export function adminServerPath(base: string, server: { _id: { toHexString(): string } }, path = ''): string {
   return adminPath(base, `/servers/${server._id.toHexString()}${path}`);
+}
+
+/** The admin area's page of one vote. */
+export function adminVotePath(base: string, vote: { _id: UUID }): string {
+  return adminPath(base, `/votes/${vote._id.toString()}`);
 }
 
 /** The frame of each admin page: heading and tabs. `part` is the current tab. */

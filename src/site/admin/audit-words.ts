@@ -45,6 +45,11 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'listener.resume': { title: 'Resumed a listener' },
   'listener.remove': { title: 'Removed a listener' },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
+  'block.add': {
+    title: 'Blocked a name or network',
+    more: ({ username, network }) => text(username ?? network),
+  },
+  'block.lift': { title: 'Lifted a block', more: ({ username, network }) => text(username ?? network) },
   'vote.release': { title: 'Released quarantined votes' },
   'vote.include': { title: 'Undid a vote exclusion', more: ({ reason }) => text(reason) },
   'vote.forget': { title: 'Reset a player’s cooldown', more: ({ username }) => text(username) },
@@ -61,6 +66,10 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'person.unmake-operator': { title: 'Removed the operator role', more: ({ email }) => text(email) },
   'person.suspend': { title: 'Suspended a user', more: ({ email, reason }) => text(email ?? reason) },
   'person.lift': { title: 'Lifted a suspension', more: ({ email }) => text(email) },
+  'person.email': {
+    title: 'Changed a user’s e-mail address',
+    more: ({ email, to }) => `${text(email)} to ${text(to)}`,
+  },
   'person.reset-two-factor': { title: 'Reset two-factor authentication', more: ({ email }) => text(email) },
   'account.two-factor-on': { title: 'Turned on two-factor authentication' },
   'account.two-factor-off': { title: 'Turned off two-factor authentication' },

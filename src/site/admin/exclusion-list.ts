@@ -14,7 +14,7 @@ type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** Votes processed so far, while it is in progress. */
+  /** Votes processed so far while it is in progress, or held back so far by a block. */
   marked: number | undefined;
 };
 
@@ -41,7 +41,7 @@ export async function exclusionList(
     columns: [
       ...(of ? [] : [{ title: 'Server', cell: ({ server }: Row) => serverName(base, server) }]),
       { title: 'Votes cast', heads: true, cell: ({ exclusion, token }) => range(exclusion, token) },
-      { title: 'Reason', cell: ({ exclusion }) => html`<bdi>${exclusion.reason}</bdi>` },
+      { title: 'Reason', cell: ({ exclusion }) => reasons(exclusion) },
       {
         title: 'By',
         kind: 'address',
@@ -75,9 +75,13 @@ async function rowsOf(platform: Platform, exclusions: VoteExclusion[]): Promise<
       exclusion,
       server: servers.find(({ _id }) => _id.equals(exclusion.serverId)),
       token: tokens.find(({ _id }) => exclusion.tokenId?.equals(_id))?.name,
-      marked: inProgress(exclusion) ? await countMarked(platform, exclusion) : undefined,
+      marked: inProgress(exclusion) || exclusion.blockId ? await countMarked(platform, exclusion) : undefined,
     })),
   );
+}
+
+function reasons({ reason, reasonForOwner }: VoteExclusion): Html {
+  return html`<bdi>${reason}</bdi>${reasonForOwner ? html` <span class="soft">For the owner: “<bdi>${reasonForOwner}</bdi>”</span>` : ''}`;
 }
 
 function serverName(base: string, server: Row['server']): Content {
@@ -85,10 +89,12 @@ function serverName(base: string, server: Row['server']): Content {
   return html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`;
 }
 
-function range({ since, until, tokenId, state }: VoteExclusion, token: string | undefined): Html {
+function range({ since, until, tokenId, username, state }: VoteExclusion, token: string | undefined): Html {
   if (state === 'quarantined') return html`since ${time(since)}, with the vote form`;
   const by = tokenId ? html`, with the token <bdi>${token ?? tokenId.toHexString()}</bdi>` : '';
-  return html`${time(since)} to ${time(until)}${by}`;
+  const player = username ? html`, of the player <bdi>${username}</bdi>` : '';
+  const from = since.getTime() === 0 ? 'all' : time(since);
+  return html`${from} to ${time(until)}${by}${player}`;
 }
 
 function state({ exclusion, marked = 0 }: Row, now: Date): Content {
@@ -97,13 +103,14 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
     case 'quarantined':
       return badge('attention', 'quarantined');
     case 'excluding':
+    case 'excluding-player':
     case 'confirming':
       return html`${badge('attention', 'in progress')} ${counted(marked, 'vote')} so far`;
     case 'including':
     case 'releasing':
       return html`${badge('attention', 'undoing')} ${counted(marked, 'vote')} left`;
     case 'excluded':
-      return html`${badge('good', 'excluded')} ${votes}`;
+      return html`${badge('good', 'excluded')} ${exclusion.blockId ? counted(marked, 'vote') : votes}`;
     case 'included': {
       const { undone } = exclusion;
       return html`${badge('quiet', 'undone')} ${undone ? html`by ${undone.by}, ${timeAgo(undone.at, now)}` : ''}`;
@@ -111,7 +118,8 @@ function state({ exclusion, marked = 0 }: Row, now: Date): Content {
   }
 }
 
-function undo(base: string, { _id, undone, votes, state }: VoteExclusion, ofOneServer: boolean): Content {
+function undo(base: string, exclusion: VoteExclusion, ofOneServer: boolean): Content {
+  const { _id, undone, votes, state, groupId } = exclusion;
   if (undone) return '';
   const id = _id.toHexString();
   if (state === 'quarantined') {
@@ -125,10 +133,13 @@ function undo(base: string, { _id, undone, votes, state }: VoteExclusion, ofOneS
     text: 'Undo…',
     of: `the exclusion ${id}`,
     consequence: `${votes === null || votes === undefined ? 'Its votes' : `Its ${counted(votes, 'vote')}`} will count again, except those covered by another exclusion.`,
-    form: button({
-      to: adminPath(base, `/votes/exclusions/${id}/undo`),
-      text: 'Undo the exclusion',
-      hidden: ofOneServer ? { list: 'server' } : {},
-    }),
+    form: html`<div class="actions">
+      ${button({
+        to: adminPath(base, `/votes/exclusions/${id}/undo`),
+        text: groupId ? 'Undo on this server' : 'Undo the exclusion',
+        hidden: ofOneServer ? { list: 'server' } : {},
+      })}
+      ${groupId ? button({ to: adminPath(base, `/votes/exclusions/players/${groupId.toHexString()}/undo`), text: 'Undo on all servers' }) : ''}
+    </div>`,
   });
 }

@@ -31,11 +31,12 @@ import {
 import type { Html } from '../html.ts';
 import { type Page, sendHtml, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { card, facts, notice, textArea } from '../parts.ts';
+import { card, facts, notice } from '../parts.ts';
 import { count, counted, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
 import { exclusionList } from './exclusion-list.ts';
+import { reasonFields } from './reason-fields.ts';
 import { utcMoment } from './utc-fields.ts';
 
 /** The number of exclusions shown for all servers. */
@@ -55,6 +56,7 @@ const exclusionForm = z.object({
   since: z.iso.datetime(),
   until: z.iso.datetime(),
   reason: z.string(),
+  reasonForOwner: z.string().optional(),
 });
 
 /** A range of a server's votes; `token` is null for all of them. */
@@ -91,7 +93,7 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
     );
     const by = userOf(request).email;
     try {
-      await requestExclusion(platform, exclusionId, { ...requestOf(range), reason: data.reason }, by);
+      await requestExclusion(platform, exclusionId, { ...requestOf(range), ...reasonsOf(data) }, by);
     } catch (error) {
       const typed = errorsOfExclusion(error, typedValues(request));
       const affected = await countRange(platform, requestOf(range));
@@ -131,6 +133,10 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
 
 /** The reason of an operator who excludes quarantined votes in one press. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
+
+function reasonsOf({ reason, reasonForOwner }: z.output<typeof exclusionForm>) {
+  return { reason, reasonForOwner };
+}
 
 function exclusionIdOf(request: FastifyRequest): ObjectId {
   const { exclusionId } = request.params as { exclusionId: string };
@@ -214,7 +220,11 @@ function exclusionFormOf(
 ): Html {
   return html`<form method="post" action="${adminPath(base, '/votes/exclude')}" class="stack">
     ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${textArea({ name: 'reason', label: 'Reason', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', error: errors.reason })}
+    ${reasonFields({
+      typed: { values, errors },
+      forOwner: { name: 'reasonForOwner', reader: 'the server’s owner' },
+      internal: { name: 'reason', required: true },
+    })}
     <div class="actions">
       <button class="danger" type="submit">Exclude ${affected.more ? 'them' : counted(affected.votes, 'vote')}</button>
       <a class="button quiet" href="${back}">Cancel</a>

@@ -5,10 +5,11 @@ import { LINKS, type Profile, type ProfilePart } from '../../servers/profile.ts'
 import type { Server } from '../../servers/server.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
-import { card, notice, select, textArea } from '../parts.ts';
+import { card, notice, select } from '../parts.ts';
 import { bannerImage, description, iconImage, PART_WORDS } from '../profile-parts.ts';
 import { day } from '../words.ts';
 import { adminServerPath } from './admin-frame.ts';
+import { reasonFields } from './reason-fields.ts';
 
 type View = { base: string; server: WithId<Server>; typed: Typed };
 
@@ -44,14 +45,18 @@ function content(base: string, { name }: Server, profile: Profile, part: Profile
 }
 
 function removalForm(path: string, parts: ProfilePart[], { values, errors }: Typed): Html {
-  const error = errors.part ?? errors.profileReason;
+  const error = errors.part ?? errors.profileReason ?? errors.profileInternalReason;
   return html`<details class="confirm" ${error ? 'open' : ''}>
     <summary class="button quiet">Remove a part…</summary>
     <div class="confirm-body">
       ${errors.part ? notice('bad', errors.part) : ''}
       <form method="post" action="${path}#profile" class="stack">
         ${select({ name: 'part', label: 'Part', value: values.part, options: parts.map((part) => [part, asTitle(PART_WORDS[part])]) })}
-        ${textArea({ name: 'profileReason', label: 'Reason (the owner sees it)', rows: 2, maxlength: 500, required: true, value: values.profileReason ?? '', error: errors.profileReason })}
+        ${reasonFields({
+          typed: { values, errors },
+          forOwner: { name: 'profileReason', reader: 'the owner', required: true },
+          internal: { name: 'profileInternalReason' },
+        })}
         <button class="danger" type="submit">Remove</button>
       </form>
     </div>

@@ -3,21 +3,24 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { InvalidDocumentError } from '../../platform/document.ts';
-import { moderateReview } from '../../reviews/moderate-review.ts';
+import { approveReviews, moderateReview } from '../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../reviews/read-reviews.ts';
 import { REVIEW_STATES, type Review, type ReviewState } from '../../reviews/review.ts';
+import { type Reviewer, reviewerOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { queryOf, queryText, readForm } from '../form.ts';
+import { queryOf, queryText, readForm, UNTOUCHED } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { badge, button, notice, pager, tabs, textArea } from '../parts.ts';
+import { badge, button, notice, pager, tabs } from '../parts.ts';
 import { timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { reasonFields } from './reason-fields.ts';
+import { approveMany, manyNotice, seenReviews, selection } from './review-selection.ts';
 
 /** Reviews per page. */
 const ROWS = 20;
@@ -29,6 +32,7 @@ const decisionForm = z.object({
   seenAs: z.enum(REVIEW_STATES),
   revision: z.coerce.number().int().min(0),
   reason: z.string().optional(),
+  reasonForOwner: z.string().optional(),
 });
 
 /** `/operator/reviews`: waiting reviews, oldest first, and decided ones with a way to undo the decision. */
@@ -39,23 +43,37 @@ export function reviewPages(app: FastifyInstance, { platform }: AdminSources): v
     const { state: wanted, from, done, review } = queryOf(request);
     const state = REVIEW_STATES.find((one) => one === wanted) ?? 'pending';
     const { rows, next } = await listReviewsInState(platform, state, { from, limit: ROWS });
-    const servers = await serversOf(platform, rows);
+    const [servers, reviewers] = await Promise.all([
+      serversOf(platform, rows),
+      Promise.all(rows.map((row) => reviewerOf(platform, row))),
+    ]);
     const decided = done && review && isId(review) ? await decidedReview(platform, review) : null;
     const view: View = { base, now: platform.clock.now(), servers };
+    const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));
     return sendPage(request, reply, {
       title: 'Reviews',
       body: adminFrame({
         base,
         part: '/reviews',
         body: html`${decided ? decisionNotice(base, decided, done === 'meanwhile') : ''}
+          ${done === 'many' ? manyNotice(queryOf(request)) : ''}
           ${stateTabs(base, state)}
-          ${rows.length === 0 ? html`<p class="empty">${EMPTY[state]}</p>` : rows.map((row, i) => reviewCard(view, row, i === 0))}
+          ${rows.length === 0 ? html`<p class="empty">${EMPTY[state]}</p>` : cards}
+          ${state === 'pending' && rows.length > 1 ? approveMany(base) : ''}
           ${pager({
             first: from ? listPath(base, state) : undefined,
             older: next ? listPath(base, state, next) : undefined,
           })}`,
       }),
     });
+  });
+
+  app.post('/reviews/approve', OPERATOR, async (request, reply) => {
+    const seen = seenReviews(request);
+    if (seen.length === 0) throw new PageError(400, 'Select reviews to approve.');
+    const approved = await approveReviews(platform, seen, userOf(request).email);
+    const values = { done: 'many', approved: String(approved), of: String(seen.length) };
+    return reply.redirect(`${adminPath(base, '/reviews')}${queryText(values)}`, 303);
   });
 
   app.post('/reviews/:reviewId', OPERATOR, (request, reply) => decide(platform, base, request, reply));
@@ -73,10 +91,10 @@ async function decide(
   if (!isId(reviewId)) throw missing;
   const { data } = readForm(decisionForm, request);
   if (!data) throw new PageError(400, 'The form is incomplete.');
-  const { state, seenAs, revision, reason } = data;
+  const { state, seenAs, revision, reason, reasonForOwner } = data;
   if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Enter a reason for the rejection.');
   const by = userOf(request).email;
-  const given = state === 'rejected' && reason ? { reason } : {};
+  const given = state === 'rejected' && reason ? { reason, reasonForOwner } : {};
   const review = await moderateReview(platform, new ObjectId(reviewId), state, by, {
     seenAs,
     revision,
@@ -167,7 +185,12 @@ function decision(
 const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
 
 /** One review with buttons for each decision. */
-function reviewCard(view: View, review: WithId<Review>, isFirst: boolean): Html {
+function reviewCard(
+  view: View,
+  review: WithId<Review>,
+  reviewer: Reviewer | undefined,
+  isFirst: boolean,
+): Html {
   const { base, now, servers } = view;
   const { username, rating, content, createdAt, state, serverId } = review;
   const server = servers.get(serverId.toHexString());
@@ -180,13 +203,24 @@ function reviewCard(view: View, review: WithId<Review>, isFirst: boolean): Html 
       ${state === 'pending' ? '' : badge(TONES[state], TABS[state].toLowerCase())}
     </header>
     <p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${changedBy(base, review, now)}${decidedBy(review, now)}</p>
+    ${reviewer ? authorFacts(reviewer, now) : ''}
     ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Rating only.</p>`}
+    ${state === 'pending' ? selection(review) : ''}
     <div class="actions">
       ${state === 'approved' ? '' : decision(base, review, { state: 'approved', text: 'Approve', kind: state === 'pending' ? 'primary' : 'quiet' })}
       ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' })}
       ${state === 'rejected' ? '' : rejection(base, review)}
     </div>
   </article>`;
+}
+
+/** What helps to decide: the age of the author's account, and whether a vote of the name is known. */
+function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Date): Html {
+  const account = accountSince
+    ? html`Account made ${timeAgo(accountSince, now)}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`
+    : 'Entered by an operator, without an account';
+  const vote = hasVoted ? badge('good', 'has voted') : badge('quiet', 'no vote known');
+  return html`<p class="small">${account} ${vote}</p>`;
 }
 
 /** Who wrote the review, if known, and when it was edited. */
@@ -197,9 +231,10 @@ function changedBy(base: string, { personId: userId, editedAt }: Review, now: Da
   return html`${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}${writer}`;
 }
 
-function decidedBy({ moderatedAt, moderatedBy, rejectedFor }: Review, now: Date): Content {
+function decidedBy(review: Review, now: Date): Content {
+  const { moderatedAt, moderatedBy, rejectedFor, rejectionReason } = review;
   if (!moderatedAt) return '';
-  return html`; decided ${timeAgo(moderatedAt, now)}${moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : ''}${rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : ''}`;
+  return html`; decided ${timeAgo(moderatedAt, now)}${moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : ''}${rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : ''}${rejectionReason ? html`; for the author: “<bdi>${rejectionReason}</bdi>”` : ''}`;
 }
 
 function rejection(base: string, { _id, state, username, revision = 0 }: WithId<Review>): Html {
@@ -210,7 +245,12 @@ function rejection(base: string, { _id, state, username, revision = 0 }: WithId<
       <input type="hidden" name="state" value="rejected" />
       <input type="hidden" name="seenAs" value="${state}" />
       <input type="hidden" name="revision" value="${String(revision)}" />
-      ${textArea({ id: `reason-${id}`, name: 'reason', label: 'Reason', hint: 'For the audit log. The author does not see it.', rows: 2, maxlength: 500, required: true })}
+      ${reasonFields({
+        typed: UNTOUCHED,
+        forOwner: { name: 'reasonForOwner', reader: 'the author' },
+        internal: { name: 'reason', required: true },
+        of: id,
+      })}
       <button class="danger" type="submit">Reject</button>
     </form>
   </details>`;

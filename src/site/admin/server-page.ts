@@ -17,11 +17,12 @@ import { PARTS, serverPath } from '../dashboard/server-frame.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { badge, button, card, facts, notice, textArea, textField } from '../parts.ts';
+import { badge, button, card, facts, notice, textField } from '../parts.ts';
 import { publicPath } from '../server-paths.ts';
 import { count, decimal, time, timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import { profileModeration } from './profile-moderation.ts';
+import { reasonFields } from './reason-fields.ts';
 import { stateBadges } from './server-badges.ts';
 
 const MESSAGES = {
@@ -79,12 +80,12 @@ export async function serverPage(
 
 /** Notices at the top of the page. */
 function remarks({ server, now }: View): Content {
-  const { hiddenAt, hiddenReason, playersDiffer, unusualVotes } = server;
+  const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, unusualVotes } = server;
   return [
     hiddenAt &&
       notice(
         'attention',
-        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” The owner sees this reason.`,
+        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” The owner sees this reason.${hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : ''}`,
       ),
     unusualVotes &&
       notice(
@@ -211,18 +212,14 @@ function hiding({ base, server, typed }: View): Html {
   if (server.hiddenAt) return button({ to: adminServerPath(base, server, '/unhide'), text: 'Unhide' });
   return formPart({
     text: 'Hide…',
-    error: typed.errors.reason,
+    error: typed.errors.reason ?? typed.errors.internalReason,
     consequence:
-      'The server is removed from the ranking and public lists. Its API, votes and listener keep working. The owner sees the reason.',
+      'The server is removed from the ranking and public lists. Its API, votes and listener keep working.',
     to: adminServerPath(base, server, '/hide'),
-    field: textArea({
-      name: 'reason',
-      label: 'Reason',
-      rows: 2,
-      maxlength: 500,
-      required: true,
-      value: typed.values.reason ?? '',
-      error: typed.errors.reason,
+    field: reasonFields({
+      typed,
+      forOwner: { name: 'reason', reader: 'the owner', required: true },
+      internal: { name: 'internalReason' },
     }),
     submit: 'Hide server',
   });

@@ -2,18 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import { findServers } from '../../listing/find-servers.ts';
 import { removeServer } from '../../listing/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../listing/transfer-server.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { editServer } from '../../servers/listing.ts';
 import { removeProfilePart } from '../../servers/moderate-profile.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
-import {
-  listServersByTime,
-  SERVER_LISTS,
-  type ServerList,
-  searchServers,
-} from '../../servers/search-servers.ts';
+import { listServersByTime, SERVER_LISTS, type ServerList } from '../../servers/search-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
@@ -50,7 +46,7 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
     const { q, list: wanted, from } = queryOf(request);
     const list = LISTS.find((one) => one === wanted) ?? 'all';
     const found = q
-      ? { rows: await searchServers(platform, q, { limit: ROWS }), next: null }
+      ? { rows: await findServers(platform, q, { limit: ROWS }), next: null }
       : await listServersByTime(platform, list, { from, limit: ROWS });
     const path = (values: Record<string, string | undefined>) =>
       adminPath(base, `/servers${queryText({ list: list === 'all' ? undefined : list, ...values })}`);
@@ -60,7 +56,7 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
         base,
         part: '/servers',
         body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
-          <section class="card">${serverTable(base, found.rows, platform.clock.now(), q ? `No servers match “${q}”. Search by the beginning of a name, address or slug, by id, or by the owner’s e-mail address.` : EMPTY[list])}</section>
+          <section class="card">${serverTable(base, found.rows, platform.clock.now(), q ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.` : EMPTY[list])}</section>
           ${found.rows.length === ROWS && q ? html`<p class="soft">Showing the first ${ROWS} results. Enter more of the name to narrow them down.</p>` : ''}
           ${pager({ first: from ? path({}) : undefined, older: found.next ? path({ from: found.next }) : undefined })}`,
       }),
@@ -72,7 +68,12 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   app.post('/servers/:serverId/hide', OPERATOR, async (request, reply) => {
     const values = typedValues(request);
     return act(request, reply, 'hidden', (serverId, by) =>
-      hideServer(platform, serverId, { reason: values.reason ?? '' }, by),
+      hideServer(
+        platform,
+        serverId,
+        { reason: values.reason ?? '', internalReason: values.internalReason },
+        by,
+      ),
     );
   });
 
@@ -81,18 +82,23 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   );
 
   app.post('/servers/:serverId/profile/remove', OPERATOR, async (request, reply) => {
-    const { part = '', profileReason = '' } = typedValues(request);
+    const { part = '', profileReason = '', profileInternalReason } = typedValues(request);
     return act(request, reply, 'profile-part', async (serverId, by) => {
-      const removed = await removeProfilePart(platform, serverId, { part, reason: profileReason }, by).catch(
-        (error: unknown) => {
-          // The page has another form with a reason.
-          if (!(error instanceof InvalidDocumentError)) throw error;
-          const { part: partError, reason: reasonError } = error.errors;
-          throw new InvalidDocumentError(
-            partError ? { part: partError } : { profileReason: reasonError ?? '' },
-          );
-        },
-      );
+      const removed = await removeProfilePart(
+        platform,
+        serverId,
+        { part, reason: profileReason, internalReason: profileInternalReason },
+        by,
+      ).catch((error: unknown) => {
+        // The page has another form with a reason.
+        if (!(error instanceof InvalidDocumentError)) throw error;
+        const { part: partError, reason, internalReason } = error.errors;
+        throw new InvalidDocumentError({
+          ...(partError ? { part: partError } : {}),
+          ...(reason ? { profileReason: reason } : {}),
+          ...(internalReason ? { profileInternalReason: internalReason } : {}),
+        });
+      });
       if (!removed) throw new PageError(409, 'The profile no longer has this part.');
       return removed;
     });
@@ -174,7 +180,7 @@ async function showServer(
 
 function searchForm(base: string, q: string | undefined): Html {
   return html`<form method="get" action="${adminPath(base, '/servers')}" class="filters" role="search">
-    ${textField({ name: 'q', label: 'Find a server', type: 'search', value: q ?? '', maxlength: 254, hint: 'Beginning of name, address or slug; id; or owner’s e-mail address.', spellcheck: false })}
+    ${textField({ name: 'q', label: 'Find a server', type: 'search', value: q ?? '', maxlength: 254, hint: 'A part of the name; beginning of address or slug; id; or owner’s e-mail address.', spellcheck: false })}
     <button type="submit">Find</button>
     ${q ? html`<a class="button quiet" href="${adminPath(base, '/servers')}">All servers</a>` : ''}
   </form>`;

@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
+import type { AddressChange } from '../../accounts/address/address-change.ts';
+import { findAddressChange } from '../../accounts/address/change-address.ts';
+import { changeAddressFor } from '../../accounts/address/operator-change.ts';
 import { createAuth } from '../../accounts/auth.ts';
 import { makePasswordLink } from '../../accounts/make-link.ts';
 import { sendLink } from '../../accounts/send-link.ts';
@@ -22,10 +25,12 @@ import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../form
 import type { Content, Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { button, card, confirmed, copyable, facts, notice, textArea } from '../parts.ts';
+import { button, card, confirmed, copyable, facts, notice } from '../parts.ts';
 import { count, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { reasonFields } from './reason-fields.ts';
+import { addressPart } from './user-address.ts';
 import { accountStatus } from './users.ts';
 
 const MESSAGES = {
@@ -34,6 +39,9 @@ const MESSAGES = {
   'two-factor': 'Two-factor authentication reset. The user is signed out of all sessions.',
   operator: 'The user is an operator now.',
   owner: 'The user is no longer an operator.',
+  'email-requested':
+    'We have mailed a link to the new address. The change happens when it is confirmed there, within three days.',
+  'email-changed': 'Address changed. The user is signed out of all sessions.',
   'link-sent': 'We have e-mailed a link to set a password.',
 };
 
@@ -49,11 +57,13 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
     if (!view) throw new PageError(404, 'This user does not exist.');
     return view;
   };
-  const show = (request: FastifyRequest, view: UserView, typed = UNTOUCHED) =>
-    userPage({ users, base, view, sendsMail, isSelf: isSelf(request, view), typed });
+  const show = async (request: FastifyRequest, view: UserView, typed = UNTOUCHED) => {
+    const change = await findAddressChange(platform, view.user._id);
+    return userPage({ users, base, view, change, sendsMail, isSelf: isSelf(request, view), typed });
+  };
 
   app.get('/users/:userId', OPERATOR, async (request, reply) =>
-    sendPage(request, reply, show(request, await find(request))),
+    sendPage(request, reply, await show(request, await find(request))),
   );
 
   /** Registers the route of a button. `done` is the code of its message. */
@@ -71,17 +81,35 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
         const typed =
           error instanceof UserError
             ? withError(UNTOUCHED, error.message)
-            : errorsOf(error, { reason: '', ...values });
-        return sendPage(request, reply, show(request, view, typed), 400);
+            : errorsOf(error, { reason: '', reasonForOwner: '', ...values });
+        return sendPage(request, reply, await show(request, view, typed), 400);
       }
       return reply.redirect(`${users}/${view.user._id.toHexString()}?done=${done}`, 303);
     });
 
-  decision('suspend', 'suspended', (id, who, { reason = '' }) => suspendUser(platform, id, { reason }, who));
+  decision('suspend', 'suspended', (id, who, { reason = '', reasonForOwner }) =>
+    suspendUser(platform, id, { reason, reasonForOwner }, who),
+  );
   decision('lift', 'lifted', (id, who) => liftSuspension(platform, id, who));
   decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
   decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
   decision('unmake-operator', 'owner', (id, who) => setRole(platform, id, 'owner', who));
+
+  app.post('/users/:userId/email', OPERATOR, async (request, reply) => {
+    const view = await find(request);
+    const values = { email: '', emailReason: '', ...typedValues(request) };
+    const input = { email: values.email, reason: values.emailReason };
+    try {
+      const result = await changeAddressFor(platform, view.user._id, input, deciderOf(request));
+      return reply.redirect(`${users}/${view.user._id.toHexString()}?done=email-${result}`, 303);
+    } catch (error) {
+      const typed =
+        error instanceof UserError
+          ? withError(UNTOUCHED, error.message)
+          : errorsOf(error, values, { reason: 'emailReason' });
+      return sendPage(request, reply, await show(request, view, typed), 400);
+    }
+  });
 
   app.post('/users/:userId/link', OPERATOR, async (request, reply) => {
     const { user } = await find(request);
@@ -120,6 +148,8 @@ type UserPage = {
   users: string;
   base: string;
   view: UserView;
+  /** A change of the address that waits for confirmations. */
+  change: AddressChange | null;
   sendsMail: boolean;
   isSelf: boolean;
   typed: Typed;
@@ -159,7 +189,8 @@ function userFacts({ view: { user, sessions, hasPassword, hasDiscord } }: UserPa
     ['Active sessions', count(sessions)],
     ['Created', time(user.createdAt)],
     ['Suspended', user.suspendedAt ? time(user.suspendedAt) : undefined],
-    ['Reason', user.suspendedAt ? user.suspendedFor : undefined],
+    ['Reason for the user', user.suspendedAt ? user.suspensionReason : undefined],
+    ['Internal reason', user.suspendedAt ? user.suspendedFor : undefined],
   ]);
 }
 
@@ -183,15 +214,22 @@ function linkPart({ users, view: { user }, sendsMail }: UserPage): Html {
   ${button({ to, text: sendsMail ? 'Send password link' : 'Create password link' })}`;
 }
 
-function decisions({ users, view: { user }, typed }: UserPage): Html {
+function decisions(page: UserPage): Html {
+  const { users, view, typed } = page;
+  const { user } = view;
   const to = (name: string) => `${users}/${user._id.toHexString()}/${name}`;
-  return html`${card({
+  return html`${card({ title: 'E-mail address', body: addressPart({ ...page, user }) })}
+  ${card({
     title: 'Suspension',
     body: user.suspendedAt
       ? button({ to: to('lift'), text: 'Lift suspension' })
       : html`<p>Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.</p>
         <form method="post" action="${to('suspend')}" class="stack">
-          ${textArea({ name: 'reason', label: 'Reason', hint: 'For operators. Shown in the audit log.', rows: 2, maxlength: 500, required: true, value: typed.values.reason ?? '', error: typed.errors.reason })}
+          ${reasonFields({
+            typed,
+            forOwner: { name: 'reasonForOwner', reader: 'the user' },
+            internal: { name: 'reason', required: true },
+          })}
           <button type="submit" class="danger">Suspend</button>
         </form>`,
   })}

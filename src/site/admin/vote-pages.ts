@@ -1,37 +1,28 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import type { ObjectId, WithId } from 'mongodb';
-import { listTokens } from '../../servers/api-tokens.ts';
-import { findServer } from '../../servers/listing.ts';
+import { UUID, type WithId } from 'mongodb';
+import type { Platform } from '../../process/platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { listExclusions, newestExclusions } from '../../votes/exclude-votes.ts';
 import { type FoundVote, searchVotes } from '../../votes/search-votes.ts';
+import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';
-import { queryOf, queryText, type Typed } from '../form.ts';
+import { queryOf, queryText } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { badge, card, dataTable, pager, select, textField } from '../parts.ts';
+import { badge, card, dataTable, notice, pager, select, textField } from '../parts.ts';
 import { time } from '../words.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import { adminFrame, adminPath, adminServerPath, adminVotePath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
 import { exclusionList } from './exclusion-list.ts';
-import { utcMoment } from './utc-fields.ts';
+import { playerTable, playerVotes } from './player-votes.ts';
+import { stateBadges } from './server-badges.ts';
+import { readSearch, type VoteQuery } from './vote-search.ts';
 
 /** Votes per page, and the number of exclusions below them. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
-
-/** The entered search; `tokenId` is one of the server's tokens. */
-type VoteQuery = {
-  server: WithId<Server> | null;
-  player: string | undefined;
-  tokenId: ObjectId | undefined;
-  since: Date | undefined;
-  until: Date | undefined;
-  typed: Typed;
-  tokens: { _id: ObjectId; name: string; prefix: string }[];
-};
 
 /** `/operator/votes`: search for the votes of a server, and exclusions. */
 export function votePages(app: FastifyInstance, { platform }: AdminSources): void {
@@ -42,6 +33,8 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
     const { server, typed } = search;
     const isInvalid = Object.keys(typed.errors).length > 0;
     const found = server && !isInvalid ? await findVotes(platform, server, search, query.from) : null;
+    const ofPlayer =
+      !query.server && search.player && !isInvalid ? await playerCard(platform, base, search) : '';
     const exclusions = server
       ? await listExclusions(platform, server._id)
       : await newestExclusions(platform, { limit: EXCLUSIONS });
@@ -62,6 +55,7 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
           base,
           part: '/votes',
           body: html`${searchForm(base, search)}
+            ${search.choices.length > 0 ? choiceCard(platform, base, search) : ''}${ofPlayer}
             ${server && found ? voteCard(base, server, search, found.votes, found.next !== null) : ''}
             ${found ? pager({ first: query.from ? path() : undefined, older: found.next ? path(found.next) : undefined }) : ''}
             ${card({ id: 'exclusions', title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions', body: list.html })}`,
@@ -70,28 +64,6 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
       isInvalid ? 400 : 200,
     );
   });
-}
-
-async function readSearch(
-  platform: AdminSources['platform'],
-  query: Record<string, string>,
-): Promise<VoteQuery> {
-  const errors: Record<string, string> = {};
-  const server = query.server ? await findServer(platform, query.server, { removed: true }) : null;
-  if (query.server && !server) errors.server = 'No server has this id or slug.';
-  const moment = (name: 'since' | 'until') => {
-    const text = query[name];
-    if (!text) return undefined;
-    const parsed = utcMoment.safeParse(text);
-    if (!parsed.success) errors[name] = 'Enter a time such as 2026-11-21T14:02.';
-    return parsed.data;
-  };
-  const [since, until] = [moment('since'), moment('until')];
-  if (since && until && since >= until) errors.until = 'The end must be after the start.';
-  const tokens = server ? await listTokens(platform, server._id) : [];
-  const tokenId = tokens.find(({ _id }) => _id.toHexString() === query.token)?._id;
-  if (query.token && server && !tokenId) errors.token = 'The server has no such token.';
-  return { server, player: query.player, tokenId, since, until, tokens, typed: { values: query, errors } };
 }
 
 function findVotes(
@@ -105,8 +77,8 @@ function findVotes(
 
 function searchForm(base: string, { typed: { values, errors }, tokens }: VoteQuery): Html {
   return html`<form method="get" action="${adminPath(base, '/votes')}" class="filters" role="search">
-    ${textField({ name: 'server', label: 'Server', hint: 'Id or slug.', required: true, value: values.server ?? '', error: errors.server, spellcheck: false })}
-    ${textField({ name: 'player', label: 'Player', hint: 'Full name, or vote id.', value: values.player ?? '', maxlength: 60, spellcheck: false })}
+    ${textField({ name: 'server', label: 'Server', hint: 'Name, slug or id. Without it, enter a player.', value: values.server ?? '', error: errors.server, spellcheck: false })}
+    ${textField({ name: 'player', label: 'Player', hint: 'Full name, or vote id.', value: values.player ?? '', error: errors.player, maxlength: 60, spellcheck: false })}
     ${
       tokens.length > 0
         ? select({
@@ -142,13 +114,17 @@ function voteCard(
   return card({
     title: html`Votes of <a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
     actions: excludeLink(base, server, search),
-    body: html`${canExclude(search) ? '' : html`<p class="small soft">To exclude votes, search with a start time and without a player.</p>`}
+    body: html`${canExclude(search) ? '' : html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`}
     ${dataTable<FoundVote>({
       caption: 'Votes, newest first',
       rows: votes,
       empty: nothing,
       columns: [
-        { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
+        {
+          title: 'Player',
+          heads: true,
+          cell: (vote) => html`<a href="${adminVotePath(base, vote)}"><bdi>${vote.username}</bdi></a>`,
+        },
         { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
         { title: 'Token', cell: (vote) => tokenName(names, vote) },
         { title: 'Delivery', cell: ({ delivery }) => DELIVERY[delivery.state] },
@@ -176,14 +152,68 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }
 
-/** An exclusion covers a time range, not a player, so it needs a start time. */
+/** An exclusion covers a time range, or one player. */
 function canExclude({ since, player }: VoteQuery): boolean {
-  return Boolean(since && !player);
+  return Boolean(player ? usernameSchema.safeParse(player).success && !UUID.isValid(player) : since);
 }
 
 function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): Content {
   if (!canExclude(search)) return '';
   const { values } = search.typed;
-  const range = { server: _id.toHexString(), token: values.token, since: values.since, until: values.until };
-  return html`<a class="button quiet" href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">Exclude these votes…</a>`;
+  const { player, token, since, until } = values;
+  const server = _id.toHexString();
+  const [path, text] = search.player
+    ? [`/votes/exclude-player${queryText({ player, server, since, until })}`, 'Exclude this player’s votes…']
+    : [`/votes/exclude${queryText({ server, token, since, until })}`, 'Exclude these votes…'];
+  return html`<a class="button quiet" href="${adminPath(base, path)}">${text}</a>`;
+}
+
+/** The servers of the entered name. Each link repeats the search for one of them. */
+function choiceCard({ clock }: Platform, base: string, { choices, typed }: VoteQuery): Html {
+  const { from: _, done: __, ...rest } = typed.values;
+  const href = ({ _id }: WithId<Server>) =>
+    adminPath(base, `/votes${queryText({ ...rest, server: _id.toHexString() })}`);
+  return card({
+    title: 'Which server?',
+    body: dataTable({
+      caption: 'Servers with this name',
+      rows: choices,
+      empty: '',
+      columns: [
+        {
+          title: 'Server',
+          heads: true,
+          cell: (server) => html`<a href="${href(server)}"><bdi>${server.name}</bdi></a>`,
+        },
+        {
+          title: 'Address',
+          kind: 'address',
+          cell: ({ address, port }) => html`<span class="mono">${address}:${port}</span>`,
+        },
+        { title: 'Slug', cell: ({ slug }) => html`<span class="mono">${slug}</span>` },
+        {
+          title: 'State',
+          cell: (server) => html`<span class="actions">${stateBadges(server, clock.now())}</span>`,
+        },
+      ],
+    }),
+  });
+}
+
+/** How many votes a player has on each server. */
+async function playerCard(platform: Platform, base: string, search: VoteQuery): Promise<Html> {
+  const { player = '', since = null, until = platform.clock.now(), typed } = search;
+  const { values } = typed;
+  const range = { player, since: values.since, until: values.until };
+  const title = html`Votes of <bdi>${player}</bdi>`;
+  const found = await playerVotes(platform, { username: player, serverId: null, since, until });
+  if ('error' in found) return card({ title, body: notice('bad', found.error) });
+  return card({
+    title,
+    actions:
+      found.rows.length > 0
+        ? html`<a class="button quiet" href="${adminPath(base, `/votes/exclude-player${queryText(range)}`)}">Exclude this player’s votes…</a>`
+        : '',
+    body: playerTable(base, found.rows, range),
+  });
 }

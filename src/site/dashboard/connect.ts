@@ -56,7 +56,7 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
     const now = platform.clock.now();
     const page = {
       title: t('Connect your plugin · {server}', { server: server.name }),
-      body: serverFrame({ base, server, now, part: '/connect', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/connect', body }),
     };
     return sendPage(request, reply, page, showing.status);
   };

@@ -109,7 +109,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
         <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
         <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
       </div>`;
-    return serverFrame({ base, server, now: platform.clock.now(), part: '/listener', body });
+    return serverFrame({ site: app.site, server, now: platform.clock.now(), part: '/listener', body });
   };
 
   const refuse = (

@@ -123,7 +123,7 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
       title: t('Vote listener · {server}', { server: server.name }),
       live: listener !== null,
       messages: MESSAGES,
-      body: serverFrame({ base, server, now, part: '/listener', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/listener', body }),
     };
     return sendPage(request, reply, page, status);
   };

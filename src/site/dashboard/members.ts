@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { joinServer } from '../../listing/join-server.ts';
-import { defineMessage, type Text, t } from '../../platform/language/t.ts';
+import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
 import {
   changeRole,
   type invitationsOf,
@@ -64,7 +64,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
       {
         title: `${t('Members')} · ${server.name}`,
         messages: MESSAGES,
-        body: serverFrame({ base, server, now, part: '/members', body }),
+        body: serverFrame({ site: app.site, server, now, part: '/members', body }),
       },
       status,
     );
@@ -235,7 +235,7 @@ export function invitationCard(base: string, open: Awaited<ReturnType<typeof inv
     const path = `${base}/dashboard/invitations/${server._id.toHexString()}`;
     return card({
       title: t('Invitation'),
-      body: html`<p>${t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', { by, server: server.name, role: ROLE_WORDS[role] })}</p>
+      body: html`<p>${t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', { by: translated(by), server: server.name, role: t(ROLE_WORDS[role]) })}</p>
         <div class="actions">
           ${button({ to: `${path}/accept`, text: t('Accept'), kind: 'primary', of: server.name })}
           ${button({ to: `${path}/decline`, text: t('Decline'), of: server.name })}

@@ -50,7 +50,7 @@ export function overviewPage(app: FastifyInstance, { platform }: DashboardSource
     return sendPage(request, reply, {
       title: server.name,
       messages: MESSAGES,
-      body: serverFrame({ base, server, now, part: '', body }),
+      body: serverFrame({ site: app.site, server, now, part: '', body }),
     });
   });
 }

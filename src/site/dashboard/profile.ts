@@ -63,7 +63,7 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
     const page = {
       title: `${t('Profile')} · ${server.name}`,
       messages: MESSAGES,
-      body: serverFrame({ base, server, now, part: '/profile', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/profile', body }),
     };
     return sendPage(request, reply, page, showing.status);
   };

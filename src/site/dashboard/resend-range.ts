@@ -18,7 +18,7 @@ import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { button, card, facts, notice } from '../parts.ts';
-import { count, counted, relative, timeText } from '../words.ts';
+import { count, counted, oneOf, relative, timeText } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 import { filterText, STATE_WORDS, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
@@ -76,7 +76,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
       <div class="actions"><a class="button quiet" href="${path}">${t('Back to votes')}</a></div>`;
     const page = {
       title: t('Send votes again · {server}', { server: server.name }),
-      body: serverFrame({ base, server, now, part: '/votes', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
     };
     return sendPage(request, reply, page, 429);
   };
@@ -97,7 +97,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     const now = platform.clock.now();
     return sendPage(request, reply, {
       title: t('Send votes again · {server}', { server: server.name }),
-      body: serverFrame({ base, server, now, part: '/votes', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
     });
   };
 }
@@ -140,7 +140,7 @@ function question(
   });
   return html`<p>${votes === 0 ? t('No matching votes to send.') : more ? t('<strong>{votes}</strong> or more will be queued again.', { votes: counted(votes, 'vote') }) : t('<strong>{votes}</strong> will be queued again.', { votes: counted(votes, 'vote') })}</p>
     ${facts([
-      [t('State'), states.map((state) => t(STATE_WORDS[state])).join(', ')],
+      [t('State'), oneOf(states.map((state) => t(STATE_WORDS[state])))],
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [
         t('Cast'),

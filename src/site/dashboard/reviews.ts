@@ -52,7 +52,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
       {
         title: `${t('Reviews')} · ${server.name}`,
         messages: MESSAGES,
-        body: serverFrame({ base, server, now, part: '/reviews', body }),
+        body: serverFrame({ site: app.site, server, now, part: '/reviews', body }),
       },
       wrong ? 400 : 200,
     );

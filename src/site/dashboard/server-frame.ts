@@ -3,12 +3,14 @@ import { whyNotProbed } from '../../games/games.ts';
 import { statusAt } from '../../history/current-status.ts';
 import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
+import { contactLine } from '../contact.ts';
 import type { Content, Html } from '../html.ts';
 import { badge, notice, tabs } from '../parts.ts';
 import { publicPath } from '../server-paths.ts';
+import type { Site } from '../site-settings.ts';
 
 type Frame = {
-  base: string;
+  site: Pick<Site, 'base' | 'pages' | 'contact'>;
   server: Pick<
     Server,
     '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason' | 'profile'
@@ -39,7 +41,8 @@ export function serverPath(base: string, server: Pick<Server, '_id'>, part = '')
 }
 
 /** The frame of each page of a server: name, status and tabs. */
-export function serverFrame({ base, server, now, part, body }: Frame): Html {
+export function serverFrame({ site, server, now, part, body }: Frame): Html {
+  const { base } = site;
   return html`<div class="page-head">
       <div>
         <p class="small"><a href="${base}/dashboard">${t('Your servers')}</a> · <a href="${base}${publicPath(server)}">${t('Public page')}</a></p>
@@ -52,7 +55,7 @@ export function serverFrame({ base, server, now, part, body }: Frame): Html {
       PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text: t(text) })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? notice('attention', html`${t('The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.', { reason: server.hiddenReason ?? '' })}`) : ''}
+    ${server.hiddenAt ? notice('attention', html`${t('The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.', { reason: server.hiddenReason ?? '' })}${contactLine(site)}`) : ''}
     ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', t('The operator removed a part of this server’s profile. <a>See the reason</a>.', { a: (text) => html`<a href="${serverPath(base, server, '/profile')}">${text}</a>` })) : ''}
     ${body}`;
 }

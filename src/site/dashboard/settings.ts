@@ -81,7 +81,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
       {
         title: `${t('Settings')} · ${server.name}`,
         messages: MESSAGES,
-        body: serverFrame({ base, server, now, part: '/settings', body }),
+        body: serverFrame({ site: app.site, server, now, part: '/settings', body }),
       },
       showing.status,
     );

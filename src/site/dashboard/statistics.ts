@@ -51,7 +51,7 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
       ${part(t('Top voters this month'), path, 'voters.csv', voterTable(voters, now))}`;
     return sendPage(request, reply, {
       title: `${t('Statistics')} · ${server.name}`,
-      body: serverFrame({ base, server, now, part: '/statistics', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/statistics', body }),
     });
   });
 

@@ -123,7 +123,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       {
         title: t('API access · {server}', { server: server.name }),
         messages: MESSAGES,
-        body: serverFrame({ base, server, now, part: '/tokens', body }),
+        body: serverFrame({ site: app.site, server, now, part: '/tokens', body }),
       },
       status,
     );

@@ -9,9 +9,11 @@ import {
   resendVote,
   whyNotResend,
 } from '../../delivery/resend-vote.ts';
+import { actorsOf, ownerEvents } from '../../delivery/timeline/owner-events.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
+import { actorNames } from '../../servers/actor-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -57,6 +59,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
     if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
     const status = await statusOf(server._id);
     const timeline = await voteTimeline(platform, vote, status.listener, now);
+    const nameOf = await actorNames(platform, server, actorsOf(timeline.events));
     const { state } = vote.delivery;
     const open = state === 'waiting' || state === 'sending';
     const votesPath = serverPath(base, server, '/votes');
@@ -75,16 +78,20 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
           card({
             title: html`${t('Vote of <bdi>{username}</bdi>', { username: vote.username })}`,
             actions: stateBadge(vote),
-            body: [statusNotice(timeline, status, now), about(vote), resendAction(path, vote, status, now)],
+            body: [
+              statusNotice(timeline, status, now),
+              about(vote, timeline.status),
+              resendAction(path, vote, status, now),
+            ],
           }),
-          card({ title: t('Timeline'), body: timelineList(timeline.events) }),
+          card({ title: t('Timeline'), body: timelineList(ownerEvents(timeline.events, nameOf)) }),
         ],
       })}`;
     return sendPage(request, reply, {
       title: t('Vote of {username} · {server}', { username: vote.username, server: server.name }),
       live: true,
       messages: MESSAGES,
-      body: serverFrame({ base, server, now, part: '/votes', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
     });
   });
 
@@ -123,19 +130,20 @@ function doneBy(resent: Resent): keyof typeof MESSAGES {
   }
 }
 
-function countedText({ excludedAt, quarantinedAt }: Vote): string | null {
-  if (quarantinedAt) return t('no: it is quarantined');
+function countedText({ excludedAt, quarantinedAt }: Vote, status: DeliveryStatus): string | null {
+  const isDecided = status.state === 'none' && status.why === 'excluded';
+  if (quarantinedAt && !isDecided) return t('no: it is quarantined');
   return excludedAt ? t('no: an operator excluded it') : null;
 }
 
-function about(vote: Vote): Html {
+function about(vote: Vote, status: DeliveryStatus): Html {
   const { _id, votedAt, delivery, source } = vote;
   return facts([
     [t('Cast'), time(votedAt)],
     [t('Attempts'), delivery.attemptCount === 0 ? t('none yet') : String(delivery.attemptCount)],
     [t('Cast with'), source === 'web' ? t('the vote form') : null],
     [t('Claimed'), vote.claim ? html`${t('by a plugin, {time}', { time: time(vote.claim.at) })}` : null],
-    [t('Counted'), countedText(vote)],
+    [t('Counted'), countedText(vote, status)],
     [t('Vote id'), html`<code>${_id.toString()}</code>`],
   ]);
 }
@@ -207,7 +215,7 @@ const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
   quarantined: defineMessage(
     'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.',
   ),
-  excluded: defineMessage('This vote was quarantined, and the operator of this listing excluded it.'),
+  excluded: defineMessage('The operator of this listing excluded this vote before it was delivered.'),
   'no-listener': defineMessage(
     'There was no vote listener when this vote was cast. You can send it after you set one up.',
   ),

@@ -67,7 +67,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const kind = test ? t('Listener test') : t('Attempt');
   const what = number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`;
   const cause = causeWords(attempt);
-  const startedBy = cause ? `${t('Started by: {cause}.', { cause: translated(cause) })} ` : '';
+  const startedBy = cause ? `${t('Started by {cause}.', { cause: translated(cause) })} ` : '';
   if (!end) {
     const words = underWay ? t('in progress') : t('outcome unknown');
     return entry(

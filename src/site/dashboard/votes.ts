@@ -71,7 +71,7 @@ export function votesPage(app: FastifyInstance, { platform }: DashboardSources):
       title: `${t('Votes')} · ${server.name}`,
       live: true,
       messages: MESSAGES,
-      body: serverFrame({ base, server, now, part: '/votes', body }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
     });
   });
 }

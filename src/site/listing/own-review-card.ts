@@ -46,7 +46,7 @@ export function ownReviewCard(base: string, server: WithId<Server>, reader: Read
 }
 
 function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
-  return html`${reviewState(review.state)}
+  return html`${reviewState(review)}
     <p>${starsText(review.rating)} <bdi><strong>${review.username}</strong></bdi></p>
     ${reviewText(review, server, now)}`;
 }

@@ -21,6 +21,11 @@ export const RESULT_UNKNOWN: Refusal = {
   code: 'result-unknown',
 };
 
+/** One answer for blocked names and networks, so that nobody learns what is on the list. */
+const NOT_ACCEPTED = defineMessage(
+  'This vote is not accepted. If you think that this is a mistake, contact the operator of this listing.',
+);
+
 /** Why a vote of the vote form was not accepted. */
 export function refusalOf(
   result: Exclude<WebVoteResult, { kind: 'accepted' }>,
@@ -57,6 +62,8 @@ export function refusalOf(
         sentence: translated(PROOF_ERRORS[result.why]),
         code: result.why,
       };
+    case 'blocked':
+      return { status: 403, sentence: t(NOT_ACCEPTED), code: 'vote-not-accepted' };
     case 'too-many-players':
       return {
         status: 429,

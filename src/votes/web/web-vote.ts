@@ -3,6 +3,7 @@ import type { Collection, UUID, WithId } from 'mongodb';
 import type { Config } from '../../platform/config.ts';
 import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import type { Server } from '../../servers/server.ts';
+import type { BlockList } from '../blocks/block-list.ts';
 import type { Refused, VoteCasting } from '../cast-vote.ts';
 import type { OnceDeps } from '../cast-vote-once.ts';
 import { blockingVotes, nextVoteAt } from '../cooldown.ts';
@@ -27,6 +28,7 @@ export type WebVoting = VoteCasting &
   OnceDeps & {
     voteExclusions: Collection<VoteExclusion>;
     voteOrigins: Collection<VoteOrigin>;
+    blockList: BlockList;
     usedProofs: Collection<UsedProof>;
     rateLimits: Collection<RateLimit>;
     config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'> & { SECRET_KEY: string };
@@ -48,10 +50,12 @@ export type WebVoteResult =
   | { kind: 'off'; by: 'operator' | 'owner' }
   | { kind: 'no-proof'; why: ProofError }
   /** The origin voted for the server as `most` other players today. */
-  | { kind: 'too-many-players'; most: number };
+  | { kind: 'too-many-players'; most: number }
+  /** The name or the network is blocked; the answer does not say which. */
+  | { kind: 'blocked' };
 
 /** Why the vote form refused a vote, beside the errors of the API. The codes are stable: the JSON answer contains them. */
-export type VoteFormError = ProofError | 'web-votes-off' | 'too-many-players';
+export type VoteFormError = ProofError | 'web-votes-off' | 'too-many-players' | 'vote-not-accepted';
 
 /** Whether the vote form of a server works; else who switched it off. */
 export function whyOff(
@@ -70,10 +74,12 @@ export async function challengeFor(
   deps: WebVoting,
   { server, username, voter }: WebVote,
 ): Promise<
-  { kind: 'challenge'; challenge: Challenge } | Extract<WebVoteResult, { kind: 'off' | 'too-many-players' }>
+  | { kind: 'challenge'; challenge: Challenge }
+  | Extract<WebVoteResult, { kind: 'off' | 'too-many-players' | 'blocked' }>
 > {
   const off = whyOff(deps.config, server);
   if (off) return { kind: 'off', by: off };
+  if (await isBlocked(deps, usernameKey(username), voter)) return { kind: 'blocked' };
   const origin = originOf(deps, voter);
   const subject = { serverId: server._id, player: playerHash(deps, usernameKey(username)), origin };
   const most = deps.config.WEB_VOTE_PLAYERS;
@@ -99,6 +105,7 @@ export async function castWebVote(
   if (off) return { kind: 'off', by: off };
   const serverId = server._id;
   const key = usernameKey(username);
+  if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
   const player = playerHash(deps, key);
   const origin = originOf(deps, voter);
   if (!voter.userId) {
@@ -132,4 +139,12 @@ export async function castWebVote(
   if (submitted.kind === 'refused') return submitted;
   if (submitted.kind === 'key-reused') throw new Error('a vote without a key cannot reuse one');
   return { kind: 'accepted', voteId: submitted.voteId, isQuarantined: quarantineId !== undefined };
+}
+
+/** Whether an operator blocked the player's name or the network, for signed-in users too. Counts a hit. */
+async function isBlocked({ blockList, clock }: WebVoting, key: string, { address }: Voter): Promise<boolean> {
+  const now = clock.now();
+  const block = (await blockList.findName(key, now)) ?? (await blockList.findNetwork(address, now));
+  if (block) blockList.countHit(block, now);
+  return block !== null;
 }

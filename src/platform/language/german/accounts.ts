@@ -262,8 +262,9 @@ export const ACCOUNTS = {
     'Deine E-Mail-Adresse ist bestätigt. Melde dich an, um fortzufahren.',
   'Your session has ended, so nothing was saved. Sign in and try again.':
     'Deine Sitzung ist zu Ende, daher wurde nichts gespeichert. Melde dich an und versuche es noch einmal.',
-  'This account is suspended. Contact the operator of this listing.':
-    'Dieses Konto ist gesperrt. Wende dich an den Betreiber dieses Verzeichnisses.',
+  'This account is suspended.': 'Dieses Konto ist gesperrt.',
+  'This account is suspended: “{reason}”': 'Dieses Konto ist gesperrt: „{reason}“',
+  'Contact the operator of this listing.': 'Wende dich an den Betreiber dieses Verzeichnisses.',
   'Your e-mail address is not confirmed yet. Open the link that we sent you to choose your password.':
     'Deine E-Mail-Adresse ist noch nicht bestätigt. Öffne den Link, den wir dir gesendet haben, um dein Passwort zu wählen.',
   'Too many wrong codes. Try again in 15 minutes.':

@@ -302,6 +302,8 @@ export const LISTING = {
   'No votes.': 'Keine Stimmen.',
   'You have changed your reviews too often. Try again later.':
     'Du hast deine Bewertungen zu oft geändert. Versuche es später noch einmal.',
+  'This vote is not accepted. If you think that this is a mistake, contact the operator of this listing.':
+    'Diese Stimme wird nicht angenommen. Hältst du das für einen Fehler, wende dich an den Betreiber dieses Verzeichnisses.',
   'Enter the name of your player.': 'Gib den Namen deines Spielers ein.',
   'Your vote may have been counted. Vote again: if it was counted, the page says so.':
     'Deine Stimme wurde vielleicht gezählt. Stimme noch einmal ab: Wurde sie gezählt, sagt es die Seite.',

@@ -25,6 +25,8 @@ export const OUTCOMES = {
   'resent by {by}': 'noch einmal gesendet durch {by}',
   resent: 'noch einmal gesendet',
   'it may arrive twice': 'sie kommt vielleicht zweimal an',
+  'quarantined: it looks unusual': 'zurückgehalten: sie ist auffällig',
+  'excluded by {by}': 'ausgeschlossen durch {by}',
   'quarantined: «{reason}»': 'zurückgehalten: „{reason}“',
   'claimed by a plugin (token {token})': 'von einem Plugin abgeholt (Token {token})',
   'released from quarantine by an operator': 'von einem Betreiber freigegeben',

@@ -87,6 +87,11 @@ export const PRIVACY = {
     'Hashes mit Schlüssel vom Netz (nicht von der einzelnen IP-Adresse) oder vom Konto und von den Spielernamen; keine lesbaren Adressen',
   'To limit how many players of one network vote, and to find votes by machines':
     'Um zu begrenzen, als wie viele Spieler ein Netz abstimmt, und um Stimmen von Maschinen zu finden',
+  'Blocked players and networks': 'Gesperrte Spieler und Netze',
+  'A player name or a network, the reason, and the e-mail address of the operator who decided':
+    'Ein Spielername oder ein Netz, der Grund und die E-Mail-Adresse des Betreibers, der entschieden hat',
+  'To keep votes of cheaters out': 'Um Stimmen von Betrügern fernzuhalten',
+  'until {time} after the block has ended': 'nach dem Ende der Sperre noch {time}',
   'Excluded votes': 'Ausgeschlossene Stimmen',
   'The e-mail address of the operator who decided, and the reason':
     'Die E-Mail-Adresse des Betreibers, der entschieden hat, und der Grund',

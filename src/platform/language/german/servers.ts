@@ -116,6 +116,8 @@ export const SERVERS = {
     'Mitglied entfernt. Widerrufe die Tokens, die es kennt, unter „API-Zugang“, und sieh nach dem Discord-Webhook unter „Einstellungen“.',
   Members: 'Mitglieder',
   Invite: 'Einladen',
+  'an operator': 'ein Betreiber',
+  'somebody without access to this server': 'jemand ohne Zugang zu diesem Server',
   'a deleted account': 'ein gelöschtes Konto',
   User: 'Nutzer',
   Role: 'Rolle',

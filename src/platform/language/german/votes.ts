@@ -73,7 +73,7 @@ export const VOTES = {
   'Sent the vote and received an answer.': 'Stimme gesendet und eine Antwort empfangen.',
   'Listener test': 'Test des Listeners',
   Attempt: 'Versuch',
-  'Started by: {cause}.': 'Ausgelöst durch: {cause}.',
+  'Started by {cause}.': 'Ausgelöst durch {cause}.',
   'in progress': 'läuft',
   'outcome unknown': 'Ausgang unbekannt',
   'Worker {worker}.': 'Worker {worker}.',
@@ -125,8 +125,8 @@ export const VOTES = {
     'Diese Stimme wurde importiert. Importierte Stimmen werden nie weitergeleitet.',
   'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.':
     'Diese Stimme wird zurückgehalten: Sie ist auffällig, und der Betreiber dieses Verzeichnisses entscheidet, ob sie zählt und zugestellt wird.',
-  'This vote was quarantined, and the operator of this listing excluded it.':
-    'Diese Stimme wurde zurückgehalten, und der Betreiber dieses Verzeichnisses hat sie ausgeschlossen.',
+  'The operator of this listing excluded this vote before it was delivered.':
+    'Der Betreiber dieses Verzeichnisses hat diese Stimme ausgeschlossen, bevor sie zugestellt war.',
   'There was no vote listener when this vote was cast. You can send it after you set one up.':
     'Als diese Stimme abgegeben wurde, gab es keinen Vote-Listener. Du kannst sie senden, sobald du einen eingerichtet hast.',
   'The vote listener was removed before this vote was delivered. You can send it after you set one up again.':

@@ -1,0 +1,53 @@
+import { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { putMail } from '../../mail/outbox.ts';
+import { InvalidDocumentError } from '../../platform/document.ts';
+import { parseInput } from '../../platform/input.ts';
+import type { Leasing } from '../../platform/periods/work-lease.ts';
+import { reasonText } from '../../platform/text.ts';
+import { type Decider, decide, endSessions } from '../users.ts';
+import { confirmNewText, operatorOldText } from './address-mails.ts';
+import { type Changing, changeAddressUnconfirmed, differentAddress, storeChange } from './change-address.ts';
+
+const reasonSchema = z.object({ reason: reasonText });
+
+/**
+ * Changes the address of a user who cannot read mails to the old one. The new address must confirm it, so that a mistyped
+ * one gives the account to nobody; the old one gets a mail with a link that cancels it. All sessions of the user end. The
+ * password and the second factor stay. A repeated call replaces the change and its links.
+ *
+ * @param input - `reason` is internal
+ * @returns `requested`; without mail `changed`, since no address can be confirmed there
+ * @throws {InvalidDocumentError} for the input; {UserError}
+ */
+export async function changeAddressFor(
+  deps: Changing & Leasing,
+  userId: ObjectId,
+  input: { email: string; reason: string },
+  who: Decider,
+): Promise<'requested' | 'changed'> {
+  const { reason } = parseInput(reasonSchema, { reason: input.reason });
+  const sendsMail = deps.config.SMTP_URL !== undefined;
+  await decide(deps, userId, who, {}, async (user) => {
+    const to = differentAddress(user, input);
+    if (user.suspendedAt) throw new InvalidDocumentError({ email: 'Lift the suspension first.' });
+    if (await deps.users.findOne({ email: to }, { projection: { _id: 1 } })) throw taken();
+    // No session has this id: none continues.
+    const sessionId = new ObjectId();
+    if (sendsMail) {
+      const wanted = { to, sessionId, by: who.by, oldConfirmedAt: deps.clock.now() };
+      const { change, oldLink, newLink } = await storeChange(deps, user, wanted);
+      await putMail(deps, { to: change.from, ...operatorOldText(deps.config, change, oldLink) });
+      await putMail(deps, { to, ...confirmNewText(deps.config, newLink) });
+      await endSessions(deps, userId);
+    } else if (!(await changeAddressUnconfirmed(deps, { user, sessionId }, { email: to }, who.by))) {
+      throw taken();
+    }
+    return { action: 'person.email', details: { to, reason } };
+  });
+  return sendsMail ? 'requested' : 'changed';
+}
+
+function taken(): InvalidDocumentError {
+  return new InvalidDocumentError({ email: 'Another account has this address.' });
+}

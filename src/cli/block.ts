@@ -1,0 +1,145 @@
+import type { Command } from 'commander';
+import type { Platform } from '../process/platform.ts';
+import { type Block, type BlockKind, isEffective } from '../votes/blocks/block.ts';
+import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
+import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { CommandError, wrongUse } from './failure.ts';
+import { BY, objectIdOf } from './find.ts';
+import { iso, utc, when } from './format.ts';
+import { limit, moment } from './option-values.ts';
+import { canAsk, confirms } from './prompt.ts';
+import type { Session } from './session.ts';
+import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+export function addBlockCommands(program: Command, terminal: Terminal): void {
+  const block = program.command('block').description('block the votes of player names and networks');
+
+  const adding = (kind: BlockKind, argument: string, description: string) =>
+    block
+      .command(kind)
+      .argument(argument, description)
+      .requiredOption('--reason <text>', 'why, for operators and the audit log')
+      .option(
+        '--until <time>',
+        'end: a UTC day, or a time with offset; without it, until it is lifted',
+        moment,
+      );
+  adding('name', '<username>', 'the player, in any spelling')
+    .description('block a player’s name: refused on pages; by API accepted, not counted, not delivered')
+    .addHelpText('after', examples(terminal, 'block name Steve --reason "Insults" --until 2026-12-24'))
+    .action(
+      onPlatform(terminal, (session, name: string, options: Options) => add(session, 'name', name, options)),
+    );
+  adding('network', '<range>', 'an address, or a range in CIDR notation')
+    .option('--yes', 'do not ask for confirmation of a range below IPv4 /16 or IPv6 /32')
+    .description('block a network: its votes on pages are refused')
+    .addHelpText('after', examples(terminal, 'block network 203.0.113.0/24 --reason "Bots"'))
+    .action(
+      onPlatform(terminal, (session, range: string, options: Options) =>
+        add(session, 'network', range, options),
+      ),
+    );
+
+  block
+    .command('list')
+    .description('show the blocks, newest first, and how many votes each stopped')
+    .option('--limit <n>', 'how many', limit, 50)
+    .addHelpText('after', examples(terminal, 'block list'))
+    .action(onPlatform(terminal, list));
+
+  block
+    .command('lift')
+    .description('end a block')
+    .argument('<block_id>', 'the id that `block list` shows')
+    .addHelpText('after', examples(terminal, 'block lift 6b019ace24981ba2c7ac8bec'))
+    .action(onPlatform(terminal, lift));
+}
+
+type Options = { reason: string; until?: Date; yes?: boolean };
+
+async function add(
+  session: Session,
+  kind: BlockKind,
+  value: string,
+  { reason, until, yes = false }: Options,
+): Promise<Answer> {
+  const isWideMeant = yes || (kind === 'network' && (await confirmsWide(session.terminal, value)));
+  const input: NewBlock = { kind, value, reason, endsAt: until, isWideMeant };
+  const block = await addBlock(session, input, BY);
+  return {
+    json: blockJson(block, session.clock.now()),
+    text: `${whatOf(block)} is blocked${until ? ` until ${utc(until)}` : ''} (block ${block._id.toHexString()}). It applies within five seconds.`,
+  };
+}
+
+/** Asks about a very large network. A program adds --yes. */
+async function confirmsWide(terminal: Terminal, text: string): Promise<boolean> {
+  const range = parseNetwork(text);
+  if (!range || !isWide(range)) return false;
+  const shown = networkText(range);
+  if (!canAsk(terminal)) throw wrongUse(`${shown} is a very large network. Add --yes to block all of it.`);
+  if (!(await confirms(terminal, `${shown} is a very large network. Block all of it?`)))
+    throw new CommandError('not-confirmed', 'Nothing was changed.');
+  return true;
+}
+
+function whatOf({ username, value }: Block): string {
+  return username ? `«${username}»` : value;
+}
+
+async function list(platform: Platform, options: { limit: number }): Promise<Answer> {
+  const { rows } = await listBlocks(platform, { from: undefined, limit: options.limit });
+  const now = platform.clock.now();
+  return {
+    json: { blocks: rows.map((block) => blockJson(block, now)) },
+    text: table(
+      ['BLOCK', 'KIND', 'NAME OR NETWORK', 'STATE', 'STOPPED', 'LAST', 'BY', 'REASON'],
+      rows.map((block) => [
+        block._id.toHexString(),
+        block.kind,
+        block.username ?? block.value,
+        stateOf(block, now),
+        block.hits,
+        block.lastHitAt ? when(block.lastHitAt, now) : '-',
+        `${block.by}, ${when(block.at, now)}`,
+        block.reason,
+      ]),
+      'Nothing is blocked.',
+    ),
+  };
+}
+
+function stateOf(block: Block, now: Date): string {
+  if (block.lifted) return 'lifted';
+  if (!isEffective(block, now)) return 'ended';
+  return block.endsAt ? `until ${utc(block.endsAt)}` : 'blocked';
+}
+
+async function lift(platform: Platform, text: string): Promise<Answer> {
+  const id = objectIdOf(text);
+  const block = id && (await liftBlock(platform, id, BY));
+  if (!block) throw new CommandError('block-not-found', `No active block has the id «${text}».`);
+  return {
+    json: blockJson(block, platform.clock.now()),
+    text: `${whatOf(block)} is no longer blocked. Votes that the block held back stay excluded; tallyport vote exclusions SERVER shows them.`,
+  };
+}
+
+function blockJson(block: Block, now: Date): Record<string, unknown> {
+  const { lifted } = block;
+  return {
+    block_id: block._id.toHexString(),
+    kind: block.kind,
+    value: block.username ?? block.value,
+    reason: block.reason,
+    by: block.by,
+    at: iso(block.at),
+    ends_at: iso(block.endsAt),
+    lifted: lifted ? { by: lifted.by, at: iso(lifted.at) } : null,
+    in_effect: isEffective(block, now),
+    hits: block.hits,
+    last_hit_at: iso(block.lastHitAt),
+  };
+}

@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { countPlayerVotes, excludePlayer } from '../votes/exclude-player.ts';
+import { usernameSchema } from '../votes/username.ts';
+import { type Answer, examples, onPlatform } from './answer.ts';
+import { BY, serverOf } from './find.ts';
+import { counted } from './format.ts';
+import { moment } from './option-values.ts';
+import { withProgress } from './progress.ts';
+import type { Session } from './session.ts';
+import { table } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+export function addPlayerExclusionCommand(vote: Command, terminal: Terminal): void {
+  vote
+    .command('exclude-player')
+    .description('take one player’s votes out of every count, on all servers or one')
+    .argument('<username>', 'the player, in any spelling')
+    .requiredOption('--reason <text>', 'why, for operators and the audit log')
+    .option('--reason-for-owner <text>', 'why, for the owners of the servers')
+    .option('--server <server>', 'only on this server: id or slug; also a removed one')
+    .option('--since <time>', 'votes cast at this time or later; by default all', moment)
+    .option('--until <time>', 'votes cast before this time; by default now', moment)
+    .option('--dry-run', 'only count the votes')
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'vote exclude-player Steve --reason "Bot" --dry-run',
+        'vote exclude-player Steve --server alpha-craft --since 2026-11-20 --reason "Bot"',
+      ),
+    )
+    .action(onPlatform(terminal, exclude, { wakes: true, longRun: true }));
+}
+
+type Options = {
+  reason: string;
+  reasonForOwner?: string;
+  server?: string;
+  since?: Date;
+  until?: Date;
+  dryRun?: boolean;
+};
+
+async function exclude(session: Session, text: string, options: Options): Promise<Answer> {
+  const { reason, reasonForOwner, server, since = null, until = session.clock.now(), dryRun } = options;
+  const username = usernameSchema.parse(text);
+  const only = server === undefined ? null : await serverOf(session, server, { removed: true });
+  const range = { username, serverId: only?._id ?? null, since, until };
+  if (dryRun) return preview(session, range);
+  const request = { ...range, reason, reasonForOwner };
+  const done = await withProgress(session.terminal, 'Excluding', 'servers', (progress) =>
+    excludePlayer(session, request, BY, { progress }),
+  );
+  const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
+  const groupId = done[0]?.groupId?.toHexString() ?? null;
+  const where = counted(done.length, 'server');
+  return {
+    json: { dry_run: false, exclusion_id: groupId, servers: done.length, votes },
+    text: groupId
+      ? `${counted(votes, 'vote')} of «${username}» on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: tallyport vote include ${groupId}`
+      : `«${username}» has no votes there: nothing was changed.`,
+  };
+}
+
+async function preview(session: Session, range: Parameters<typeof countPlayerVotes>[1]): Promise<Answer> {
+  const found = await countPlayerVotes(session, range);
+  const ids = found.map(({ serverId }) => serverId);
+  const servers = await session.servers.find({ _id: { $in: ids } }, { projection: { slug: 1 } }).toArray();
+  const slugs = new Map(servers.map(({ _id, slug }) => [_id.toHexString(), slug]));
+  const rows = found.map(({ serverId, votes, excluded }) => ({
+    server_id: serverId.toHexString(),
+    slug: slugs.get(serverId.toHexString()) ?? null,
+    votes,
+    excluded,
+  }));
+  return {
+    json: { dry_run: true, servers: rows, votes: rows.reduce((sum, { votes }) => sum + votes, 0) },
+    text: table(
+      ['SERVER', 'VOTES', 'ALREADY EXCLUDED'],
+      rows.map((row) => [row.slug ?? row.server_id, row.votes, row.excluded]),
+      `«${range.username}» has no votes there.`,
+    ),
+  };
+}

@@ -1,0 +1,27 @@
+import type { TimelineEvent } from './timeline-event.ts';
+
+/**
+ * A vote's events as the owner of its server may see them: without internal reasons and without the address of an
+ * operator.
+ *
+ * @param nameOf - how the owner sees who did something (`actorNames`)
+ */
+export function ownerEvents(events: TimelineEvent[], nameOf: (by: string) => string): TimelineEvent[] {
+  return events.map((event) => {
+    switch (event.kind) {
+      case 'resent':
+        return { ...event, by: event.by === null ? null : nameOf(event.by) };
+      case 'quarantined':
+        return { ...event, reason: null };
+      case 'excluded':
+        return { ...event, by: 'an operator', reason: event.reasonForOwner };
+      default:
+        return event;
+    }
+  });
+}
+
+/** Who did something to a vote, as stored: the arguments for `actorNames`. */
+export function actorsOf(events: TimelineEvent[]): string[] {
+  return events.flatMap((event) => (event.kind === 'resent' && event.by ? [event.by] : []));
+}

@@ -1,0 +1,160 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
+import { isId } from '../../servers/slug.ts';
+import { type Block, isEffective } from '../../votes/blocks/block.ts';
+import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { errorsOf, queryOf, queryText, type Typed, typedValues } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import {
+  badge,
+  button,
+  card,
+  checkbox,
+  confirmed,
+  dataTable,
+  notice,
+  pager,
+  select,
+  textArea,
+  textField,
+} from '../parts.ts';
+import { count, time, timeAgo } from '../words.ts';
+import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+import { utcMoment } from './utc-fields.ts';
+
+/** Blocks per page. */
+const ROWS = 50;
+
+const MESSAGES = {
+  added: 'Blocked. It applies everywhere within five seconds.',
+  lifted: 'Block lifted. It ends everywhere within five seconds. Votes that it held back stay excluded.',
+};
+
+/** `/operator/blocks`: the players' names and networks whose votes are blocked. */
+export function blockPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+  const path = adminPath(base, '/blocks');
+
+  const show = async (request: FastifyRequest, reply: FastifyReply, typed: Typed, status = 200) => {
+    const { from } = queryOf(request);
+    await platform.blockList.flush();
+    const { rows, next } = await listBlocks(platform, { from, limit: ROWS });
+    const now = platform.clock.now();
+    const body = html`${addCard(path, typed)} ${listCard(path, rows, now)}
+      ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}`;
+    return sendPage(
+      request,
+      reply,
+      { title: 'Blocks', messages: MESSAGES, body: adminFrame({ base, part: '/blocks', body }) },
+      status,
+    );
+  };
+
+  app.get('/blocks', OPERATOR, (request, reply) => {
+    const { kind = 'name', value = '' } = queryOf(request);
+    return show(request, reply, { values: { kind, value }, errors: {} });
+  });
+
+  app.post('/blocks', OPERATOR, async (request, reply) => {
+    const values = { kind: '', value: '', reason: '', endsAt: '', isWideMeant: '', ...typedValues(request) };
+    const endsAt = values.endsAt ? utcMoment.safeParse(values.endsAt) : undefined;
+    if (endsAt && !endsAt.success) {
+      const errors = { endsAt: 'Enter a time such as 2026-11-21T14:02.' };
+      return show(request, reply, { values, errors }, 400);
+    }
+    const { kind, value, reason } = values;
+    const block = { kind, value, reason, endsAt: endsAt?.data, isWideMeant: values.isWideMeant === 'yes' };
+    try {
+      await addBlock(platform, block, userOf(request).email);
+    } catch (error) {
+      return show(request, reply, errorsOf(error, values), 400);
+    }
+    return reply.redirect(`${path}?done=added`, 303);
+  });
+
+  app.post('/blocks/:blockId/lift', OPERATOR, async (request, reply) => {
+    const { blockId } = request.params as { blockId: string };
+    const by = userOf(request).email;
+    const block = isId(blockId) ? await liftBlock(platform, new ObjectId(blockId), by) : null;
+    if (!block) throw new PageError(404, 'There is no such block. It may be lifted already.');
+    return reply.redirect(`${path}?done=lifted`, 303);
+  });
+}
+
+function addCard(path: string, { values, errors }: Typed): Html {
+  return card({
+    title: 'Block a name or a network',
+    body: html`<p>Votes of a blocked name, in every spelling, and votes from a blocked network are refused on the pages. The player does not learn why. Votes of a blocked name that come with the API are accepted, but neither counted nor delivered.</p>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <form method="post" action="${path}" class="stack">
+        ${select({
+          name: 'kind',
+          label: 'Kind',
+          value: values.kind,
+          error: errors.kind,
+          options: [
+            ['name', 'Player name'],
+            ['network', 'Network'],
+          ],
+        })}
+        ${textField({ name: 'value', label: 'Name or network', hint: 'A network such as 203.0.113.0/24 or 2001:db8:1::/48. A home connection has an IPv6 /64 or wider.', required: true, maxlength: 100, value: values.value ?? '', error: errors.value, spellcheck: false })}
+        ${textArea({ name: 'reason', label: 'Internal reason', hint: 'For operators only.', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', error: errors.reason })}
+        ${textField({ name: 'endsAt', label: 'End (optional)', hint: 'UTC. Without it, the block lasts until you lift it.', type: 'datetime-local', value: values.endsAt ?? '', error: errors.endsAt })}
+        ${errors.isWideMeant ? html`${notice('bad', errors.isWideMeant)}${checkbox({ name: 'isWideMeant', label: 'Block this very large network' })}` : ''}
+        <button class="danger" type="submit">Block</button>
+      </form>`,
+  });
+}
+
+function listCard(path: string, rows: Block[], now: Date): Html {
+  return card({
+    title: 'Blocks',
+    body: dataTable<Block>({
+      caption: 'Blocks, newest first',
+      rows,
+      empty: 'Nothing is blocked.',
+      columns: [
+        { title: 'Name or network', heads: true, cell: what },
+        { title: 'Reason', cell: ({ reason }) => html`<bdi>${reason}</bdi>` },
+        { title: 'By', kind: 'address', cell: ({ by, at }) => html`${by}, ${timeAgo(at, now)}` },
+        { title: 'State', cell: (block) => state(block, now) },
+        { title: 'Stopped', kind: 'number', cell: ({ hits }) => count(hits) },
+        { title: 'Last', cell: ({ lastHitAt }) => (lastHitAt ? timeAgo(lastHitAt, now) : 'never') },
+        { title: 'Action', cell: (block) => lifting(path, block, now) },
+      ],
+    }),
+  });
+}
+
+function what({ kind, value, username }: Block): Content {
+  return kind === 'name' ? html`<bdi>${username ?? value}</bdi>` : html`<span class="mono">${value}</span>`;
+}
+
+function state(block: Block, now: Date): Content {
+  const { endsAt, lifted } = block;
+  if (lifted) return html`${badge('quiet', 'lifted')} by ${lifted.by}, ${timeAgo(lifted.at, now)}`;
+  if (!isEffective(block, now)) return html`${badge('quiet', 'ended')} ${endsAt ? time(endsAt) : ''}`;
+  return html`${badge('bad', 'blocked')} ${endsAt ? html`until ${time(endsAt)}` : ''}`;
+}
+
+function lifting(path: string, block: Block, now: Date): Content {
+  if (!isEffective(block, now)) return '';
+  const of = block.username ?? block.value;
+  return confirmed({
+    text: 'Lift…',
+    of,
+    consequence: 'New votes are accepted and counted again.',
+    form: button({ to: `${path}/${block._id.toHexString()}/lift`, text: 'Lift the block', of }),
+  });
+}
+
+/** The page on which an operator blocks something, with the form filled. */
+export function blockPath(base: string, kind: Block['kind'], value: string): string {
+  return adminPath(base, `/blocks${queryText({ kind, value })}`);
+}

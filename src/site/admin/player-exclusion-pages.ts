@@ -1,0 +1,173 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { InvalidDocumentError } from '../../platform/document.ts';
+import { isId } from '../../servers/slug.ts';
+import {
+  type PlayerRange,
+  requestPlayerExclusion,
+  requestPlayerInclusion,
+} from '../../votes/exclude-player.ts';
+import { ExclusionError } from '../../votes/exclude-votes.ts';
+import { usernameSchema } from '../../votes/username.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import {
+  errorsOf,
+  queryOf,
+  queryText,
+  readForm,
+  type Typed,
+  typedValues,
+  UNTOUCHED,
+  withError,
+} from '../form.ts';
+import type { Html } from '../html.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import { card, facts, notice } from '../parts.ts';
+import { counted, time } from '../words.ts';
+import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+import { type PlayerRow, playerTable, playerVotes } from './player-votes.ts';
+import { reasonFields } from './reason-fields.ts';
+import { utcMoment } from './utc-fields.ts';
+
+const id = z.string().refine(isId, { error: 'must be an id' });
+const server = z.union([z.literal(''), id]).default('');
+const searched = z.object({
+  player: usernameSchema,
+  server,
+  since: utcMoment.optional(),
+  until: utcMoment.optional(),
+});
+const exclusionForm = z.object({
+  id,
+  player: usernameSchema,
+  server,
+  since: z.union([z.literal(''), z.iso.datetime()]),
+  until: z.iso.datetime(),
+  reason: z.string(),
+  reasonForOwner: z.string().optional(),
+});
+
+/** `/operator/votes/exclude-player`: shows one player's votes on one server or all, then excludes them; and undoing it. */
+export function playerExclusionPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+  const show = async (range: PlayerRange, groupId: ObjectId, typed: Typed) => {
+    const found = await playerVotes(platform, range);
+    if ('error' in found) throw new PageError(400, found.error);
+    return exclusionPage({ base, range, groupId, typed, rows: found.rows });
+  };
+
+  app.get('/votes/exclude-player', OPERATOR, async (request, reply) => {
+    const parsed = searched.safeParse(queryOf(request));
+    if (!parsed.success) throw new PageError(400, 'Enter a player, and valid times.');
+    const { player, since = null, until = platform.clock.now(), ...rest } = parsed.data;
+    const range = { username: player, serverId: serverIdOf(rest.server), since, until };
+    return sendPage(request, reply, await show(range, new ObjectId(), UNTOUCHED));
+  });
+
+  app.post('/votes/exclude-player', OPERATOR, async (request, reply) => {
+    const { data } = readForm(exclusionForm, request);
+    if (!data) throw new PageError(400, 'The form is incomplete.');
+    const range = {
+      username: data.player,
+      serverId: serverIdOf(data.server),
+      since: data.since ? new Date(data.since) : null,
+      until: new Date(data.until),
+    };
+    const groupId = new ObjectId(data.id);
+    const { reason, reasonForOwner } = data;
+    try {
+      const wanted = { ...range, reason, reasonForOwner };
+      const stored = await requestPlayerExclusion(platform, groupId, wanted, userOf(request).email);
+      if (stored.length === 0) throw new ExclusionError('range-empty', 'This player has no votes there.');
+    } catch (error) {
+      return sendPage(request, reply, await show(range, groupId, errorsOfForm(request, error)), 400);
+    }
+    const shown = queryText({ server: data.server, player: data.player, done: 'excluding' });
+    return reply.redirect(`${adminPath(base, `/votes${shown}`)}#exclusions`, 303);
+  });
+
+  app.post('/votes/exclusions/players/:groupId/undo', OPERATOR, async (request, reply) => {
+    const { groupId } = request.params as { groupId: string };
+    const undone = isId(groupId)
+      ? await requestPlayerInclusion(platform, new ObjectId(groupId), userOf(request).email)
+      : 0;
+    if (undone === 0) throw new PageError(404, 'This exclusion does not exist.');
+    return reply.redirect(`${adminPath(base, '/votes?done=including')}#exclusions`, 303);
+  });
+}
+
+function serverIdOf(text: string): ObjectId | null {
+  return text === '' ? null : new ObjectId(text);
+}
+
+/** @throws `error` itself if the form did not cause it */
+function errorsOfForm(request: FastifyRequest, error: unknown): Typed {
+  const values = typedValues(request);
+  if (error instanceof ExclusionError) return withError({ values, errors: {} }, error.message);
+  if (error instanceof InvalidDocumentError) return errorsOf(error, { reason: '', ...values });
+  throw error;
+}
+
+type View = { base: string; range: PlayerRange; groupId: ObjectId; typed: Typed; rows: PlayerRow[] };
+
+function exclusionPage(view: View): Page {
+  const { base, range, typed, rows } = view;
+  const { username, since, until, serverId } = range;
+  const votes = rows.reduce((sum, row) => sum + row.votes, 0);
+  return {
+    title: 'Exclude a player’s votes',
+    body: adminFrame({
+      base,
+      part: '/votes',
+      head: html`<h1>Exclude a player’s votes</h1>`,
+      body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
+        ${card({
+          title: html`Votes of <bdi>${username}</bdi>`,
+          body: html`${facts([
+            ['From', since ? time(since) : 'the first vote'],
+            ['To', html`${time(until)}, not included`],
+            ['Servers', serverId ? 'one' : 'all'],
+            [
+              'Votes',
+              votes === 0 ? 'none' : `${counted(votes, 'vote')} on ${counted(rows.length, 'server')}`,
+            ],
+          ])}
+          ${playerTable(base, rows, { player: username })}
+          <p>These votes will be removed from all counts and the ranking, in every spelling of the name. They are still delivered, and the 24-hour cooldown stays. This takes up to a minute and can be undone. Later votes of this player count: to stop them, block the name.</p>
+          ${votes === 0 ? html`<p><a class="button quiet" href="${back(view)}">Back</a></p>` : form(view, votes)}`,
+        })}`,
+    }),
+  };
+}
+
+function back({ base, range: { serverId, username } }: View): string {
+  return adminPath(base, `/votes${queryText({ server: serverId?.toHexString(), player: username })}`);
+}
+
+function form(view: View, votes: number): Html {
+  const { base, range, groupId, typed } = view;
+  const hidden = {
+    id: groupId.toHexString(),
+    player: range.username,
+    server: range.serverId?.toHexString() ?? '',
+    since: range.since?.toISOString() ?? '',
+    until: range.until.toISOString(),
+  };
+  return html`<form method="post" action="${adminPath(base, '/votes/exclude-player')}" class="stack">
+    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    ${reasonFields({
+      typed,
+      forOwner: { name: 'reasonForOwner', reader: 'the servers’ owners' },
+      internal: { name: 'reason', required: true },
+    })}
+    <div class="actions">
+      <button class="danger" type="submit">Exclude ${counted(votes, 'vote')}</button>
+      <a class="button quiet" href="${back(view)}">Cancel</a>
+    </div>
+  </form>`;
+}

@@ -1,0 +1,56 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { Platform } from '../../process/platform.ts';
+import type { Server } from '../../servers/server.ts';
+import { countPlayerVotes, type PlayerRange, type PlayerVotes } from '../../votes/exclude-player.ts';
+import { ExclusionError } from '../../votes/exclude-votes.ts';
+import { queryText } from '../form.ts';
+import type { Html } from '../html.ts';
+import { dataTable } from '../parts.ts';
+import { count } from '../words.ts';
+import { adminPath } from './admin-frame.ts';
+
+/** A player's votes on a server. */
+export type PlayerRow = PlayerVotes & { server: Pick<WithId<Server>, '_id' | 'name'> | undefined };
+
+/** A player's votes by server with the servers' names; or why they cannot be counted. */
+export async function playerVotes(
+  platform: Platform,
+  range: PlayerRange,
+): Promise<{ rows: PlayerRow[] } | { error: string }> {
+  try {
+    const found = await countPlayerVotes(platform, range);
+    const servers = await platform.servers
+      .find({ _id: { $in: found.map(({ serverId }) => serverId) } }, { projection: { name: 1 } })
+      .toArray();
+    const byId = new Map(servers.map((server) => [server._id.toHexString(), server]));
+    return { rows: found.map((one) => ({ ...one, server: byId.get(one.serverId.toHexString()) })) };
+  } catch (error) {
+    if (!(error instanceof ExclusionError)) throw error;
+    return { error: error.message };
+  }
+}
+
+/** A player's votes by server; each name leads to the votes themselves. */
+export function playerTable(
+  base: string,
+  rows: PlayerRow[],
+  search: { player: string; since?: string | undefined; until?: string | undefined },
+): Html {
+  const href = (serverId: string) => adminPath(base, `/votes${queryText({ ...search, server: serverId })}`);
+  return dataTable<PlayerRow>({
+    caption: 'Votes of the player by server',
+    rows,
+    empty: 'No votes of this player.',
+    columns: [
+      {
+        title: 'Server',
+        heads: true,
+        cell: ({ serverId, server }) =>
+          html`<a href="${href(serverId.toHexString())}"><bdi>${server?.name ?? serverId.toHexString()}</bdi></a>`,
+      },
+      { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: 'Already excluded', kind: 'number', cell: ({ excluded }) => count(excluded) },
+    ],
+  });
+}

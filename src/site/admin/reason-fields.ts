@@ -1,0 +1,45 @@
+import { html } from 'hono/html';
+import type { Typed } from '../form.ts';
+import type { Html } from '../html.ts';
+import { textArea } from '../parts.ts';
+
+/** The names of the two fields of a form, and which one must be filled. */
+type Reasons = {
+  typed: Typed;
+  /** The field that the owner reads; who that is, in words. */
+  forOwner: { name: string; reader: string; required?: boolean };
+  internal: { name: string; required?: boolean };
+  /** Makes the ids unique on a page with several such forms. */
+  of?: string;
+};
+
+const LONGEST = 500;
+
+/** The two reasons of a decision: one that its owner reads, and one for operators only. */
+export function reasonFields({ typed: { values, errors }, forOwner, internal, of }: Reasons): Html {
+  const field = (name: string, label: string, hint: string, required = false) =>
+    textArea({
+      id: of ? `${name}-${of}` : name,
+      name,
+      label: required ? label : `${label} (optional)`,
+      hint,
+      rows: 2,
+      maxlength: LONGEST,
+      required,
+      value: values[name] ?? '',
+      error: errors[name],
+    });
+  const owner = field(
+    forOwner.name,
+    `Reason for ${forOwner.reader}`,
+    `Shown to ${forOwner.reader}.`,
+    forOwner.required,
+  );
+  const own = field(
+    internal.name,
+    'Internal reason',
+    'For operators only, in the audit log.',
+    internal.required,
+  );
+  return html`${owner}${own}`;
+}

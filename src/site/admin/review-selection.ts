@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import type { SeenReview } from '../../reviews/moderate-review.ts';
+import type { Review } from '../../reviews/review.ts';
+import type { Content, Html } from '../html.ts';
+import { notice } from '../parts.ts';
+import { counted } from '../words.ts';
+import { adminPath } from './admin-frame.ts';
+
+/** The most reviews that one form approves. */
+const MOST = 20;
+
+/** The form of the check boxes, which are in the cards. */
+const MANY = 'approve-many';
+
+/** A check box in the card of a review; it belongs to the form at the end of the page. */
+export function selection({ _id, username, revision = 0 }: WithId<Review>): Html {
+  const id = _id.toHexString();
+  return html`<p class="check"><input id="select-${id}" type="checkbox" name="review" value="${id}-${String(revision)}" form="${MANY}" />
+    <label for="select-${id}">Select<span class="for-readers"> the review of ${username}</span></label></p>`;
+}
+
+/** The button that approves the selected reviews. */
+export function approveMany(base: string): Html {
+  return html`<form method="post" action="${adminPath(base, '/reviews/approve')}" id="${MANY}" class="card actions">
+    <button type="submit">Approve selected reviews</button>
+    <span class="soft">Each review that you selected above becomes public.</span>
+  </form>`;
+}
+
+/** The selected reviews of a request, each with the revision that was shown. Other values are left out. */
+export function seenReviews(request: FastifyRequest): SeenReview[] {
+  const { review } = (request.body ?? {}) as { review?: unknown };
+  return [review ?? []]
+    .flat()
+    .slice(0, MOST)
+    .flatMap((value) => {
+      const [, id, revision] = /^([0-9a-f]{24})-(\d{1,9})$/.exec(String(value)) ?? [];
+      return id ? [{ reviewId: new ObjectId(id), revision: Number(revision) }] : [];
+    });
+}
+
+/** The result of approving several reviews. */
+export function manyNotice({ approved: text, of }: Record<string, string>): Content {
+  const [approved, all] = [Number(text), Number(of)];
+  if (!Number.isInteger(approved) || !Number.isInteger(all)) return '';
+  const others = all - approved;
+  return notice(
+    others > 0 ? 'attention' : 'good',
+    `${counted(approved, 'review')} approved.${others > 0 ? ` ${counted(others, 'review')} changed meanwhile: another operator decided first, or the author edited it.` : ''}`,
+  );
+}

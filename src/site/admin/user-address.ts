@@ -1,0 +1,36 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { AddressChange } from '../../accounts/address/address-change.ts';
+import type { User } from '../../accounts/user.ts';
+import type { Typed } from '../form.ts';
+import type { Html } from '../html.ts';
+import { confirmed, textArea, textField } from '../parts.ts';
+import { time } from '../words.ts';
+
+type View = {
+  /** The path of the users' pages. */
+  users: string;
+  user: WithId<User>;
+  change: AddressChange | null;
+  sendsMail: boolean;
+  typed: Typed;
+};
+
+/** The form in which an operator changes the address of a user, and the change that waits for its confirmation. */
+export function addressPart({ users, user, change, sendsMail, typed }: View): Html {
+  const { values, errors } = typed;
+  const consequence = sendsMail
+    ? 'For a user who cannot read mails to the present address. The new address gets a link to confirm the change, the present one a link to cancel it. The user is signed out of all sessions; the password and two-factor authentication stay.'
+    : 'Changes the address at once and signs the user out of all sessions. The password and two-factor authentication stay.';
+  return html`${change ? html`<p>Waiting for a confirmation: <strong>${change.to}</strong>${change.expiresAt ? html`, until ${time(change.expiresAt)}` : ''}.</p>` : ''}
+    ${confirmed({
+      text: 'Change e-mail address…',
+      consequence: html`${consequence} Make sure that the request comes from the user.`,
+      isOpen: Boolean(errors.email || errors.emailReason),
+      form: html`<form method="post" action="${users}/${user._id.toHexString()}/email" class="stack">
+        ${textField({ name: 'email', label: 'New e-mail address', type: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
+        ${textArea({ name: 'emailReason', label: 'Internal reason', hint: 'For operators only, in the audit log.', rows: 2, maxlength: 500, required: true, value: values.emailReason ?? '', error: errors.emailReason })}
+        <button class="danger" type="submit">Change address</button>
+      </form>`,
+    })}`;
+}

@@ -1,0 +1,105 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { UUID, type WithId } from 'mongodb';
+import type { VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
+import { statusWords } from '../../delivery/timeline/timeline-words.ts';
+import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
+import type { ApiToken } from '../../servers/api-token.ts';
+import type { Server } from '../../servers/server.ts';
+import { isImported, type Vote } from '../../votes/vote.ts';
+import { findVote } from '../../votes/vote-list.ts';
+import { timelineList } from '../dashboard/vote-timeline.ts';
+import { stateBadge } from '../dashboard/vote-words.ts';
+import { PageError } from '../error-pages.ts';
+import { queryText } from '../form.ts';
+import type { Content, Html } from '../html.ts';
+import { sendPage } from '../layout.ts';
+import { OPERATOR } from '../page-route.ts';
+import { card, facts } from '../parts.ts';
+import { time, timeText } from '../words.ts';
+import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminSources } from './admin-sources.ts';
+import { blockPath } from './block-pages.ts';
+
+/** `/operator/votes/<vote>`: one vote with its timeline, also with what its server's owner does not see. */
+export function votePage(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+
+  app.get('/votes/:voteId', OPERATOR, async (request, reply) => {
+    const { voteId } = request.params as { voteId: string };
+    const vote = UUID.isValid(voteId) ? await findVote(platform, new UUID(voteId)) : null;
+    if (!vote) throw new PageError(404, 'This vote does not exist.');
+    const { serverId, tokenId } = vote;
+    const [server, listener, token] = await Promise.all([
+      platform.servers.findOne({ _id: serverId }),
+      platform.listeners.findOne({ serverId }),
+      tokenId ? platform.apiTokens.findOne({ _id: tokenId, serverId }) : null,
+    ]);
+    const timeline = await voteTimeline(platform, vote, listener, platform.clock.now());
+    return sendPage(request, reply, {
+      title: `Vote of ${vote.username}`,
+      body: adminFrame({
+        base,
+        part: '/votes',
+        head: html`<div class="page-head">
+          <div>
+            <p class="small"><a href="${votesPath(base, vote)}">Votes of this player</a></p>
+            <h1>Vote of <bdi>${vote.username}</bdi></h1>
+          </div>
+          ${stateBadge(vote)}
+        </div>`,
+        body: html`${card({ title: 'Details', actions: actions(base, vote), body: about({ base, vote, server, token, timeline }) })}
+          ${card({ title: 'Timeline', body: timelineList(timeline.events) })}`,
+      }),
+    });
+  });
+}
+
+function votesPath(base: string, { serverId, username }: Vote): string {
+  return adminPath(base, `/votes${queryText({ server: serverId.toHexString(), player: username })}`);
+}
+
+function actions(base: string, { serverId, username }: Vote): Html {
+  const exclude = queryText({ player: username, server: serverId.toHexString() });
+  return html`<a class="button quiet" href="${adminPath(base, `/votes/exclude-player${exclude}`)}">Exclude this player’s votes…</a>
+    <a class="button quiet" href="${blockPath(base, 'name', username)}">Block the name…</a>`;
+}
+
+type Shown = {
+  base: string;
+  vote: Vote;
+  server: WithId<Server> | null;
+  token: ApiToken | null;
+  timeline: VoteTimeline;
+};
+
+function about({ base, vote, server, token, timeline }: Shown): Html {
+  const { _id, votedAt, delivery, claim, cooldownEndedAt } = vote;
+  return facts([
+    [
+      'Server',
+      server
+        ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
+        : vote.serverId.toHexString(),
+    ],
+    ['Cast', time(votedAt)],
+    ['Cast with', castWith(vote, token)],
+    ['Counts', countsText(vote)],
+    ['Delivery', statusWords(timeline, timeText, null)],
+    ['Attempts', String(delivery.attemptCount)],
+    ['Claimed', claim ? html`by a plugin, ${time(claim.at)}` : null],
+    ['Cooldown ended early', cooldownEndedAt ? time(cooldownEndedAt) : null],
+    ['Vote id', html`<code>${_id.toString()}</code>`],
+  ]);
+}
+
+function castWith(vote: Vote, token: ApiToken | null): Content {
+  if (isImported(vote)) return 'imported';
+  if (vote.source === 'web') return 'the vote form';
+  return token ? html`the API token <bdi>${token.name}</bdi>` : 'an API token that is unknown';
+}
+
+function countsText({ excludedAt, quarantinedAt }: Vote): Content {
+  if (!excludedAt) return 'yes';
+  return html`no: ${quarantinedAt ? 'held back' : 'excluded'} ${time(excludedAt)}`;
+}

@@ -1,0 +1,51 @@
+import type { ObjectId, WithId } from 'mongodb';
+import { type NamedServer, serverNamed } from '../../listing/find-servers.ts';
+import type { Platform } from '../../process/platform.ts';
+import { listTokens } from '../../servers/api-tokens.ts';
+import type { Server } from '../../servers/server.ts';
+import { usernameSchema } from '../../votes/username.ts';
+import type { Typed } from '../form.ts';
+import { utcMoment } from './utc-fields.ts';
+
+/** The most servers of one name that are offered. */
+const CHOICES = 20;
+
+/** The entered search for votes; `tokenId` is one of the server's tokens. */
+export type VoteQuery = {
+  server: WithId<Server> | null;
+  /** The servers that the entered name may mean, when it is not clear. */
+  choices: WithId<Server>[];
+  player: string | undefined;
+  tokenId: ObjectId | undefined;
+  since: Date | undefined;
+  until: Date | undefined;
+  typed: Typed;
+  tokens: { _id: ObjectId; name: string; prefix: string }[];
+};
+
+/** Reads the search of the votes page from its query. */
+export async function readSearch(platform: Platform, query: Record<string, string>): Promise<VoteQuery> {
+  const errors: Record<string, string> = {};
+  const named: NamedServer = query.server
+    ? await serverNamed(platform, query.server, { limit: CHOICES })
+    : { kind: 'none' };
+  const server = named.kind === 'one' ? named.server : null;
+  if (query.server && named.kind === 'none') errors.server = 'No server has this id, slug or name.';
+  const moment = (name: 'since' | 'until') => {
+    const text = query[name];
+    if (!text) return undefined;
+    const parsed = utcMoment.safeParse(text);
+    if (!parsed.success) errors[name] = 'Enter a time such as 2026-11-21T14:02.';
+    return parsed.data;
+  };
+  const [since, until] = [moment('since'), moment('until')];
+  if (since && until && since >= until) errors.until = 'The end must be after the start.';
+  const { player } = query;
+  if (player && !query.server && !usernameSchema.safeParse(player).success)
+    errors.player = 'Enter a player’s name, or a server too.';
+  const tokens = server ? await listTokens(platform, server._id) : [];
+  const tokenId = tokens.find(({ _id }) => _id.toHexString() === query.token)?._id;
+  if (query.token && server && !tokenId) errors.token = 'The server has no such token.';
+  const choices = named.kind === 'several' ? named.servers : [];
+  return { server, choices, player, tokenId, since, until, tokens, typed: { values: query, errors } };
+}

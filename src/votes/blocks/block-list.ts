@@ -1,0 +1,144 @@
+import ipaddr from 'ipaddr.js';
+import type { Collection, ObjectId } from 'mongodb';
+import { SECOND } from '../../platform/clock.ts';
+import { within } from '../../platform/deadline.ts';
+import type { Logger } from '../../platform/log.ts';
+import { ACTIVE, type Block, isEffective } from './block.ts';
+import { isInRange, type NetworkRange, parseNetwork } from './network-range.ts';
+
+/** A change of the list applies in every process after this time. */
+const TTL_MS = 5 * SECOND;
+
+/** A slow MongoDB delays a vote by at most this long when an earlier list is known. */
+const LONGEST_WAIT_MS = SECOND;
+
+/** Hits are written at most this long after the first of them. */
+const HITS_WRITTEN_WITHIN_MS = SECOND;
+
+/** The most entries that are in effect at once. */
+export const MOST_BLOCKS = 2_000;
+
+type Entry = Pick<Block, '_id' | 'isActive' | 'endsAt'>;
+type Loaded = { at: number; names: Map<string, Entry>; networks: (Entry & { range: NetworkRange })[] };
+
+/**
+ * The blocked names and networks in the memory of a process. One query reads the whole list, at most every five seconds
+ * and only while votes come in. When it fails, the last list stays in effect.
+ */
+export class BlockList {
+  readonly #blocks: Collection<Block>;
+  readonly #log: Pick<Logger, 'warn'>;
+  readonly #ttlMs: number;
+  #loaded: Loaded | undefined;
+  #loading: Promise<Loaded> | undefined;
+  #hits = new Map<string, { _id: ObjectId; hits: number; lastHitAt: Date }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(blocks: Collection<Block>, log: Pick<Logger, 'warn'>, { ttlMs = TTL_MS } = {}) {
+    this.#blocks = blocks;
+    this.#log = log;
+    this.#ttlMs = ttlMs;
+  }
+
+  /**
+   * The block of a player's name.
+   *
+   * @param usernameKey - as `usernameKey` gives it
+   * @throws the driver's error when MongoDB fails and the list was never read
+   */
+  async findName(usernameKey: string, now: Date): Promise<Entry | null> {
+    const found = (await this.#read()).names.get(usernameKey);
+    return found && isEffective(found, now) ? found : null;
+  }
+
+  /** The block of the network of an address; throws as `findName` does. */
+  async findNetwork(address: string, now: Date): Promise<Entry | null> {
+    const { networks } = await this.#read();
+    if (networks.length === 0 || !ipaddr.isValid(address)) return null;
+    const parsed = ipaddr.process(address);
+    return networks.find((one) => isInRange(parsed, one.range) && isEffective(one, now)) ?? null;
+  }
+
+  /** Counts a stopped vote. A crash loses the hits of the last second. */
+  countHit({ _id }: Entry, now: Date): void {
+    const key = _id.toHexString();
+    const hits = (this.#hits.get(key)?.hits ?? 0) + 1;
+    this.#hits.set(key, { _id, hits, lastHitAt: now });
+    this.#timer ??= setTimeout(() => void this.flush(), HITS_WRITTEN_WITHIN_MS);
+  }
+
+  /** Reads the list anew at the next use: call it after a change in this process. */
+  forget(): void {
+    this.#loaded = undefined;
+    this.#loading = undefined;
+  }
+
+  /** Writes the counted hits. Never fails: lost hits are logged. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const counted = [...this.#hits.values()];
+    this.#hits = new Map();
+    if (counted.length === 0) return;
+    const updates = counted.map(({ _id, hits, lastHitAt }) => ({
+      updateOne: { filter: { _id }, update: { $inc: { hits }, $max: { lastHitAt } } },
+    }));
+    await this.#blocks.bulkWrite(updates, { ordered: false }).catch((error: unknown) => {
+      this.#log.warn({ event: 'blocks.hits_lost', reason: String(error) });
+    });
+  }
+
+  /** Writes the counted hits within `ms` milliseconds. */
+  async close(ms: number): Promise<void> {
+    await within(ms, this.flush()).catch(() => undefined);
+  }
+
+  async #read(): Promise<Loaded> {
+    const known = this.#loaded;
+    if (known && performance.now() - known.at < this.#ttlMs) return known;
+    const loading = this.#load();
+    if (!known) return loading;
+    try {
+      return await within(LONGEST_WAIT_MS, loading);
+    } catch (error) {
+      if (this.#loaded !== known) return this.#loaded ?? known;
+      this.#log.warn({ event: 'blocks.not_refreshed', reason: String(error) });
+      // The next attempt follows after another TTL, so that a broken MongoDB does not delay every vote.
+      this.#loaded = { ...known, at: performance.now() };
+      return known;
+    }
+  }
+
+  /** One query serves all votes that wait for it. */
+  #load(): Promise<Loaded> {
+    if (this.#loading) return this.#loading;
+    const loading: Promise<Loaded> = this.#query()
+      .then((loaded) => {
+        // A change was made while it was read: it may be older.
+        if (this.#loading === loading) this.#loaded = loaded;
+        return loaded;
+      })
+      .finally(() => {
+        if (this.#loading === loading) this.#loading = undefined;
+      });
+    // A vote that stopped waiting does not handle its error.
+    loading.catch(() => undefined);
+    this.#loading = loading;
+    return loading;
+  }
+
+  async #query(): Promise<Loaded> {
+    const at = performance.now();
+    const projection = { kind: 1, value: 1, isActive: 1, endsAt: 1 };
+    const found = await this.#blocks.find(ACTIVE, { projection, limit: MOST_BLOCKS }).toArray();
+    const names = found.filter(({ kind }) => kind === 'name');
+    return {
+      at,
+      names: new Map(names.map((entry) => [entry.value, entry])),
+      networks: found.flatMap((entry) => {
+        const range = entry.kind === 'network' ? parseNetwork(entry.value) : null;
+        return range ? [{ ...entry, range }] : [];
+      }),
+    };
+  }
+}

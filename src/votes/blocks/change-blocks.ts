@@ -1,0 +1,134 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { checked, InvalidDocumentError } from '../../platform/document.ts';
+import { parseInput } from '../../platform/input.ts';
+import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import { readPage, type Slice } from '../../platform/slices.ts';
+import { reasonText } from '../../platform/text.ts';
+import { usernameKey, usernameSchema } from '../username.ts';
+import { ACTIVE, BLOCK_KINDS, type Block } from './block.ts';
+import { type BlockList, MOST_BLOCKS } from './block-list.ts';
+import { isWide, networkText, parseNetwork } from './network-range.ts';
+
+type Blocks = { blocks: Collection<Block> };
+type Changing = Blocks & { blockList: BlockList; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/** A name or a network that an operator wants to block. */
+export type NewBlock = {
+  kind: string;
+  /** A player's name, or an address or network in CIDR notation. */
+  value: string;
+  /** For operators only. */
+  reason: string;
+  /** Absent: until an operator lifts it. */
+  endsAt?: Date | undefined;
+  /** Confirms a range below IPv4 /16 or IPv6 /32. */
+  isWideMeant?: boolean;
+};
+
+const newBlock = z.object({
+  kind: z.enum(BLOCK_KINDS, { error: 'must be a name or a network' }),
+  value: z.string().trim(),
+  reason: reasonText,
+});
+
+/**
+ * Blocks a player's name or a network. It applies in this process at once, in the others within five seconds.
+ *
+ * @param by - who decided, for the audit log
+ * @throws {InvalidDocumentError} for the input; naming `isWideMeant` for a wide range that is not confirmed
+ */
+export async function addBlock(deps: Changing, input: NewBlock, by: string): Promise<Block> {
+  const { kind, value: typed, reason } = parseInput(newBlock, input);
+  const { endsAt } = input;
+  const now = deps.clock.now();
+  if (endsAt && endsAt <= now) throw new InvalidDocumentError({ endsAt: 'The end must be in the future.' });
+  const named = kind === 'name' ? nameOf(typed) : { value: networkOf(typed, input.isWideMeant === true) };
+  await endExpired(deps, { kind, value: named.value }, now);
+  if ((await deps.blocks.countDocuments(ACTIVE, { limit: MOST_BLOCKS })) >= MOST_BLOCKS) {
+    throw new InvalidDocumentError({ value: `The list is full: ${MOST_BLOCKS} entries. Lift some first.` });
+  }
+  const block = await checked<Block>(deps.blocks, {
+    _id: new ObjectId(),
+    kind,
+    ...named,
+    reason,
+    by,
+    at: now,
+    ...(endsAt ? { endsAt } : {}),
+    isActive: true,
+    hits: 0,
+  });
+  await deps.blocks.insertOne(block, { writeConcern: DURABLE }).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+    throw new InvalidDocumentError({ value: 'This is blocked already.' });
+  });
+  deps.blockList.forget();
+  await recordAudit(deps, { by, action: 'block.add', serverId: null, details: detailsOf(block) });
+  return block;
+}
+
+function nameOf(typed: string): Pick<Block, 'value' | 'username'> {
+  const { data, error } = usernameSchema.safeParse(typed);
+  if (data === undefined) throw new InvalidDocumentError({ value: `The ${error.issues[0]?.message}.` });
+  return { value: usernameKey(data), username: data };
+}
+
+function networkOf(typed: string, isWideMeant: boolean): string {
+  const range = parseNetwork(typed);
+  if (!range) {
+    throw new InvalidDocumentError({
+      value: 'Enter an address or a network such as 203.0.113.0/24 or 2001:db8::/48.',
+    });
+  }
+  if (isWide(range) && !isWideMeant) {
+    throw new InvalidDocumentError({
+      isWideMeant: `${networkText(range)} is a very large network. Confirm that you want to block all of it.`,
+    });
+  }
+  return networkText(range);
+}
+
+/** An entry whose end has come gives way to a new one of the same value. */
+async function endExpired({ blocks }: Blocks, same: Pick<Block, 'kind' | 'value'>, now: Date): Promise<void> {
+  await blocks.updateOne({ ...same, isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
+}
+
+function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Record<string, unknown> {
+  return {
+    blockId: _id.toHexString(),
+    kind,
+    ...(kind === 'name' ? { username } : { network: value }),
+    reason,
+    endsAt: endsAt?.toISOString() ?? null,
+  };
+}
+
+/**
+ * Lifts a block. Votes that it refused are not cast, and votes that it held back stay excluded until an operator
+ * releases them.
+ *
+ * @returns the block; null when no block with this id is active
+ */
+export async function liftBlock(deps: Changing, blockId: ObjectId, by: string): Promise<Block | null> {
+  const block = await deps.blocks.findOneAndUpdate(
+    { _id: blockId, isActive: true },
+    { $set: { lifted: { by, at: deps.clock.now() } }, $unset: { isActive: '' } },
+    { returnDocument: 'after', writeConcern: DURABLE },
+  );
+  if (!block) return null;
+  deps.blockList.forget();
+  const { reason: _, ...details } = detailsOf(block);
+  await recordAudit(deps, { by, action: 'block.lift', serverId: null, details });
+  return block;
+}
+
+/** The blocks, newest first, those that have ended too. */
+export function listBlocks(
+  { blocks }: Blocks,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Slice<Block>> {
+  return readPage(blocks, { filter: {}, by: { field: 'at', direction: -1 }, from, limit });
+}

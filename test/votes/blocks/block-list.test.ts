@@ -1,0 +1,158 @@
+import { ObjectId } from 'mongodb';
+import { expect, test, vi } from 'vitest';
+import { DAY, HOUR } from '../../../src/platform/clock.ts';
+import type { Platform } from '../../../src/process/platform.ts';
+import { BlockList } from '../../../src/votes/blocks/block-list.ts';
+import { addBlock, liftBlock, listBlocks } from '../../../src/votes/blocks/change-blocks.ts';
+import { EVENTUALLY } from '../../support/eventually.ts';
+import { stoppedClock } from '../../support/stopped-clock.ts';
+import { testPlatform } from '../../support/test-platform.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+
+async function opened() {
+  const clock = stoppedClock(NOW);
+  return { platform: { ...(await testPlatform()), clock }, clock };
+}
+
+const name = (value: string) => ({ kind: 'name', value, reason: 'Insults' });
+const network = (value: string) => ({ kind: 'network', value, reason: 'Bots' });
+const isNameBlocked = async ({ blockList, clock }: Platform, key: string) =>
+  (await blockList.findName(key, clock.now())) !== null;
+const isNetworkBlocked = async ({ blockList, clock }: Platform, address: string) =>
+  (await blockList.findNetwork(address, clock.now())) !== null;
+
+test('a name is blocked in every spelling, and a network in both families', async () => {
+  const { platform } = await opened();
+  await addBlock(platform, name(' ＳTEVE '), 'ada@example.org');
+  await addBlock(platform, network('203.0.113.9/24'), 'ada@example.org');
+  await addBlock(platform, network('2001:db8:1::/48'), 'ada@example.org');
+  expect(await isNameBlocked(platform, 'steve')).toBe(true);
+  expect(await isNameBlocked(platform, 'steven')).toBe(false);
+  for (const [address, blocked] of [
+    ['203.0.113.200', true],
+    ['::ffff:203.0.113.200', true],
+    ['203.0.114.1', false],
+    ['2001:db8:1:2::3', true],
+    ['2001:db8:2::3', false],
+    ['no address', false],
+  ] as const)
+    expect(await isNetworkBlocked(platform, address), address).toBe(blocked);
+  const { rows } = await listBlocks(platform, { from: undefined, limit: 10 });
+  expect(rows.map(({ value, by, hits }) => [value, by, hits])).toContainEqual([
+    '203.0.113.0/24',
+    'ada@example.org',
+    0,
+  ]);
+});
+
+test('a block ends at its end, and the same name can be blocked again', async () => {
+  const { platform, clock } = await opened();
+  const endsAt = new Date(NOW.getTime() + DAY);
+  await addBlock(platform, { ...name('Steve'), endsAt }, 'cli');
+  expect(await isNameBlocked(platform, 'steve')).toBe(true);
+  await expect(addBlock(platform, name('STEVE'), 'cli')).rejects.toMatchObject({
+    errors: { value: 'This is blocked already.' },
+  });
+  clock.move(DAY);
+  expect(await isNameBlocked(platform, 'steve')).toBe(false);
+  await addBlock(platform, name('Steve'), 'cli');
+  expect(await isNameBlocked(platform, 'steve')).toBe(true);
+});
+
+test('a lifted block has no effect, and both decisions are in the audit log', async () => {
+  const { platform } = await opened();
+  const { _id } = await addBlock(platform, name('Steve'), 'ada@example.org');
+  expect(await liftBlock(platform, _id, 'bob@example.org')).toMatchObject({
+    lifted: { by: 'bob@example.org' },
+  });
+  expect(await liftBlock(platform, _id, 'bob@example.org')).toBeNull();
+  expect(await isNameBlocked(platform, 'steve')).toBe(false);
+  const entries = await platform.auditLog
+    .find({ action: /^block/ })
+    .sort({ _id: 1 })
+    .toArray();
+  expect(entries.map(({ action, by }) => [action, by])).toEqual([
+    ['block.add', 'ada@example.org'],
+    ['block.lift', 'bob@example.org'],
+  ]);
+  expect(entries[0]?.details).toMatchObject({ username: 'Steve', reason: 'Insults', endsAt: null });
+});
+
+test('input that makes no sense, and a very large network without a confirmation, are refused', async () => {
+  const { platform } = await opened();
+  const refused = async (input: Parameters<typeof addBlock>[1]) =>
+    addBlock(platform, input, 'cli').then(
+      () => null,
+      ({ errors }: { errors: object }) => Object.keys(errors),
+    );
+  expect(await refused({ ...name('Steve'), kind: 'server' })).toEqual(['kind']);
+  expect(await refused({ ...name('Steve'), reason: ' ' })).toEqual(['reason']);
+  expect(await refused({ ...name('Steve'), endsAt: NOW })).toEqual(['endsAt']);
+  expect(await refused(name('a\nb'))).toEqual(['value']);
+  expect(await refused(network('Steve'))).toEqual(['value']);
+  for (const wide of ['203.0.0.0/15', '2001::/31', '0.0.0.0/0']) {
+    expect(await refused(network(wide)), wide).toEqual(['isWideMeant']);
+    expect(await refused({ ...network(wide), isWideMeant: true }), wide).toBeNull();
+  }
+  expect(await platform.auditLog.countDocuments({ action: 'block.add' })).toBe(3);
+});
+
+test('of two operators who block the same name at once one adds it', async () => {
+  const { platform } = await opened();
+  const both = await Promise.allSettled([
+    addBlock(platform, name('Steve'), 'a'),
+    addBlock(platform, name('steve'), 'b'),
+  ]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+});
+
+test('a change in another process applies after the list is refreshed', async () => {
+  const { platform } = await opened();
+  const other = new BlockList(platform.blocks, platform.log, { ttlMs: 20 });
+  expect(await other.findName('steve', NOW)).toBeNull();
+  const { _id } = await addBlock(platform, name('Steve'), 'cli');
+  await vi.waitFor(async () => expect(await other.findName('steve', NOW)).not.toBeNull(), EVENTUALLY);
+  await liftBlock(platform, _id, 'cli');
+  await vi.waitFor(async () => expect(await other.findName('steve', NOW)).toBeNull(), EVENTUALLY);
+});
+
+test('many votes at once cost one query, and further ones none', async () => {
+  const { platform } = await opened();
+  const find = vi.fn(platform.blocks.find.bind(platform.blocks));
+  const list = new BlockList({ find } as never, platform.log);
+  await Promise.all(Array.from({ length: 50 }, (_, i) => list.findName(`player ${i}`, NOW)));
+  await list.findNetwork('203.0.113.1', NOW);
+  expect(find).toHaveBeenCalledTimes(1);
+});
+
+test('while MongoDB fails, the last list stays in effect; without one the error is passed on', async () => {
+  const entry = { _id: new ObjectId(), kind: 'name', value: 'steve', isActive: true };
+  const answers = [
+    () => Promise.reject(new Error('away')),
+    () => Promise.resolve([entry]),
+    () => Promise.reject(new Error('away')),
+  ];
+  const find = () => ({ toArray: () => (answers.shift() ?? (() => Promise.resolve([])))() });
+  const warn = vi.fn();
+  const list = new BlockList({ find } as never, { warn }, { ttlMs: 0 });
+  await expect(list.findName('steve', NOW)).rejects.toThrow('away');
+  expect(await list.findName('steve', NOW)).not.toBeNull();
+  expect(await list.findName('steve', NOW)).not.toBeNull();
+  expect(warn).toHaveBeenCalledTimes(1);
+  expect(await list.findName('steve', NOW)).toBeNull();
+});
+
+test('hits are counted together and written soon', async () => {
+  const { platform, clock } = await opened();
+  const block = await addBlock(platform, name('Steve'), 'cli');
+  for (let i = 0; i < 3; i += 1) platform.blockList.countHit(block, clock.now());
+  clock.move(HOUR);
+  platform.blockList.countHit(block, clock.now());
+  const stored = () => platform.blocks.findOne({ _id: block._id });
+  expect((await stored())?.hits).toBe(0);
+  await vi.waitFor(
+    async () => expect(await stored()).toMatchObject({ hits: 4, lastHitAt: clock.now() }),
+    EVENTUALLY,
+  );
+});

@@ -1,0 +1,161 @@
+import { ObjectId } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import { resendVote } from '../../../src/delivery/resend-vote.ts';
+import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
+import { addBlock, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
+import { checkVote } from '../../../src/votes/check-vote.ts';
+import { checkClaim, claimVote } from '../../../src/votes/claims/claim-vote.ts';
+import { finishExclusion, requestInclusion } from '../../../src/votes/exclude-votes.ts';
+import { repairOpenCounters } from '../../../src/votes/repair-counters.ts';
+import { submitApiVote } from '../../../src/votes/submit-api-vote.ts';
+import type { Submitted } from '../../../src/votes/submit-vote.ts';
+import { voteFigures } from '../../../src/votes/vote-figures.ts';
+import { addOwnedServer } from '../../support/owned-server.ts';
+import { listServersAt } from '../../support/servers.ts';
+import { signIn } from '../../support/sign-in.ts';
+import { stoppedClock } from '../../support/stopped-clock.ts';
+import { testPlatform } from '../../support/test-platform.ts';
+import { postVoteForm, proofFor, voteOnPage } from '../../support/vote-form.ts';
+import { openWebApp, sendForm } from '../../support/web-app.ts';
+
+const REASON = 'the internal reason';
+
+describe('a vote on the page', () => {
+  async function page() {
+    const web = await openWebApp();
+    const owner = await signIn(web);
+    const serverId = await addOwnedServer(web.platform, owner.userId);
+    const { slug = '' } = (await web.platform.servers.findOne({ _id: serverId })) ?? {};
+    return { web, slug, serverId };
+  }
+
+  it('is refused for a blocked name and from a blocked network with the same words', async () => {
+    const { web, slug, serverId } = await page();
+    const { platform } = web;
+    // Proven before the block.
+    const proof = await proofFor(web, slug, 'Steve');
+    const named = await addBlock(platform, { kind: 'name', value: 'STEVE', reason: REASON }, 'cli');
+    await addBlock(platform, { kind: 'network', value: '198.51.100.0/24', reason: REASON }, 'cli');
+    await addBlock(platform, { kind: 'network', value: '2001:db8::/32', reason: REASON }, 'cli');
+    const answers = [
+      await postVoteForm(web, `${slug}/vote`, { username: 'Steve', proof }),
+      await postVoteForm(web, `${slug}/vote/challenge`, { username: 'steve' }),
+      await postVoteForm(web, `${slug}/vote/challenge`, { username: 'Alex' }, { address: '198.51.100.7' }),
+      await postVoteForm(web, `${slug}/vote`, { username: 'Alex' }, { address: '::ffff:198.51.100.7' }),
+      await postVoteForm(web, `${slug}/vote`, { username: 'Alex' }, { address: '2001:db8::7' }),
+      await postVoteForm(
+        web,
+        `${slug}/vote`,
+        { username: 'Steve' },
+        { headers: (await signIn(web)).headers },
+      ),
+    ];
+    expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`)).size).toBe(1);
+    expect(answers[0]?.statusCode).toBe(403);
+    expect(answers[0]?.json()).toEqual({
+      error: expect.stringContaining('This vote is not accepted.'),
+      code: 'vote-not-accepted',
+    });
+    expect(await platform.votes.countDocuments({ serverId })).toBe(0);
+    await platform.blockList.flush();
+    expect(await platform.blocks.findOne({ _id: named._id })).toMatchObject({ hits: 3 });
+
+    expect((await voteOnPage(web, slug, 'Alex')).statusCode).toBe(303);
+    await liftBlock(platform, named._id, 'cli');
+    expect((await postVoteForm(web, `${slug}/vote`, { username: 'Steve', proof })).statusCode).toBe(303);
+  });
+
+  it('shows a browser the form without a reason', async () => {
+    const { web, slug } = await page();
+    await addBlock(web.platform, { kind: 'name', value: 'Steve', reason: REASON }, 'cli');
+    const { body, statusCode } = await sendForm(web, `/servers/${slug}/vote`, { username: 'Steve' });
+    expect(statusCode).toBe(403);
+    expect(body).toContain('This vote is not accepted.');
+    expect(body).not.toContain(REASON);
+    expect(body).not.toMatch(/block/i);
+  });
+});
+
+describe('a vote of a blocked name with the API', () => {
+  /** The clock stands still: nothing waits for votes under way. */
+  const SETTLED = { settledMs: -MINUTE };
+
+  async function blocked() {
+    const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
+    const platform = { ...(await testPlatform()), clock };
+    const [serverId = new ObjectId()] = await listServersAt(platform, [1], 'a-token-of-a-test');
+    const block = await addBlock(platform, { kind: 'name', value: 'Steve', reason: REASON }, 'cli');
+    const submit = (username: string, key?: string) =>
+      submitApiVote(platform, { serverId, username, tokenId: new ObjectId(), key }, 5_000);
+    return { platform, clock, serverId, block, submit };
+  }
+
+  const answerOf = (end: unknown) => JSON.parse((end as Submitted).body) as Record<string, unknown>;
+
+  it('gets the answer of the contract, and is neither counted, delivered nor claimable', async () => {
+    const { platform, serverId, submit } = await blocked();
+    await submit('Alex');
+    const first = await submit('STEVE', 'a key');
+    expect(answerOf(first)).toEqual({
+      success: true,
+      monthly_votes: 2,
+      next_vote_at: '2026-11-22T10:00:00.000Z',
+    });
+    expect(await submit('STEVE', 'a key')).toMatchObject({ body: (first as Submitted).body, replayed: true });
+    expect(await submit('steve')).toMatchObject({ kind: 'refused' });
+    expect(await checkVote(platform, serverId, 'Steve')).toMatchObject({ hasVoted: true });
+
+    await platform.voteCounts.flush();
+    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 1, allTimeVotes: 1 });
+    const vote = await platform.votes.findOne({ serverId, usernameKey: 'steve' });
+    expect(vote).toMatchObject({ delivery: { state: 'none' }, excludedAt: expect.any(Date) });
+    if (!vote) throw new Error('not stored');
+    expect(await resendVote(platform, vote._id, 'someone')).toEqual({ kind: 'quarantined' });
+    await platform.listeners.updateOne({ serverId }, { $set: { rewards: 'claims' } });
+    const player = { serverId, username: 'Steve' };
+    expect((await checkClaim(platform, player)).kind).toBe('none');
+    expect((await claimVote(platform, player, { tokenId: new ObjectId() })).kind).toBe('none');
+  });
+
+  it('stays out of the counts after a repair, which finds no drift', async () => {
+    const { platform, clock, serverId, submit } = await blocked();
+    await submit('Steve');
+    await platform.voteCounts.flush();
+    clock.move(5 * MINUTE);
+    expect((await repairOpenCounters(platform)).drifts).toEqual([]);
+    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 0 });
+  });
+
+  it('is counted and delivered when an operator releases it, and later ones are held back again', async () => {
+    const { platform, clock, serverId, block, submit } = await blocked();
+    await submit('Steve');
+    clock.move(DAY);
+    await submit('Steve');
+    await platform.voteCounts.flush();
+    const [held, ...others] = await platform.voteExclusions.find({ serverId }).toArray();
+    expect(others).toEqual([]);
+    expect(held).toMatchObject({ state: 'excluded', blockId: block._id, username: 'Steve' });
+    clock.move(HOUR);
+    await requestInclusion(platform, held?._id ?? new ObjectId(), 'someone');
+    await finishExclusion(platform, held?._id ?? new ObjectId(), SETTLED);
+    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 2 });
+    expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(2);
+
+    clock.move(DAY);
+    await submit('Steve');
+    await platform.voteCounts.flush();
+    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 2 });
+    await liftBlock(platform, block._id, 'cli');
+    clock.move(DAY);
+    await submit('Steve');
+    await platform.voteCounts.flush();
+    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 3 });
+  });
+
+  it('of several at once opens one exclusion for its server', async () => {
+    const { platform, serverId, submit } = await blocked();
+    const all = await Promise.all(Array.from({ length: 8 }, () => submit('Steve')));
+    expect(all.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+    expect(await platform.voteExclusions.countDocuments({ serverId })).toBe(1);
+  });
+});
