@@ -7,7 +7,15 @@ import type { Progress } from '../platform/progress.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import type { Block } from '../votes/blocks/block.ts';
-import { ERASED_PLAYER, namelessKey, OPEN, pastCooldown, removeName } from '../votes/nameless.ts';
+import {
+  ACTIONS_WITH_NAMES,
+  ERASED_PLAYER,
+  FINISHED,
+  namelessKey,
+  OPEN,
+  pastCooldown,
+  removeName,
+} from '../votes/nameless.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
@@ -33,18 +41,10 @@ export type Erased = {
   remaining: { open: number; recent: number };
 };
 
-/** The actions whose audit entries name a player. */
-const ACTIONS_WITH_NAMES = [
-  'vote.forget',
-  'vote.exclude',
-  'vote.include',
-  'block.add',
-  'block.lift',
-] as const;
-
 /**
  * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and the
- * audit log. Votes still count; those of the last 24 hours and those with an open delivery keep the name. Running it again completes it.
+ * audit log. Votes still count; those of the last 24 hours and those with an open delivery keep the name. Running it again
+ * completes it.
  *
  * @param name - a valid player name
  * @param by - who asked for it, for the audit log, which does not get the name
@@ -72,7 +72,7 @@ export async function erasePlayer(
     exclusions: await eraseExclusions(deps, key, dryRun),
     auditEntries: await eraseNames(
       deps.auditLog,
-      { action: { $in: [...ACTIONS_WITH_NAMES] } },
+      { action: { $in: ACTIONS_WITH_NAMES } },
       'details.username',
       key,
       dryRun,
@@ -139,15 +139,15 @@ async function eraseNames<T extends { _id: ObjectId }>(
   return erased;
 }
 
-/** An exclusion that is carried out needs its player no more: its votes name it. */
+/** In exclusions of this player that are carried out. */
 async function eraseExclusions(
   { voteExclusions }: Pick<Erasing, 'voteExclusions'>,
   key: string,
   dryRun: boolean,
 ): Promise<number> {
-  const finished = { usernameKey: key, state: { $in: ['excluded', 'included'] as const } };
-  if (dryRun) return voteExclusions.countDocuments(finished as Filter<VoteExclusion>);
-  const { modifiedCount } = await voteExclusions.updateMany(finished as Filter<VoteExclusion>, {
+  const finished: Filter<VoteExclusion> = { ...FINISHED, usernameKey: key };
+  if (dryRun) return voteExclusions.countDocuments(finished);
+  const { modifiedCount } = await voteExclusions.updateMany(finished, {
     $set: { username: ERASED_PLAYER },
     $unset: { usernameKey: '' },
   });

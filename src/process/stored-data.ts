@@ -143,7 +143,9 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   voteExclusions: {
     title: defineMessage('Excluded votes'),
-    data: defineMessage('The e-mail address of the operator who decided, and the reason'),
+    data: defineMessage(
+      'The e-mail address of the operator who decided, the reason, and the player name if it is about one player',
+    ),
     why: defineMessage('To show who took votes out of the counts'),
     kept: addresses(defineMessage('The decision without a limit')),
   },
@@ -225,18 +227,10 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   discordMessages: {
     title: defineMessage('Messages to Discord'),
-    data: defineMessage(
-      'The server, a short subject and, until it was sent, the encrypted text, which may have the player name and text of a review',
-    ),
-    why: defineMessage('To notify owners in their own Discord channel, if they set one up'),
+    data: defineMessage('Subject and, until it was sent, the encrypted text, such as a review of the server'),
+    why: defineMessage('To tell owners in their own Discord channel what happens to their server'),
     kept: () => days(MAIL_TTL_MS),
     ttl: { field: 'createdAt', seconds: MAIL_TTL_MS / SECOND },
-  },
-  discordWebhooks: {
-    title: defineMessage('Discord webhooks of servers'),
-    data: defineMessage('The encrypted address of a webhook and the kinds of messages for it'),
-    why: defineMessage('To notify owners in their own Discord channel, if they set one up'),
-    kept: () => t('until the owner removes it, or the server is removed'),
   },
   rateLimits: {
     title: defineMessage('Limits'),
@@ -268,6 +262,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   listingSummary: null,
   reviewLists: null,
   sentNotifications: null,
+  discordWebhooks: null,
   serverNotices: null,
   migrations: null,
 };

@@ -1,6 +1,7 @@
 import type { Collection, Document, Filter, UUID } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { Vote } from './vote.ts';
+import type { VoteExclusion } from './vote-exclusion.ts';
 
 /** Stands in the place of a player's name that was removed. */
 export const ERASED_PLAYER = '(erased)';
@@ -20,6 +21,12 @@ export function namelessKey(id: string): string {
 export function namelessId(usernameKey: string): string | null {
   return usernameKey.startsWith(PREFIX) ? usernameKey.slice(PREFIX.length) : null;
 }
+
+/** The actions whose audit entries name a player. */
+export const ACTIONS_WITH_NAMES = ['vote.forget', 'vote.exclude', 'vote.include', 'block.add', 'block.lift'];
+
+/** Exclusions that are carried out need their player no more: their votes name it. */
+export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
 /** Delivery is still to happen, or an operator has yet to decide about it. */
 export const OPEN: Filter<Vote> = {

@@ -1,6 +1,7 @@
 import { ObjectId, UUID } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { openQuarantine } from '../../src/votes/quarantine.ts';
 import { usernameKey } from '../../src/votes/username.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';
@@ -44,7 +45,9 @@ it('erases a player’s name in every spelling, keeps what is still needed, and 
   const elsewhere = await vote(two, 'Steve', 1, 48);
   const recent = await vote(one, 'Steve', 2, 2);
   const open = await vote(two, 'Steve', 2, 30, { delivery: deliveryIn('waiting') });
-  const quarantined = await vote(two, 'Steve', 3, 29, { quarantinedAt: new Date() });
+  const excludedBy = [await openQuarantine(platform, two, 'Too many at once.')];
+  const held = { quarantinedAt: new Date(), excludedAt: new Date(), excludedBy };
+  const quarantined = await vote(two, 'Steve', 3, 29, held);
   const released = await vote(two, 'Steve', 4, 28, {
     delivery: deliveryIn('none', { events: [{ at: new Date(), kind: 'released' }] }),
   });

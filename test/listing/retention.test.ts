@@ -210,11 +210,49 @@ describe('names of players', () => {
   });
 });
 
+describe('names in decisions about players', () => {
+  it('leave finished exclusions and audit entries that are old enough', async () => {
+    const { platform, serverId } = await open({ KEEP_PLAYER_NAMES_MONTHS: '3' });
+    const range = { serverId, since: new Date(0), until: NOW, tokenId: null, reason: 'A bot', by: 'cli' };
+    const player = { username: 'Steve', usernameKey: 'steve' };
+    const rest = { undone: null, days: [], votes: 0 };
+    for (const [days, state] of [
+      [1, 'excluded'],
+      [1, 'excluding-player'],
+      [-1, 'excluded'],
+    ] as const) {
+      const at = daysBefore(days);
+      await platform.voteExclusions.insertOne({
+        _id: new ObjectId(),
+        ...range,
+        ...player,
+        ...rest,
+        state,
+        at,
+      });
+    }
+    const entry = { at: daysBefore(1), by: 'cli', serverId: null };
+    for (const action of ['vote.exclude', 'block.add']) {
+      const details = { username: 'Steve', reason: 'A bot' };
+      await platform.auditLog.insertOne({ _id: new ObjectId(), ...entry, action, details });
+    }
+    await forgetNames(platform, TODAY);
+    const exclusions = await platform.voteExclusions.find().sort({ _id: 1 }).toArray();
+    expect(exclusions.map(({ username, usernameKey }) => [username, usernameKey])).toEqual([
+      ['(erased)', undefined],
+      ['Steve', 'steve'],
+      ['Steve', 'steve'],
+    ]);
+    expect(JSON.stringify(await platform.auditLog.find().toArray())).not.toContain('Steve');
+  });
+});
+
 describe('e-mail addresses', () => {
   const old = after(NOW, -800 * DAY);
   const recent = after(NOW, -700 * DAY);
 
-  async function fill({ auditLog, reviews, voteExclusions, servers }: Platform, serverId: ObjectId) {
+  async function fill(platform: Platform, serverId: ObjectId) {
+    const { auditLog, reviews, voteExclusions, blocks, servers } = platform;
     const entry = { action: 'server.transfer', serverId };
     for (const at of [old, recent]) {
       await auditLog.insertMany([
@@ -261,6 +299,8 @@ describe('e-mail addresses', () => {
         votes: 0,
       });
     }
+    const block = { kind: 'network' as const, value: '203.0.113.0/24', reason: 'Bots', hits: 0 };
+    await blocks.insertOne({ _id: new ObjectId(), ...block, by: 'op@example.org', at: old, isActive: true });
     const invitations = [{ email: 'c@example.org', role: 'manager', by: 'owner@example.org', at: old }];
     await servers.updateOne(
       { _id: serverId },
@@ -278,7 +318,8 @@ describe('e-mail addresses', () => {
       exclusions: await voteExclusions.find().sort({ at: 1 }).toArray(),
       server: await servers.findOne({ _id: serverId }),
     });
-    expect(await forgetAddresses(platform, TODAY)).toBe(7);
+    expect(await forgetAddresses(platform, TODAY)).toBe(8);
+    expect(await platform.blocks.findOne()).toMatchObject({ by: '(removed)', isActive: true });
     const after1 = await everything();
     expect(after1.audit.map(({ by, details }) => [by, details])).toEqual([
       ['(removed)', { from: null, to: '(removed)', n: 2 }],

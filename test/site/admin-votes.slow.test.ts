@@ -209,6 +209,7 @@ test('a row opens the vote with its timeline, which shows an operator the intern
   await age();
   const list = (await page({ server: serverId.toHexString() })).body;
   expect(list).toContain(`href="/operator/votes/${vote._id}"`);
+  expect((await page({ player: vote._id.toString() })).headers.location).toBe(`/operator/votes/${vote._id}`);
   const exclusion = {
     serverId,
     since: new Date(0),

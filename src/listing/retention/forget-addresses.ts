@@ -4,12 +4,14 @@ import type { Config } from '../../platform/config.ts';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
+import type { Block } from '../../votes/blocks/block.ts';
 import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
 
 type Forgetting = {
   auditLog: Collection<AuditEntry>;
   reviews: Collection<Review>;
   voteExclusions: Collection<VoteExclusion>;
+  blocks: Collection<Block>;
   servers: Collection<Server>;
   config: Pick<Config, 'KEEP_ADDRESSES_MONTHS'>;
 };
@@ -39,7 +41,7 @@ export async function forgetAddresses(
   const months = deps.config.KEEP_ADDRESSES_MONTHS;
   if (months === 0) return 0;
   const before = { $lt: monthsBefore(day, months) };
-  const { auditLog, reviews, voteExclusions, servers } = deps;
+  const { auditLog, reviews, voteExclusions, blocks, servers } = deps;
   const hasAddress = { $or: [{ by: ADDRESS }, { $expr: isIn('$details') }] };
   return (
     (await changeAll(
@@ -72,6 +74,8 @@ export async function forgetAddresses(
       [{ $set: { 'undone.by': REMOVED_ADDRESS } }],
       signal,
     )) +
+    // A lifted block is deleted long before.
+    (await changeAll(blocks, { at: before, by: ADDRESS }, [{ $set: { by: REMOVED_ADDRESS } }], signal)) +
     (await changeAll(
       servers,
       { removedAt: before, $or: REMOVED_LEFTOVERS.map((field) => ({ [field]: { $exists: true } })) },

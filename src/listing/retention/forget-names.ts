@@ -4,12 +4,21 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
-import { namelessId, namelessKey, removeName } from '../../votes/nameless.ts';
+import {
+  ACTIONS_WITH_NAMES,
+  ERASED_PLAYER,
+  FINISHED,
+  namelessId,
+  namelessKey,
+  removeName,
+} from '../../votes/nameless.ts';
 import type { Vote } from '../../votes/vote.ts';
+import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
 
 type Forgetting = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
+  voteExclusions: Collection<VoteExclusion>;
   auditLog: Collection<AuditEntry>;
   clock: Clock;
   config: Pick<Config, 'KEEP_PLAYER_NAMES_MONTHS'>;
@@ -21,7 +30,7 @@ const BATCH = 500;
 const AT_ONCE = 25;
 
 /**
- * Removes players' names from votes, and from audit entries about a player, that are `KEEP_PLAYER_NAMES_MONTHS` months old
+ * Removes players' names from votes, exclusions and audit entries about a player, that are `KEEP_PLAYER_NAMES_MONTHS` months old
  * on `day`. The votes still count. Each server's `votesNamedSince` says how far it is done, so a run continues where an
  * interrupted one stopped.
  *
@@ -44,8 +53,12 @@ export async function forgetNames(
     forgotten += await forgetNamesOf(deps, server, before, signal);
   }
   await deps.auditLog.updateMany(
-    { action: 'vote.forget', at: { $lt: before }, 'details.username': { $exists: true } },
+    { action: { $in: ACTIONS_WITH_NAMES }, at: { $lt: before }, 'details.username': { $exists: true } },
     { $unset: { 'details.username': 1 } },
+  );
+  await deps.voteExclusions.updateMany(
+    { ...FINISHED, at: { $lt: before }, usernameKey: { $exists: true } },
+    { $set: { username: ERASED_PLAYER }, $unset: { usernameKey: '' } },
   );
   return forgotten;
 }

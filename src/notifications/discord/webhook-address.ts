@@ -1,5 +1,5 @@
 import { InvalidDocumentError } from '../../platform/document.ts';
-import { defineMessage } from '../../platform/language/t.ts';
+import { t } from '../../platform/language/t.ts';
 
 /** The id and token in the address of a webhook. */
 export type WebhookKey = { id: string; token: string };
@@ -23,11 +23,11 @@ export function readWebhookAddress(text: string): WebhookKey {
   const url = URL.parse(text.trim());
   const refuse = (rule: string) => new InvalidDocumentError({ webhook: rule });
   if (url?.protocol !== 'https:' || !HOSTS.has(url.host) || url.username || url.password)
-    throw refuse(defineMessage('must begin with https://discord.com/api/webhooks/'));
+    throw refuse(t('must begin with https://discord.com/api/webhooks/'));
   if (/\/(slack|github)\/?$/.test(url.pathname))
-    throw refuse(defineMessage('must be the address itself, without /slack or /github'));
+    throw refuse(t('must be the address itself, without /slack or /github'));
   const [, id, token] = PATH.exec(url.pathname) ?? [];
   if (!id || !token || url.search || url.hash)
-    throw refuse(defineMessage('must be a whole address, as «Copy Webhook URL» in Discord gives it'));
+    throw refuse(t('must be a whole address, as «Copy Webhook URL» in Discord gives it'));
   return { id, token };
 }

@@ -54,7 +54,7 @@ const MESSAGES = {
   'email-cancelled': defineMessage('Change of the e-mail address cancelled.'),
   password: defineMessage('Password changed. Your other sessions are signed out.'),
   'mail-on': defineMessage('E-mail notifications saved.'),
-  'mail-off': defineMessage('E-mail notifications are off.'),
+  'mail-off': 'E-mail notifications are off.',
   session: defineMessage('Session signed out.'),
   'two-factor-off': 'Two-factor authentication is off.',
 };

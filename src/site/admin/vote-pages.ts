@@ -29,6 +29,9 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
   const { base } = app.site;
   app.get('/votes', OPERATOR, async (request, reply) => {
     const query = queryOf(request);
+    const { player = '' } = query;
+    if (!query.server && UUID.isValid(player))
+      return reply.redirect(adminVotePath(base, { _id: new UUID(player) }), 303);
     const search = await readSearch(platform, query);
     const { server, typed } = search;
     const isInvalid = Object.keys(typed.errors).length > 0;

@@ -104,12 +104,9 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
     off
       ? notice(
           'bad',
-          t(
-            'Messages are off since {time}: {reason} Create a webhook in Discord and enter its address below.',
-            { time: timeAgo(off.at, now), reason: t(OFF_WORDS[off.reason]) },
-          ),
+          html`${t('Messages are off since {time}: {why} Create a webhook in Discord and enter its address below.', { time: timeAgo(off.at, now), why: t(OFF_WORDS[off.reason]) })}`,
         )
-      : html`<p>${t('A webhook is set, {time}. Its id ends with <b>{ending}</b>; its address is secret and not shown.', { time: timeAgo(setAt, now), ending, b: (text) => html`<span class="mono">${text}</span>` })}</p>`
+      : html`<p>${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` })}</p>`
   }
     <div class="actions">
       ${button({ to: `${path}/test#discord`, text: t('Send test message'), kind: 'primary' })}
@@ -166,9 +163,7 @@ function testWords(tested: WebhookTest): [Tone, string] {
         'attention',
         t(
           'Discord accepts no more messages for this webhook at the moment (429). Try again in {seconds} seconds.',
-          {
-            seconds: Math.ceil(tested.retryAfterMs / 1_000),
-          },
+          { seconds: Math.ceil(tested.retryAfterMs / 1_000) },
         ),
       ];
     case 'blocked':
@@ -179,7 +174,7 @@ function testWords(tested: WebhookTest): [Tone, string] {
         ),
       ];
     case 'refused':
-      return ['bad', t('Discord refused the message ({status}).', { status: statusIn(tested.reason) })];
+      return ['bad', t('Discord refused the message ({reason}).', { reason: statusIn(tested.reason) })];
     case 'unavailable':
       return ['attention', unavailableWords(tested.reason)];
     case 'unreadable':
@@ -190,14 +185,14 @@ function testWords(tested: WebhookTest): [Tone, string] {
 }
 
 function statusIn(reason: string): string {
-  return /^HTTP \d{3}/.exec(reason)?.[0] ?? 'HTTP';
+  return /^HTTP \d{3}/.exec(reason)?.[0] ?? t('no status');
 }
 
 /** @param reason - a status and the beginning of the answer, or the outcome of the connection */
 function unavailableWords(reason: string): string {
   if (reason.startsWith('HTTP'))
-    return t('Discord answered with an error ({status}). Try again in some minutes.', {
-      status: statusIn(reason),
+    return t('Discord answered with an error ({reason}). Try again in some minutes.', {
+      reason: statusIn(reason),
     });
   if (reason.startsWith('dns-'))
     return t('The name of Discord could not be resolved. Try again in some minutes.');

@@ -32,6 +32,7 @@ export function listenerBadge(listener: Stated): Html {
   return badge(...toneAndWords(listener));
 }
 
+/** The state in words, and what it means to the reader. */
 function toneAndWords(listener: Stated): [Tone, string] {
   const { state } = listener;
   const proof = settingsProof(listener);
@@ -77,7 +78,7 @@ const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote
 export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
   const [, state] = toneAndWords(listener);
   const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
-  return `${t('Vote listener')}: ${state}. ${votes}`;
+  return `${t('Vote listener: {state}.', { state })} ${votes}`;
 }
 
 /** A listener's state, its reason, how to fix it, and the buttons. */
@@ -175,9 +176,7 @@ function untroubled(listener: ListenerView): string {
     case 'failed':
       return t(
         'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
-        {
-          cause: tested ? translated(explain(tested.code, protocol).cause) : '',
-        },
+        { cause: tested ? translated(explain(tested.code, protocol).cause) : '' },
       );
   }
 }

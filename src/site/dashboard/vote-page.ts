@@ -70,7 +70,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
         href: path,
         announcement: t('The vote of {username}: {state}.', {
           username: vote.username,
-          state: STATE_WORDS[state],
+          state: t(STATE_WORDS[state]),
         }),
         open,
         mark: markOf(shownState, open, now),

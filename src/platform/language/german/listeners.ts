@@ -15,6 +15,13 @@ export const LISTENERS = {
     'Der Betreiber dieses Verzeichnisses hat die Zustellung von Stimmen für alle Server angehalten.',
   'No votes are waiting.': 'Es warten keine Stimmen.',
   'Votes are waiting.': 'Es warten Stimmen.',
+  'Vote listener: {state}.': 'Vote-Listener: {state}.',
+  'test failed': 'Test fehlgeschlagen',
+  'not tested': 'nicht getestet',
+  'No vote has arrived with these settings yet. Send a test vote to check them.':
+    'Mit diesen Einstellungen ist noch keine Stimme angekommen. Sende eine Teststimme, um sie zu prüfen.',
+  'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.':
+    'Die letzte Teststimme kam nicht an: {cause} Stimmen werden trotzdem gesendet. Sende noch eine Teststimme, um jeden Schritt zu sehen.',
   'Votes waiting': 'Wartende Stimmen',
   Unconfirmed: 'Unbestätigt',
   'Sent, not confirmed': 'Gesendet, nicht bestätigt',

@@ -32,6 +32,8 @@ export const PRIVACY = {
     'Betreiber von {name} sehen alle Stimmen, Bewertungen, Nutzer und das Protokoll.',
   'The mail server that the operator uses gets your e-mail address and the mails to you.':
     'Der Mailserver, den der Betreiber nutzt, bekommt deine E-Mail-Adresse und die Mails an dich.',
+  'If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.':
+    'Gibt ein Besitzer die Adresse eines Discord-Webhooks ein, bekommt Discord die Benachrichtigungen über den Server, mit dem Spielernamen und dem Anfang einer neuen Bewertung.',
   'If you sign in with Discord, Discord learns that you do, and tells {name} your name, your e-mail address and the address of your picture there. {name} stores no access to your Discord account.':
     'Meldest du dich mit Discord an, erfährt Discord davon und teilt {name} deinen Namen, deine E-Mail-Adresse und die Adresse deines Bildes dort mit. {name} speichert keinen Zugang zu deinem Discord-Konto.',
   'until the account is deleted, {time} after you ask for it':
@@ -93,8 +95,8 @@ export const PRIVACY = {
   'To keep votes of cheaters out': 'Um Stimmen von Betrügern fernzuhalten',
   'until {time} after the block has ended': 'nach dem Ende der Sperre noch {time}',
   'Excluded votes': 'Ausgeschlossene Stimmen',
-  'The e-mail address of the operator who decided, and the reason':
-    'Die E-Mail-Adresse des Betreibers, der entschieden hat, und der Grund',
+  'The e-mail address of the operator who decided, the reason, and the player name if it is about one player':
+    'Die E-Mail-Adresse des Betreibers, der entschieden hat, der Grund und der Spielername, wenn es um einen Spieler geht',
   'To show who took votes out of the counts': 'Um zu zeigen, wer Stimmen aus den Zahlen genommen hat',
   'The decision without a limit': 'Die Entscheidung ohne Grenze',
   'Player name, rating, text, times, the account; the e-mail addresses of who approved or answered it, which are not public':
@@ -145,6 +147,11 @@ export const PRIVACY = {
   'E-mail address, subject and, until it was sent, the encrypted text':
     'E-Mail-Adresse, Betreff und, bis sie gesendet ist, der verschlüsselte Text',
   'To send links, warnings and notifications': 'Um Links, Warnungen und Benachrichtigungen zu senden',
+  'Messages to Discord': 'Nachrichten an Discord',
+  'Subject and, until it was sent, the encrypted text, such as a review of the server':
+    'Betreff und, bis sie gesendet ist, der verschlüsselte Text, etwa eine Bewertung des Servers',
+  'To tell owners in their own Discord channel what happens to their server':
+    'Um Besitzern in ihrem eigenen Discord-Kanal zu sagen, was mit ihrem Server geschieht',
   Limits: 'Begrenzungen',
   'IP addresses or networks, accounts, hashes of e-mail addresses, and how often each did something':
     'IP-Adressen oder Netze, Konten, Hashes von E-Mail-Adressen und wie oft von ihnen etwas kam',

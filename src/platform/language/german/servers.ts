@@ -113,7 +113,7 @@ export const SERVERS = {
   'Invitation withdrawn.': 'Einladung zurückgezogen.',
   'Role changed.': 'Rolle geändert.',
   'Member removed. Revoke the tokens that they know under “API access”, and check the Discord webhook under “Settings”.':
-    'Mitglied entfernt. Widerrufe die Tokens, die es kennt, unter „API-Zugang“, und sieh nach dem Discord-Webhook unter „Einstellungen“.',
+    'Mitglied entfernt. Widerrufe die Tokens, die es kennt, unter „API-Zugang“, und prüfe den Discord-Webhook unter „Einstellungen“.',
   Members: 'Mitglieder',
   Invite: 'Einladen',
   'an operator': 'ein Betreiber',
