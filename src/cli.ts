@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import { sentence, systemReason } from './cli/format.ts';
 import { INTERRUPTED, reportFailure, runCli } from './cli/run-cli.ts';
-import { ownEnvironment } from './platform/config.ts';
+import { ownEnvironment, variablesOfEnvFile } from './platform/config.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 
 async function run(args: string[]): Promise<number> {
   try {
-    return await runCli(args, ownEnvironment(), process, onStopSignal);
+    return await runCli(args, ownEnvironment(), process, onStopSignal, variablesOfEnvFile());
   } catch (error) {
     // The file `.env` cannot be read.
     return reportFailure(error, { streams: process, json: args.includes('--json') });

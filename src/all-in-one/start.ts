@@ -106,6 +106,10 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Environme
     MONGODB_URI,
     REDIS_URL,
     SECRET_KEY,
+    // A child would refuse a secret that is given twice. Empty, they replace those of `.env` too.
+    MONGODB_URI_FILE: '',
+    REDIS_URL_FILE: '',
+    SECRET_KEY_FILE: '',
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),

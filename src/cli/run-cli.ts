@@ -5,6 +5,7 @@ import { addAggregateCommand } from './aggregate.ts';
 import { addAnnouncementCommands } from './announcement.ts';
 import { examples } from './answer.ts';
 import { addBlockCommands } from './block.ts';
+import { addConfigCommands } from './config/check.ts';
 import { addExportCommands } from './export.ts';
 import { failureOf } from './failure.ts';
 import { addImportCommands } from './import.ts';
@@ -37,6 +38,7 @@ export type OnStopSignal = (act: { first(): void; second(): void }) => () => voi
  *
  * @param args - what follows `tallyport`
  * @param onStopSignal - without it, nothing interrupts the command
+ * @param envFile - the variables of `.env`, which `env` has too
  * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 3 sent but not confirmed, 130 interrupted
  */
 export async function runCli(
@@ -44,6 +46,7 @@ export async function runCli(
   env: Variables,
   streams: Streams,
   onStopSignal: OnStopSignal = () => () => undefined,
+  envFile: Variables = {},
 ): Promise<number> {
   const interrupted = Promise.withResolvers<number>();
   let stopping = false;
@@ -51,6 +54,7 @@ export async function runCli(
   const interrupt = () => interrupted.resolve(INTERRUPTED);
   const terminal: Terminal = {
     env,
+    envFile,
     streams,
     json: args.includes('--json'),
     exitCode: 0,
@@ -137,6 +141,7 @@ function tallyport(terminal: Terminal): Command {
   addAggregateCommand(program, terminal);
   addRankCommands(program, terminal);
   addMigrateCommand(program, terminal);
+  addConfigCommands(program, terminal);
   addOperatorCommands(program, terminal);
   return program;
 }

@@ -16,6 +16,8 @@ export const UNCONFIRMED = 3;
 /** The interface between a command and its process. */
 export type Terminal = {
   env: Variables;
+  /** The variables of `.env`; `env` has them too, unless the environment has others. */
+  envFile: Variables;
   streams: Streams;
   /** Whether `--json` is one of the arguments. */
   json: boolean;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createTransport } from 'nodemailer';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import { within } from '../platform/deadline.ts';
 import { printable } from '../platform/printable.ts';
 
 /** A message as it is sent. */
@@ -37,14 +38,7 @@ export function createSend(
   config: Pick<Config, 'MAIL_FROM' | 'PUBLIC_URL'> & { SMTP_URL: string },
   longestMs = LONGEST_SEND_MS,
 ): Send {
-  const transport = createTransport({
-    url: config.SMTP_URL,
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const transport = openTransport(config.SMTP_URL);
   return async ({ id, to, subject, text }, signal) => {
     try {
       await transport.sendMail({
@@ -62,6 +56,28 @@ export function createSend(
       return failureOf(error);
     }
   };
+}
+
+function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
+  return createTransport({
+    url,
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: silenceMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+/**
+ * Connects to the mail server and signs in, without sending a mail.
+ *
+ * @param timeoutMs - the timeout of each step and of the whole
+ * @throws what the mail server answered, or why the connection failed
+ */
+export async function verifyMailServer(url: string, timeoutMs: number): Promise<void> {
+  const transport = openTransport(url, timeoutMs, timeoutMs);
+  await within(timeoutMs, transport.verify()).finally(() => transport.close());
 }
 
 /** The same in every attempt, so that a mail server or reader can detect a duplicate. */

@@ -23,6 +23,7 @@ import {
   wholeNumber,
 } from './config-values.ts';
 import { LANGUAGES } from './language/language.ts';
+import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-settings.ts';
 
 /** The environment is invalid: one readable line for each error. */
 export class ConfigError extends Error {
@@ -136,6 +137,12 @@ const environment = z.object({
 
 type Environment = z.infer<typeof environment>;
 
+/** The names of all settings. */
+export const SETTINGS: readonly string[] = Object.keys(environment.shape);
+
+/** The values of settings that are not set, as a process uses them. */
+export const DEFAULTS: Readonly<Record<string, unknown>> = environment.parse({});
+
 /** The configuration of a process. Times are in milliseconds. */
 export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL' | 'SECRET_KEY'> & {
   /** The address that users and plugins use, without a final slash; may contain a path. */
@@ -210,18 +217,35 @@ function crossVariableErrors(env: Environment): string[] {
 /** Environment variables: a configuration is read from them, and child processes get them. */
 export type Variables = Record<string, string | undefined>;
 
-/**
- * A copy of this process's environment, with the additional variables of `.env` in the working directory. Tests do not
- * read that file.
- */
+/** A copy of this process's environment, with the additional variables of `.env` in the working directory. */
 export function ownEnvironment(): Variables {
-  if (process.env.NODE_ENV === 'test') return { ...process.env };
+  return { ...variablesOfEnvFile(), ...process.env };
+}
+
+/** The variables of `.env` in the working directory; none in tests. */
+export function variablesOfEnvFile(): Variables {
+  if (process.env.NODE_ENV === 'test') return {};
   try {
-    return { ...parseEnv(readFileSync('.env', 'utf8')), ...process.env };
+    return parseEnv(readFileSync('.env', 'utf8'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { ...process.env };
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
     throw new ConfigError([`.env cannot be read: ${error instanceof Error ? error.message : error}`]);
   }
+}
+
+/** One line for each wrong variable, without the value of a secret. */
+function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFiles): string[] {
+  const errors = new Map<string, string>();
+  for (const { path, message } of issues) {
+    const name = String(path[0]);
+    if (errors.has(name)) continue;
+    const file = files.get(name);
+    const value = SECRETS.has(name) ? '' : ` («${variables[name]}»)`;
+    const shown = file === undefined ? value : ` (in «${file}»)`;
+    // A message about one item of a list already names that item.
+    errors.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
+  }
+  return [...errors.values()];
 }
 
 /** The host as it is written in a URL; the zone of an address such as `fe80::1%eth0` is left out. */
@@ -231,26 +255,15 @@ function hostInUrl(host: string): string {
 }
 
 /**
- * Reads the configuration. An empty value counts as absent.
+ * Reads the configuration and the files of secrets. An empty value counts as absent.
  *
  * @throws {ConfigError} with one readable line for each wrong variable.
  */
 export function loadConfig(env: Variables = ownEnvironment()): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
-  );
-  const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    const errors = new Map<string, string>();
-    for (const { path, message } of parsed.error.issues) {
-      const name = String(path[0]);
-      if (errors.has(name)) continue;
-      const shown = /SECRET|URI|REDIS_URL|SMTP_URL|PASSWORD/.test(name) ? '' : ` («${given[name]}»)`;
-      // A message about one item of a list already names that item.
-      errors.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
-    }
-    throw new ConfigError([...errors.values()]);
-  }
+  const given = readSecretFiles(env);
+  const parsed = environment.safeParse(given.variables);
+  if (!parsed.success) throw new ConfigError([...given.errors, ...valueErrors(parsed.error, given)]);
+  if (given.errors.length > 0) throw new ConfigError(given.errors);
   const errors = crossVariableErrors(parsed.data);
   if (errors.length > 0) throw new ConfigError(errors);
 

@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import { type Config, ConfigError, loadConfig } from '../../platform/config.ts';
+import { readSecretFiles, SECRETS } from '../../platform/secret-settings.ts';
+import { readLogo } from '../../site/look/logo.ts';
+import { readSitePages } from '../../site/site-pages.ts';
+import { type Answer, examples, printAnswer } from '../answer.ts';
+import { counted, sentence } from '../format.ts';
+import { oneLine, table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
+import { hiding } from './masked.ts';
+import { misspeltVariables } from './misspelt.ts';
+import { risksOf } from './risks.ts';
+import { checkServices, type ServiceReport } from './services.ts';
+import { listSettings, type Setting } from './settings.ts';
+
+/** Adds `config check`. */
+export function addConfigCommands(program: Command, terminal: Terminal): void {
+  const config = program.command('config').description('check the configuration');
+  config
+    .command('check')
+    .description(
+      'print every setting with its source, without secrets, and what is wrong or risky; the exit code is 1 if a process would not start or a service cannot be used',
+    )
+    .option(
+      '--connect',
+      'also connect to MongoDB, Redis and the mail server; changes nothing and sends no mail',
+    )
+    .addHelpText('after', examples(terminal, 'config check', 'config check --connect --json'))
+    .action(async ({ connect = false }: { connect?: boolean }, command: Command) =>
+      printAnswer(terminal, await checkConfig(terminal, connect), command),
+    );
+}
+
+type Report = {
+  settings: Setting[];
+  errors: string[];
+  warnings: string[];
+  /** Null without `--connect`, and if the configuration has errors. */
+  services: ServiceReport[] | null;
+};
+
+async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promise<Answer> {
+  const given = readSecretFiles(env);
+  const { config, errors } = await loaded(given.variables, env);
+  const { variables } = given;
+  const report: Report = {
+    settings: listSettings(given, envFile, config),
+    errors,
+    warnings: [...(config ? risksOf(config, variables) : []), ...misspeltVariables(variables)].map(sentence),
+    services: connect && config ? await checkServices(config) : null,
+  };
+  const hide = hiding(
+    Object.entries(variables).flatMap(([name, value]) => (SECRETS.has(name) ? [value] : [])),
+  );
+  return answerOf(report, hide);
+}
+
+/** The configuration as each process loads it, and the files that the web process reads at its start. */
+async function loaded(
+  variables: Record<string, string>,
+  env: Terminal['env'],
+): Promise<{ config: Config | null; errors: string[] }> {
+  const errors: string[] = [];
+  const attempt = async <T>(read: () => T | Promise<T>): Promise<T | null> => {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      errors.push(...error.errors.map(sentence));
+      return null;
+    }
+  };
+  const config = await attempt(() => loadConfig(env));
+  const { SITE_PAGES_DIR: folder, LOGO: logo } = variables;
+  if (folder) await attempt(() => readSitePages(folder));
+  if (logo) await attempt(() => readLogo(logo));
+  return { config, errors };
+}
+
+function answerOf({ settings, errors, warnings, services }: Report, hide: (text: string) => string): Answer {
+  const shown = services?.map((report) => ({
+    ...report,
+    facts: report.facts.map(hide),
+    warnings: report.warnings.map(hide),
+    errors: report.errors.map(hide),
+  }));
+  const isOk = errors.length === 0 && !shown?.some(({ status }) => status === 'failed');
+  const report = {
+    settings,
+    errors: errors.map(hide),
+    warnings: warnings.map(hide),
+    services: shown ?? null,
+  };
+  return {
+    json: { ok: isOk, ...report },
+    text: textOf(report),
+    ...(isOk ? {} : { exitCode: 1 as const }),
+  };
+}
+
+function textOf({ settings, errors, warnings, services }: Report): string {
+  const rows = settings.map(({ name, source, value, file }) => [
+    name,
+    source,
+    `${value ?? '-'}${file === undefined ? '' : ` (from ${file})`}`,
+  ]);
+  const allErrors = [...errors, ...(services ?? []).flatMap((service) => service.errors)];
+  const allWarnings = [...warnings, ...(services ?? []).flatMap((service) => service.warnings)];
+  const facts = (services ?? []).flatMap((service) => service.facts);
+  return [
+    table(['SETTING', 'SOURCE', 'VALUE'], rows, ''),
+    ...section('Services', facts),
+    ...section('Warnings', allWarnings),
+    ...section('Errors', allErrors),
+    '',
+    `${counted(allErrors.length, 'error')}, ${counted(allWarnings.length, 'warning')}.`,
+  ].join('\n');
+}
+
+function section(title: string, lines: string[]): string[] {
+  return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${oneLine(line)}`)];
+}

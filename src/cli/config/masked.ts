@@ -1,0 +1,52 @@
+import { SECRETS } from '../../platform/secret-settings.ts';
+
+const HIDDEN = '***';
+
+/** Hosts with ports, without anything that could be a part of a password. */
+const HOSTS = String.raw`(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?`;
+const ADDRESS = new RegExp(
+  String.raw`^([a-z][a-z+]*:\/\/)([^/?#@\s]*@)?(${HOSTS}(?:,${HOSTS})*)((?:\/[\w.-]*)*)(\?[^@]*)?$`,
+);
+
+/**
+ * The address of a service without user name, password and options: `mongodb://***@db:27017/tallyport`. Null if they
+ * cannot be told apart with certainty.
+ */
+export function shownAddress(url: string): string | null {
+  const [, scheme, credentials, hosts, path] = ADDRESS.exec(url) ?? [];
+  if (hosts === undefined) return null;
+  return `${scheme}${credentials ? `${HIDDEN}@` : ''}${hosts}${path}`;
+}
+
+/** A setting's value for people: nothing of a secret but the address of a service. */
+export function shownValue(name: string, value: string): string {
+  if (SECRETS.has(name)) return shownAddress(value) ?? HIDDEN;
+  return value.replace(/(:\/\/)[^/?#\s]*@/g, `$1${HIDDEN}@`);
+}
+
+/** Shorter parts of an address occur in texts by chance. */
+const SHORTEST = 3;
+
+/** Returns a function that removes these secrets and the credentials in them from a text, such as a driver's message. */
+export function hiding(secrets: string[]): (text: string) => string {
+  const parts = secrets
+    .flatMap(partsOf)
+    .filter((part) => part.length >= SHORTEST)
+    .toSorted((a, b) => b.length - a.length);
+  return (text) => parts.reduce((shown, part) => shown.replaceAll(part, HIDDEN), text);
+}
+
+function partsOf(secret: string): string[] {
+  const [, credentials = '', options = ''] = /^[a-z+]+:\/\/(?:(.*)@)?[^?]*(?:\?(.*))?$/s.exec(secret) ?? [];
+  const password = credentials.slice(credentials.indexOf(':') + 1);
+  const values = [...new URLSearchParams(options).values()].filter((value) => value.length > 8);
+  return [secret, credentials, password, decoded(password), ...values];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

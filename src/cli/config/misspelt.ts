@@ -1,0 +1,46 @@
+import { SETTINGS } from '../../platform/config.ts';
+import { editDistance } from '../../platform/edit-distance.ts';
+import { SECRETS_IN_FILES } from '../../platform/secret-settings.ts';
+
+/** Variables that Tallyport's tools read and that are no settings of a process. */
+const OTHERS = [
+  'CHROMIUM',
+  'MONGODB_IMAGE',
+  'MONGODB_PASSWORD',
+  'MONGOMS_SYSTEM_BINARY',
+  'NODE_IMAGE',
+  'PUBLISH',
+  'UV_THREADPOOL_SIZE',
+  'VALKEY_IMAGE',
+  'VALKEY_PASSWORD',
+  'XDG_CACHE_HOME',
+];
+const KNOWN = [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)];
+const EXPECTED = new Set([...KNOWN, ...OTHERS]);
+
+/** One wrong letter in four, at most two. */
+const MOST_WRONG = 2;
+
+/** Variables that look like a misspelt setting, a line for each. Others in the environment are none of our business. */
+export function misspeltVariables(variables: Record<string, string>): string[] {
+  return Object.keys(variables)
+    .filter((name) => !EXPECTED.has(name))
+    .flatMap((name) => {
+      const setting = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : '';
+      if (SETTINGS.includes(setting)) return [`${name} is not read: only secrets can be in a file`];
+      const meant = nearest(name);
+      return meant ? [`${name} is not a setting: did you mean ${meant}?`] : [];
+    });
+}
+
+function nearest(name: string): string | null {
+  const upper = name.toUpperCase().replaceAll('-', '_');
+  let least = Math.min(MOST_WRONG, Math.floor(name.length / 4)) + 1;
+  let found: string | null = null;
+  for (const known of KNOWN) {
+    if (Math.abs(known.length - upper.length) >= least) continue;
+    const distance = editDistance(upper, known);
+    if (distance < least) [least, found] = [distance, known];
+  }
+  return found;
+}

@@ -1,0 +1,64 @@
+import { systemClock } from '../../platform/clock.ts';
+import { describeSkew, watchClockSkew } from '../../platform/clock-skew.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/log.ts';
+import { type Mongo, openMongo } from '../../platform/mongo.ts';
+import { missingUniqueIndexes } from '../../process/indexes.ts';
+import { listMigrations } from '../../process/migrations.ts';
+import { counted, sentence } from '../format.ts';
+import type { Findings } from './findings.ts';
+
+/** The series that Tallyport is meant for. */
+const OLDEST_MONGODB = 8;
+
+/** Checks version, kind, clock and migrations. */
+export async function checkMongo(
+  uri: string,
+  { CLOCK_OFFSET_MS }: Pick<Config, 'CLOCK_OFFSET_MS'>,
+  log: Logger,
+): Promise<Findings> {
+  const mongo = await openMongo(uri, log, { timeoutMs: 0 });
+  try {
+    const [{ version }, kind, skew, missing, migrations] = await Promise.all([
+      mongo.db.command({ buildInfo: 1 }),
+      kindOf(mongo),
+      watchClockSkew(mongo.db, systemClock(CLOCK_OFFSET_MS))(),
+      missingUniqueIndexes(mongo.db),
+      listMigrations(mongo),
+    ]);
+    const pending = migrations.filter(({ appliedAt }) => !appliedAt);
+    const isMigrated = missing.length === 0 && pending.length === 0;
+    return {
+      facts: [
+        `MongoDB ${version} answers: ${kind}.`,
+        ...(isMigrated ? [`All ${counted(migrations.length, 'migration')} are applied.`] : []),
+      ],
+      warnings:
+        Number.parseInt(version, 10) < OLDEST_MONGODB
+          ? [`MongoDB ${version} is older than ${OLDEST_MONGODB}, which Tallyport is meant for.`]
+          : [],
+      errors: [
+        ...(isMigrated ? [] : [notMigrated(missing, pending)]),
+        ...(skew ? [sentence(describeSkew(skew))] : []),
+      ],
+    };
+  } finally {
+    await mongo.close();
+  }
+}
+
+async function kindOf({ db, isStandalone }: Mongo): Promise<string> {
+  if (isStandalone) return 'a standalone, without a failover';
+  const { setName, hosts = [] } = await db.command({ hello: 1 });
+  return setName ? `the replica set ${setName} with ${counted(hosts.length, 'member')}` : 'a sharded cluster';
+}
+
+function notMigrated(missing: string[], pending: { name: string }[]): string {
+  const what = [
+    ...(missing.length > 0
+      ? [`${counted(missing.length, 'unique index').replace('indexs', 'indexes')} missing`]
+      : []),
+    ...(pending.length > 0 ? [`pending: ${pending.map(({ name }) => name).join(', ')}`] : []),
+  ];
+  return `The database is not migrated (${what.join('; ')}). Run \`tallyport migrate\`.`;
+}

@@ -1,0 +1,42 @@
+import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
+import { type Config, DEFAULTS, SETTINGS, type Variables } from '../../platform/config.ts';
+import type { WithSecretFiles } from '../../platform/secret-settings.ts';
+import { shownValue } from './masked.ts';
+
+/** A setting as it is shown; `value` is null if it is not set and has no default. */
+export type Setting = {
+  name: string;
+  value: string | null;
+  source: 'default' | 'environment' | '.env' | 'file';
+  /** The file of a secret. */
+  file?: string;
+};
+
+/** All settings with their values and sources, without secrets. */
+export function listSettings(
+  { variables, files }: WithSecretFiles,
+  envFile: Variables,
+  config: Config | null,
+): Setting[] {
+  return SETTINGS.map((name) => {
+    const value = variables[name];
+    const file = files.get(name);
+    const shown = value === undefined ? null : shownValue(name, value);
+    if (file !== undefined) return { name, value: shown, source: 'file', file };
+    if (value === undefined) return { name, value: defaultOf(name, config), source: 'default' };
+    return { name, value: shown, source: envFile[name] === value ? '.env' : 'environment' };
+  });
+}
+
+function defaultOf(name: string, config: Config | null): string | null {
+  const value = name === 'PUBLIC_URL' ? config?.PUBLIC_URL : DEFAULTS[name];
+  if (value === undefined || value === '') return null;
+  if (!Array.isArray(value)) return String(value);
+  return value.length === 0 ? null : value.map(duration).join(',');
+}
+
+/** A time as an operator writes it: `30s`, `2m`. */
+function duration(ms: number): string {
+  if (ms >= HOUR && ms % HOUR === 0) return `${ms / HOUR}h`;
+  return ms >= MINUTE && ms % MINUTE === 0 ? `${ms / MINUTE}m` : `${ms / SECOND}s`;
+}

@@ -1,0 +1,100 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+
+/** Settings with a secret. Each may be in a file: `NAME_FILE` is its path, as Docker and Kubernetes mount secrets. */
+export const SECRETS_IN_FILES = [
+  'MONGODB_URI',
+  'REDIS_URL',
+  'SECRET_KEY',
+  'SECRET_KEY_PREVIOUS',
+  'SMTP_URL',
+  'DISCORD_CLIENT_SECRET',
+] as const;
+
+/** Settings whose values are never shown. */
+export const SECRETS: ReadonlySet<string> = new Set([...SECRETS_IN_FILES, 'OPERATOR_PASSWORD_HASH']);
+
+/** The largest file of a secret. */
+const MAX_KILOBYTES = 16;
+
+type Variables = Record<string, string | undefined>;
+
+/** Variables with the secrets of files in them. */
+export type WithSecretFiles = {
+  /** The variables that are not empty. */
+  variables: Record<string, string>;
+  /** The files of secrets, by the setting's name; also of those that cannot be read. */
+  files: ReadonlyMap<string, string>;
+  /** One line for each file that cannot be used. */
+  errors: string[];
+};
+
+/** Reads the secrets that `env` names by file. An empty variable counts as absent. */
+export function readSecretFiles(env: Variables): WithSecretFiles {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value) variables[name] = value;
+  const files = new Map<string, string>();
+  const errors: string[] = [];
+  for (const name of SECRETS_IN_FILES) {
+    const path = variables[`${name}_FILE`];
+    if (!path) continue;
+    if (variables[name] !== undefined) {
+      errors.push(`${name} and ${name}_FILE are both set: remove one of them`);
+      continue;
+    }
+    // A secret that was put here by mistake is not shown.
+    if (!isAbsolute(path) && !/^\.{1,2}\//.test(path)) {
+      errors.push(`${name}_FILE must be the path of a file, such as /run/secrets/${name.toLowerCase()}`);
+      continue;
+    }
+    files.set(name, path);
+    try {
+      variables[name] = readSecret(path);
+    } catch (error) {
+      errors.push(`${name}_FILE («${path}») ${reasonOf(error)}`);
+    }
+  }
+  return { variables, files, errors };
+}
+
+/** The reason why a file is not a secret. Its content is in no message. */
+class SecretFileError extends Error {}
+
+function readSecret(path: string): string {
+  const bytes = readBounded(path);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new SecretFileError('is not a text in UTF-8');
+  }
+  const secret = text.replace(/[\r\n]+$/, '');
+  if (secret === '') throw new SecretFileError('is empty');
+  if (/\p{Cc}/u.test(secret)) throw new SecretFileError('must have one line of text');
+  return secret;
+}
+
+function readBounded(path: string): Uint8Array {
+  // A named pipe without a writer must not block the start.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!fstatSync(file).isFile()) throw new SecretFileError('is not a file');
+    const buffer = Buffer.alloc(MAX_KILOBYTES * 1_024 + 1);
+    let length = 0;
+    for (;;) {
+      const count = readSync(file, buffer, length, buffer.length - length, null);
+      length += count;
+      if (count === 0) return buffer.subarray(0, length);
+      if (length === buffer.length) throw new SecretFileError(`has more than ${MAX_KILOBYTES} KB`);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SecretFileError) return error.message;
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return `cannot be read: ${errno === undefined ? message : getSystemErrorMessage(errno)}`;
+}
