@@ -11,7 +11,7 @@ const env = {
 };
 const run = (args: string, input = '') => tallyport(args.split(' ').filter(Boolean), { env, input });
 
-const GROUPS = ['', 'server', 'token', 'listener', 'vote', 'review', 'operator'];
+const GROUPS = ['', 'server', 'token', 'listener', 'vote', 'review', 'config', 'operator'];
 const COMMANDS = [
   ...['add', 'list', 'show', 'edit', 'remove'].map((name) => `server ${name}`),
   ...['issue', 'list', 'revoke', 'rotate'].map((name) => `token ${name}`),
@@ -19,6 +19,7 @@ const COMMANDS = [
   ...['list', 'show', 'resend', 'forget'].map((name) => `vote ${name}`),
   ...['add', 'list', 'approve', 'reject'].map((name) => `review ${name}`),
   'migrate',
+  'config check',
   ...['create', 'link', 'list'].map((name) => `operator ${name}`),
 ];
 

@@ -27,9 +27,10 @@ export function misspeltVariables(variables: Record<string, string>): string[] {
     .filter((name) => !EXPECTED.has(name))
     .flatMap((name) => {
       const setting = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : '';
-      if (SETTINGS.includes(setting)) return [`${name} is not read: only secrets can be in a file`];
+      if (SETTINGS.includes(setting))
+        return [`The variable ${name} is not read: only secrets can be in a file`];
       const meant = nearest(name);
-      return meant ? [`${name} is not a setting: did you mean ${meant}?`] : [];
+      return meant ? [`The variable ${name} is not a setting: did you mean ${meant}?`] : [];
     });
 }
 

@@ -1,0 +1,76 @@
+import { Redis } from 'ioredis';
+import { MongoClient } from 'mongodb';
+import { expect, it, onTestFinished } from 'vitest';
+import { startRedisCluster } from '../support/redis-cluster.ts';
+import { startMongod, startRedis } from '../support/services.ts';
+import { environment } from './environment.ts';
+import { tallyport } from './tallyport.ts';
+
+type Service = { service: string; status: string; facts: string[]; warnings: string[]; errors: string[] };
+
+/** What `config check --connect` finds in one service. */
+async function check(name: string, changes: Record<string, string>): Promise<Service | undefined> {
+  const { json, stdout } = await tallyport(['config', 'check', '--connect', '--json'], {
+    env: environment(changes),
+  });
+  expect(stdout).not.toContain('hunter2-hunter2');
+  return (json.services as Service[]).find(({ service }) => service === name);
+}
+
+it('a Redis that may evict jobs is an error', async () => {
+  const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru', '--appendonly', 'no'] });
+  onTestFinished(() => redis.stop());
+
+  expect(await check('redis', { REDIS_URL: redis.url })).toMatchObject({
+    status: 'failed',
+    facts: [expect.stringContaining('answers: no Cluster.')],
+    warnings: [expect.stringContaining('no append-only file')],
+    errors: [
+      'maxmemory-policy is allkeys-lru: set noeviction, or Redis removes jobs when its memory is full.',
+    ],
+  });
+});
+
+it('a wrong password is an error that does not show it', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const admin = new Redis(redis.url);
+  await admin.config('SET', 'requirepass', 'right');
+  const found = await check('redis', { REDIS_URL: redis.url.replace('//', '//:hunter2-hunter2@') });
+  await admin.config('SET', 'requirepass', '');
+  await admin.quit();
+
+  expect(found).toMatchObject({
+    status: 'failed',
+    errors: [expect.stringMatching(/^Redis does not answer: WRONGPASS /)],
+  });
+});
+
+it('a Cluster needs redis+cluster://, and each primary is checked', async () => {
+  const cluster = await startRedisCluster();
+  onTestFinished(() => cluster.stop());
+
+  expect(await check('redis', { REDIS_URL: cluster.url })).toMatchObject({
+    status: 'ok',
+    facts: [
+      expect.stringContaining('answers: a Cluster with 3 primaries.'),
+      'maxmemory-policy is noeviction.',
+    ],
+  });
+  expect(await check('redis', { REDIS_URL: cluster.url.replace('+cluster', '') })).toMatchObject({
+    status: 'failed',
+    errors: ['REDIS_URL names a node of a Redis Cluster: write redis+cluster://host:port,host:port.'],
+  });
+});
+
+it('a replica set is named with its members', async () => {
+  const mongod = await startMongod({ args: ['--replSet', 'listing'] });
+  onTestFinished(() => mongod.stop());
+  const host = `127.0.0.1:${mongod.port}`;
+  const client = new MongoClient(mongod.uri, { directConnection: true });
+  await client.db('admin').command({ replSetInitiate: { _id: 'listing', members: [{ _id: 0, host }] } });
+  await client.close();
+  const found = await check('mongodb', { MONGODB_URI: `mongodb://${host}/checked?replicaSet=listing` });
+
+  expect(found?.facts).toEqual([expect.stringContaining('answers: the replica set listing with 1 member.')]);
+});
