@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { ConfigError, loadConfig, type Variables } from '../../src/platform/config.ts';
+import { ConfigError, loadConfig, SETTINGS, type Variables } from '../../src/platform/config.ts';
+import { SECRETS } from '../../src/platform/secret-settings.ts';
 
 const KEY = 'k3y-for-tests-0123456789-abcdefghij';
 const dir = mkdtempSync(join(tmpdir(), 'secrets-'));
@@ -105,4 +106,11 @@ test('every wrong file and value is reported at once', () => {
 
 test('other settings are not read from files', () => {
   expect(loadConfig({ SERVICE_NAME_FILE: file('name', 'Another') }).SERVICE_NAME).toBe('Tallyport');
+});
+
+test('every setting that looks like a secret is one', () => {
+  const open = ['PUBLIC_URL', 'DISCORD_API_URL'];
+  const named = SETTINGS.filter((name) => /SECRET|PASSWORD|TOKEN|KEY$|URI$|URL$/.test(name));
+
+  expect(named.filter((name) => !SECRETS.has(name))).toEqual(open);
 });

@@ -2,10 +2,14 @@ import { expect, it, vi } from 'vitest';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/log.ts';
 import type { Platform } from '../../src/process/platform.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
-import type { LogLine } from '../support/log-lines.ts';
+import { collectLines, type LogLine } from '../support/log-lines.ts';
+import { voteOnPage } from '../support/vote-form.ts';
+import { openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
 
@@ -34,6 +38,49 @@ it('an attempt has the ids of server, vote, listener and job', async () => {
     class: 'delivered',
     durationMs: expect.any(Number),
   });
+});
+
+it('a vote can be followed from its request to its attempt', async () => {
+  const platform = await castingPlatform();
+  const { lines, add } = collectLines();
+  const log = createLogger({ LOG_LEVEL: 'info' }, 'web', { write: add });
+  const web = await openWebAppOn({ ...platform, log });
+  const alpha = await addGameServer(platform);
+  const worker = await startWorker(platform.config);
+  const { token } = await issueToken(platform, { serverId: alpha.serverId, name: 'test' });
+  const { slug = '' } = (await platform.servers.findOne({ _id: alpha.serverId })) ?? {};
+
+  const address = await web.app.listen({ host: '127.0.0.1', port: 0 });
+  const called = await fetch(`${address}/api/v1/servers/${alpha.serverId}/vote`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'x-request-id': 'chosen-by-the-client',
+    },
+    body: JSON.stringify({ username: 'Steve' }),
+  });
+  const submitted = await voteOnPage(web, slug, 'Alex');
+  expect([called.status, submitted.statusCode]).toEqual([200, 303]);
+
+  const answers = [
+    ['vote.accepted', called.headers.get('x-request-id'), called.headers.get('vote-id')],
+    [
+      'web_vote.accepted',
+      submitted.headers['x-request-id'],
+      String(submitted.headers.location).split('/').at(-1),
+    ],
+  ];
+  for (const [event, requestId, voteId] of answers) {
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(lines.filter((line) => line.event === event)).toEqual([
+      expect.objectContaining({ requestId, voteId, serverId: alpha.serverId.toHexString() }),
+    ]);
+    await worker.waitForEvent('delivery.attempt', (line) => line.voteId === voteId);
+  }
+  // The request's id leads to the addresses in a proxy's log: it is not stored with the vote.
+  const stored = JSON.stringify(await platform.votes.find().toArray());
+  for (const [, requestId] of answers) expect(stored).not.toContain(requestId);
 });
 
 it('a breaker logs when it opens and when it closes', async () => {

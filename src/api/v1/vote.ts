@@ -140,7 +140,11 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         (error: unknown) => {
           if (!(error instanceof VoteResultUnknownError)) throw error;
           metrics.voteEnded('unknown');
-          request.log.warn({ event: 'vote.end_unknown', reason: String(error.cause ?? error) });
+          request.log.warn({
+            event: 'vote.end_unknown',
+            serverId: serverId.toHexString(),
+            reason: String(error.cause ?? error),
+          });
           throw new RefusedError(unavailable('result-unknown', RESULT_UNKNOWN));
         },
       );
