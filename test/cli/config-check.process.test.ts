@@ -23,7 +23,7 @@ it('a Redis that may evict jobs is an error', async () => {
 
   expect(await check('redis', { REDIS_URL: redis.url })).toMatchObject({
     status: 'failed',
-    facts: [expect.stringContaining('answers: no Cluster.')],
+    facts: [expect.stringContaining('answers: a single server.')],
     warnings: [expect.stringContaining('no append-only file')],
     errors: [
       'maxmemory-policy is allkeys-lru: set noeviction, or Redis removes jobs when its memory is full.',

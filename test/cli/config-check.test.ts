@@ -195,7 +195,7 @@ describe('--connect', () => {
     ]);
     expect(service('redis')).toMatchObject({ status: 'ok', errors: [] });
     expect(service('redis')?.facts).toEqual([
-      expect.stringMatching(/^(Redis|Valkey) \d+\.\S+ answers: no Cluster\.$/),
+      expect.stringMatching(/^(Redis|Valkey) \d+\.\S+ answers: a single server\.$/),
       'maxmemory-policy is noeviction.',
     ]);
     expect(service('smtp')).toMatchObject({

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -88,6 +88,11 @@ function lives(pid: number): boolean {
 
 describe('npm start', () => {
   test('prints its address, answers there, restarts a worker that died, refuses a second start, and stops in order at one signal', async () => {
+    // Its processes get the key as a value.
+    const file = join(data.dir, 'given-key');
+    await mkdir(data.dir, { recursive: true });
+    await writeFile(file, 'k3y-for-tests-0123456789-abcdefghij\n');
+    env = { ...env, SECRET_KEY_FILE: file };
     const started = start();
     const url = await address(started);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);

@@ -55,9 +55,7 @@ async function kindOf({ db, isStandalone }: Mongo): Promise<string> {
 
 function notMigrated(missing: string[], pending: { name: string }[]): string {
   const what = [
-    ...(missing.length > 0
-      ? [`${counted(missing.length, 'unique index').replace('indexs', 'indexes')} missing`]
-      : []),
+    ...(missing.length > 0 ? [`unique indexes missing: ${missing.length}`] : []),
     ...(pending.length > 0 ? [`pending: ${pending.map(({ name }) => name).join(', ')}`] : []),
   ];
   return `The database is not migrated (${what.join('; ')}). Run \`tallyport migrate\`.`;

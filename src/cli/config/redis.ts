@@ -5,7 +5,7 @@ import { within } from '../../platform/deadline.ts';
 import type { Logger } from '../../platform/log.ts';
 import { printable } from '../../platform/printable.ts';
 import { openRedis, type RedisConnection } from '../../platform/redis.ts';
-import { counted, sentence } from '../format.ts';
+import { sentence } from '../format.ts';
 import { type Findings, failed } from './findings.ts';
 
 /** How long the check waits for a connection. */
@@ -20,7 +20,7 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
   try {
     await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
     const infos = await within(CONNECT_TIMEOUT_MS, readInfos(connection));
-    return findingsOf(infos, connection instanceof Cluster);
+    return findingsOf(infos, connection instanceof Cluster, url.startsWith('redis+sentinel:'));
   } catch (error) {
     return failed(sentence(`Redis does not answer: ${reasonOf(error)}`));
   } finally {
@@ -47,16 +47,17 @@ async function readInfos(connection: RedisConnection): Promise<Info[]> {
   );
 }
 
-function findingsOf(infos: Info[], isCluster: boolean): Findings {
+function findingsOf(infos: Info[], isCluster: boolean, hasSentinel: boolean): Findings {
   const versions = infos.map(versionOf);
   const shown = [...new Set(versions.map(({ name, version }) => `${name} ${version}`))].join(', ');
   const policies = new Set(infos.map((info) => info.maxmemory_policy ?? 'unknown'));
   const evicting = [...policies].filter((policy) => policy !== 'noeviction');
   const old = versions.find(({ name, version }) => Number.parseInt(version, 10) < OLDEST[name]);
   const needsCluster = !isCluster && infos.some((info) => info.redis_mode === 'cluster');
+  const single = hasSentinel ? 'the primary that Sentinel named' : 'a single server';
   const kind = isCluster
-    ? `a Cluster with ${counted(infos.length, 'primary').replace('primarys', 'primaries')}`
-    : 'no Cluster';
+    ? `a Cluster with ${infos.length} ${infos.length === 1 ? 'primary' : 'primaries'}`
+    : single;
   return {
     facts: [
       `${shown} answers: ${kind}.`,
