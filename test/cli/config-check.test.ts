@@ -128,6 +128,9 @@ describe('secrets', () => {
 
     expect(code).toBe(1);
     expect(report.services?.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
+    expect(report.services?.[1]?.errors).toEqual([
+      'REDIS_URL cannot be read: special characters of its user name and password must be encoded, such as %40 for @.',
+    ]);
     expect(stdout).not.toMatch(/m0ngo-pass|r3dis-pass|m41l-pass/);
   });
 });
