@@ -23,7 +23,14 @@ export function namelessId(usernameKey: string): string | null {
 }
 
 /** The actions whose audit entries name a player. */
-export const ACTIONS_WITH_NAMES = ['vote.forget', 'vote.exclude', 'vote.include', 'block.add', 'block.lift'];
+export const ACTIONS_WITH_NAMES = [
+  'vote.forget',
+  'vote.exclude',
+  'vote.include',
+  'vote.release',
+  'block.add',
+  'block.lift',
+];
 
 /** Exclusions that are carried out need their player no more: their votes name it. */
 export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };

@@ -232,7 +232,7 @@ describe('names in decisions about players', () => {
       });
     }
     const entry = { at: daysBefore(1), by: 'cli', serverId: null };
-    for (const action of ['vote.exclude', 'block.add']) {
+    for (const action of ['vote.exclude', 'vote.release', 'block.add']) {
       const details = { username: 'Steve', reason: 'A bot' };
       await platform.auditLog.insertOne({ _id: new ObjectId(), ...entry, action, details });
     }
