@@ -43,7 +43,9 @@ function exclusionNotice(
   event: 'excluded' | 'included',
 ): Notice {
   const counted = number ?? 0;
-  const range = `${votes(counted)} that ${counted === 1 ? 'was' : 'were'} cast from ${time(since)} to ${time(until)}`;
+  // All votes of a player begin with the first one.
+  const when = since.getTime() === 0 ? `before ${time(until)}` : `from ${time(since)} to ${time(until)}`;
+  const range = `${votes(counted)} that ${counted === 1 ? 'was' : 'were'} cast ${when}`;
   const isExcluded = event === 'excluded';
   return {
     ...eventOf(event, _id.toHexString()),
