@@ -132,4 +132,15 @@ describe('excluding one player', () => {
     for (const { _id } of done) await includeVotes(platform, _id, 'someone', SETTLED);
     expect(await total()).toEqual([3, 3]);
   });
+
+  it('is not taken for the exclusion of all players in the same range, even without its name', async () => {
+    const { platform, all, total, one, clock } = await voted();
+    const since = new Date('2026-11-01T00:00:00Z');
+    await excludePlayer(platform, { ...all, serverId: one, since, reason: 'Bots' }, 'someone', SETTLED);
+    clock.move(2 * DAY);
+    await erasePlayer(platform, 'Steve', 'cli');
+    const range = { serverId: one, since, until: all.until, tokenId: null, reason: 'Bots' };
+    await excludeVotes(platform, range, 'someone', SETTLED);
+    expect(await total()).toEqual([0, 3]);
+  });
 });
