@@ -282,6 +282,10 @@ test('the old mailbox can cancel the change of an operator, and a suspended user
   await press(owner, 'email', fields);
   const token = tokenOf(await linkTo(web.platform, owner.email));
   const newToken = tokenOf(await linkTo(web.platform, fields.email));
+  const { body } = await getPage(web, `/confirm-address?token=${token}`);
+  expect(body).toContain('Cancel change');
+  expect(body).not.toContain('Confirm change');
+  expect(body).not.toContain('somebody knows your password');
   await sendForm(web, '/confirm-address', { token, decision: 'cancel' });
   expect((await sendForm(web, '/confirm-address', { token: newToken, decision: 'confirm' })).statusCode).toBe(
     400,
