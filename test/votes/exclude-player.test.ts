@@ -109,6 +109,17 @@ describe('excluding one player', () => {
     expect(await openExclusions(platform)).toEqual([]);
   });
 
+  it('is completed by the same form when a crash stored only a part of it', async () => {
+    const { platform, all, one, other } = await voted();
+    const groupId = new ObjectId();
+    const send = () => requestPlayerExclusion(platform, groupId, { ...all, ...REASONS }, 'someone');
+    await send();
+    await platform.voteExclusions.deleteOne({ groupId, serverId: other });
+    const ids = (await send()).map(({ serverId }) => serverId.toHexString());
+    expect(ids.toSorted()).toEqual([one.toHexString(), other.toHexString()].toSorted());
+    expect(await platform.voteExclusions.countDocuments({ groupId })).toBe(2);
+  });
+
   it('changes nothing for a player without votes, and refuses a time that is not over', async () => {
     const { platform, all, clock } = await voted();
     const nobody = { ...all, ...REASONS, username: 'Nobody' };
