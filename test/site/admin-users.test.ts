@@ -83,6 +83,16 @@ test('resetting the second factor ends all sessions', async () => {
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
 });
 
+test('a suspension without a reason for the user does not show that of an earlier one', async () => {
+  const { web, owner, press } = await twoUsers();
+  await press(owner, 'suspend', { reason: 'x', reasonForOwner: 'rule seven' });
+  expect((await sendSignIn(web, owner.email)).body).toContain('rule seven');
+  await press(owner, 'suspend', { reason: 'y' });
+  const { body } = await sendSignIn(web, owner.email);
+  expect(body).toContain('This account is suspended.');
+  expect(body).not.toContain('rule seven');
+});
+
 test('the operator role is given and removed with immediate effect', async () => {
   const { web, operator, owner, press } = await twoUsers();
   await press(owner, 'make-operator');
