@@ -63,8 +63,14 @@ export async function suspendUser(
   const { reason, reasonForOwner } = parseInput(suspension, input);
   await decide(deps, userId, who, { mayNotBeLast: true }, async () => {
     const suspendedAt = deps.clock.now();
-    const reasons = { suspendedFor: reason, ...(reasonForOwner ? { suspensionReason: reasonForOwner } : {}) };
-    await change(deps, userId, { $set: { suspendedAt, ...reasons } });
+    const suspended = { suspendedAt, suspendedFor: reason };
+    await change(
+      deps,
+      userId,
+      reasonForOwner
+        ? { $set: { ...suspended, suspensionReason: reasonForOwner } }
+        : { $set: suspended, $unset: { suspensionReason: '' } },
+    );
     await endSessions(deps, userId);
     return { action: 'person.suspend', details: { reason, ...(reasonForOwner ? { reasonForOwner } : {}) } };
   });

@@ -83,6 +83,16 @@ test('resetting the second factor ends all sessions', async () => {
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
 });
 
+test('a suspension without a reason for the user does not show that of an earlier one', async () => {
+  const { web, owner, press } = await twoUsers();
+  await press(owner, 'suspend', { reason: 'x', reasonForOwner: 'rule seven' });
+  expect((await sendSignIn(web, owner.email)).body).toContain('rule seven');
+  await press(owner, 'suspend', { reason: 'y' });
+  const { body } = await sendSignIn(web, owner.email);
+  expect(body).toContain('This account is suspended.');
+  expect(body).not.toContain('rule seven');
+});
+
 test('the operator role is given and removed with immediate effect', async () => {
   const { web, operator, owner, press } = await twoUsers();
   await press(owner, 'make-operator');
@@ -282,6 +292,10 @@ test('the old mailbox can cancel the change of an operator, and a suspended user
   await press(owner, 'email', fields);
   const token = tokenOf(await linkTo(web.platform, owner.email));
   const newToken = tokenOf(await linkTo(web.platform, fields.email));
+  const { body } = await getPage(web, `/confirm-address?token=${token}`);
+  expect(body).toContain('Cancel change');
+  expect(body).not.toContain('Confirm change');
+  expect(body).not.toContain('somebody knows your password');
   await sendForm(web, '/confirm-address', { token, decision: 'cancel' });
   expect((await sendForm(web, '/confirm-address', { token: newToken, decision: 'confirm' })).statusCode).toBe(
     400,
