@@ -81,7 +81,8 @@ async function start(path: string, env: Record<string, string | undefined>): Pro
     // It logs as in production, and the log is discarded.
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  await untilReady(child, metricsPort);
+  // A web process answers on its own port last.
+  await untilReady(child, path === 'src/server.ts' ? port : metricsPort);
   return {
     pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,

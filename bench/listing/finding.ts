@@ -9,7 +9,7 @@
 import { openEnvironment } from '../delivery/environment.ts';
 import { median } from '../delivery/figures.ts';
 import { examinedBy } from './examined.ts';
-import { COUNTRIES, loadServers, nameAt } from './load-servers.ts';
+import { COUNTRIES, loadServers, nameAt, TAGS } from './load-servers.ts';
 
 const [servers = 100_000, rounds = 100] = process.argv.slice(2).map(Number);
 
@@ -41,7 +41,12 @@ const KINDS: Record<string, (round: number) => string> = {
   'a game by players, online in a country': (round) =>
     `/games/minecraft?country=${COUNTRIES[round % COUNTRIES.length]}&online=yes&sort=players&page=${1 + Math.floor(round / COUNTRIES.length)}`,
   'a game’s page': (round) => `/games/minecraft?page=${round + 1}`,
+  'a tag’s page': (round) => `/tags/${TAGS[round % TAGS.length]}?page=${1 + Math.floor(round / TAGS.length)}`,
+  'a tag of a game, online, by players': (round) =>
+    `/tags/${TAGS[round % TAGS.length]}?game=minecraft&online=yes&sort=players&page=${1 + Math.floor(round / TAGS.length)}`,
   'a random server': () => '/servers/random',
+  'a random server of a tag': (round) => `/servers/random?tag=${TAGS[round % TAGS.length]}`,
+  'a word of texts': (round) => search(`weekend ${round}`),
   'a misspelt name': (round) => search(misspelt(nameAt(round * 13))),
   'a word of messages': (round) => search(`${word(round)} ${round}`),
   'a misspelt word of messages': (round) => search(`${misspelt(word(round))} ${round}`),

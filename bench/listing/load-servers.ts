@@ -61,6 +61,14 @@ const WORDS =
   'Survival Skyblock Towny Factions Creative Bedwars Economy Quests Crossplay Vanilla Hardcore Minigames Slimefun Prison Lifesteal Dungeons Pokemon Parkour Modded Roleplay Friendly Active Season Welcome'.split(
     ' ',
   );
+/** The tags of the servers, of the list that a new listing has. */
+export const TAGS = ['survival', 'creative', 'economy', 'pvp', 'skyblock', 'factions', 'roleplay', 'vanilla'];
+const DESCRIPTIONS = [
+  ...WORDS,
+  ...'build with friends on a map that never resets claim land trade in town win events every weekend and meet a kind team'.split(
+    ' ',
+  ),
+];
 const VERSIONS = ['Paper 1.21.4', 'Spigot 1.20.6', 'Purpur 1.19.4', '1.8.x – 1.21', 'Velocity 1.16-1.21', ''];
 
 const pick = <T>(all: T[], seed: number): T => all[Math.floor(chance(seed) * all.length)] as T;
@@ -147,6 +155,11 @@ function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
     ...listing,
     slug,
     slugs: [slug],
+    profile: {
+      shortText: [1, 2, 3, 4, 5, 6].map((n) => pick(WORDS, i + n / 11)).join(' '),
+      description: Array.from({ length: 60 }, (_, n) => pick(DESCRIPTIONS, i + n / 61)).join(' '),
+      tags: [...new Set([1, 2, 3, 4].map((n) => pick(TAGS, i + n / 13)))],
+    },
     current: {
       ...listing.current,
       onlinePlayers: isOnline ? Math.floor(places * chance(i + 0.7)) : 0,

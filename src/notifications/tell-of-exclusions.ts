@@ -18,7 +18,14 @@ const NEWLY_MS = 2 * DAY;
  */
 export async function tellOfExclusions(deps: ExclusionTelling, stop: AbortSignal): Promise<number> {
   const at = { $gt: after(deps.clock.now(), -NEWLY_MS) };
-  const excluded = { at, state: 'excluded', votes: { $gt: 0 }, told: { $exists: false } } as const;
+  const excluded = {
+    at,
+    state: 'excluded',
+    votes: { $gt: 0 },
+    told: { $exists: false },
+    // A block of a name excludes votes as they are cast, one by one.
+    blockId: { $exists: false },
+  } as const;
   let written = 0;
   for (const due of [excluded, { told: 'excluded', state: 'included' } as const]) {
     for await (const exclusion of deps.voteExclusions.find(due)) {
@@ -38,22 +45,22 @@ async function tellOfExclusion(deps: ExclusionTelling, exclusion: VoteExclusion)
   return told === 'written' ? 1 : 0;
 }
 
-function exclusionNotice(
-  { _id, since, until, votes: number }: VoteExclusion,
-  event: 'excluded' | 'included',
-): Notice {
-  const counted = number ?? 0;
+function exclusionNotice(exclusion: VoteExclusion, event: 'excluded' | 'included'): Notice {
+  const { _id, since, until, username, reasonForOwner } = exclusion;
+  const number = exclusion.votes ?? 0;
+  const whose = username ? ` of the player «${username}»` : '';
   // All votes of a player begin with the first one.
   const when = since.getTime() === 0 ? `before ${time(until)}` : `from ${time(since)} to ${time(until)}`;
-  const range = `${votes(counted)} that ${counted === 1 ? 'was' : 'were'} cast ${when}`;
+  const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast ${when}`;
   const isExcluded = event === 'excluded';
   return {
     ...eventOf(event, _id.toHexString()),
-    subject: isExcluded ? `${votes(counted)} excluded` : `${votes(counted)} counted again`,
+    subject: isExcluded ? `${votes(number)} excluded` : `${votes(number)} counted again`,
     paragraphs: [
       isExcluded
         ? `An operator of this listing excluded ${range}. They no longer count for the rank and the statistics. If you think that this is wrong, write to the operator.`
         : `An operator of this listing counts ${range} again.`,
+      ...(isExcluded && reasonForOwner ? [`The operator’s reason: «${reasonForOwner}»`] : []),
       'The votes:',
     ],
     part: '/votes',

@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, raw } from 'hono/html';
 import type { User } from '../accounts/user.ts';
-import { LANGUAGE_NAMES, LANGUAGES, type Language, languageNow } from '../platform/language/language.ts';
+import {
+  inLanguage,
+  LANGUAGE_NAMES,
+  LANGUAGES,
+  type Language,
+  languageNow,
+} from '../platform/language/language.ts';
 import { t, translated } from '../platform/language/t.ts';
 import { compressPage } from '../process/compressed.ts';
 import type { AssetName } from './assets.ts';
@@ -229,7 +235,7 @@ export function streamPage(
   const [head = '', tail = ''] = whole.split(PIECES);
   async function* written(): AsyncGenerator<string> {
     yield head;
-    for await (const piece of pieces) yield String(await piece);
+    for await (const piece of inLanguageOfPage(request, pieces)) yield String(await piece);
     yield tail;
   }
   return reply
@@ -237,6 +243,23 @@ export function streamPage(
     .header('x-accel-buffering', 'no')
     .type('text/html; charset=utf-8')
     .send(Readable.from(written()));
+}
+
+/** The stream asks for pieces when the connection is ready, which is outside of the request's language. */
+async function* inLanguageOfPage(
+  { language }: FastifyRequest,
+  pieces: AsyncIterable<Html>,
+): AsyncGenerator<Html> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await inLanguage(language, () => iterator.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
 }
 
 /** Sends HTML: a whole page, or a part that htmx swaps in. */

@@ -133,15 +133,15 @@ test('an owner is told that votes are excluded, and that they count again', asyn
   for (const username of ['Steve', 'Alex']) await castVote(platform, { serverId, username, tokenId: null });
   clock.move(MINUTE);
   const range = { serverId, since: after(clock.now(), -HOUR), until: clock.now(), tokenId: null };
-  const { _id } = await excludeVotes(platform, { ...range, reason: 'secret of the operator' }, 'cli', {
-    settledMs: -DAY,
-  });
+  const reasons = { reason: 'secret of the operator', reasonForOwner: 'A *flood* from one network' };
+  const { _id } = await excludeVotes(platform, { ...range, ...reasons }, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
   await includeVotes(platform, _id, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
   expect(await eventsOf(bench)).toEqual(both('2 votes excluded', '2 votes counted again'));
+  expect(shown(bench.discord)[0]?.text).toContain('The operator’s reason: «A *flood* from one network»');
   expect(JSON.stringify(bench.discord.messages)).not.toContain('secret of the operator');
 });
 
@@ -154,7 +154,7 @@ test('all votes of a player have no first time, so a notification names only the
   await excludePlayer(platform, { ...range, reason: 'A bot' }, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
   await bench.sendDue();
-  expect(shown(bench.discord)[0]?.text).toMatch(/excluded 1 vote that was cast before \d/);
+  expect(shown(bench.discord)[0]?.text).toMatch(/excluded 1 vote .* that was cast before \d/);
 });
 
 test('the listener’s failure and its return go to Discord too', async () => {

@@ -243,6 +243,9 @@ function countersEqualVotes({ votes, servers }: History): string[] {
   });
 }
 
+/** Increments are written this long after a vote; a read that takes longer meets their writing. */
+const SLOW_MS = 100;
+
 /**
  * In fair weather every call of a new player is accepted. Its number is reached by then and not above all votes of its
  * server; votes that race on several processes may get the same one.
@@ -256,7 +259,10 @@ function eachVoteItsNumber({ calls, servers, repairedAt }: History): string[] {
       .map(({ answer }) => answer.monthlyVotes)
       .toSorted((a, b) => a - b);
     const before = monthly - numbers.length;
-    return numbers.every((number) => before < number && number <= monthly)
+    // A database that is slower than the writes may have counted a vote that the process adds as well (ADR 42).
+    const isSlow = fair.some((call) => call.serverId === serverId && call.endedAt - call.startedAt > SLOW_MS);
+    const most = isSlow ? monthly + numbers.length : monthly;
+    return numbers.every((number) => before < number && number <= most)
       ? []
       : [`${serverId} has ${monthly} votes of the month, and the last were numbered ${numbers.join(', ')}`];
   });

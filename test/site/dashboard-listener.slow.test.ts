@@ -264,6 +264,17 @@ test('a test vote shows each step, the exact error and the fix, and changes noth
   expect(page.body.trimEnd()).toMatch(/<\/html>$/);
 });
 
+test('the steps of a test vote are in the reader’s language', async () => {
+  const fixture = await ownerFixture(shared);
+  fixture.listener.tokens = { default: 'another' };
+  const path = `/dashboard/servers/${fixture.serverId.toHexString()}/listener/test`;
+  const headers = { ...fixture.owner.headers, 'accept-language': 'de' };
+  const text = textOf((await sendForm(fixture.web, path, {}, headers)).body);
+  expect(text).toContain('Host nachschlagen');
+  expect(text).toContain('Die Teststimme ist nicht angekommen');
+  expect(text).toContain('Der Listener hat die Signatur abgelehnt');
+});
+
 test('a test vote that arrives is shown as such; with Votifier v1 as not confirmed', async () => {
   const fixture = await ownerFixture(shared);
   expect(textOf((await fixture.post('/listener/test')).body)).toContain('The test vote arrived');

@@ -89,7 +89,7 @@ test('no page, export and audit entry shows the address', async () => {
     expect(statusCode).toBe(200);
     expect(body).not.toContain(WEBHOOK_TOKEN);
   }
-  expect(pages[1]?.body).toContain('discord.set');
+  expect(textOf(pages[1]?.body ?? '')).toContain('Set a Discord webhook');
   expect(JSON.parse(pages[3]?.body ?? '').servers[0].discord_webhook).toEqual({
     set_at: expect.any(String),
     kinds_off: [],

@@ -44,6 +44,12 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'listener.pause': { title: 'Paused a listener' },
   'listener.resume': { title: 'Resumed a listener' },
   'listener.remove': { title: 'Removed a listener' },
+  'discord.set': { title: 'Set a Discord webhook', more: ({ ending }) => `…${text(ending)}` },
+  'discord.kinds': {
+    title: 'Chose messages to Discord',
+    more: ({ kinds }) => (Array.isArray(kinds) ? kinds.map(String).join(', ') || 'none' : undefined),
+  },
+  'discord.remove': { title: 'Removed a Discord webhook' },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
   'block.add': {
     title: 'Blocked a name or network',
