@@ -89,6 +89,17 @@ export async function liftSuspension(deps: UserSources, userId: ObjectId, who: D
   });
 }
 
+/**
+ * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's: a
+ * confirmed one accepts invitations and owns what was promised to it.
+ */
+export async function confirmAddress(deps: UserSources, userId: ObjectId, who: Decider): Promise<void> {
+  await decide(deps, userId, who, {}, async () => {
+    await change(deps, userId, { $set: { emailVerified: true } });
+    return { action: 'person.confirm-address', details: {} };
+  });
+}
+
 /** Removes a lost second factor and mails the user. Ends all sessions, also one on the lost phone. */
 export async function resetTwoFactor(
   deps: UserSources & AccountMailing,

@@ -48,6 +48,21 @@ function audited({ platform }: WebApp): Promise<string[]> {
     .toArray();
 }
 
+test('an operator confirms an address, and the user sees invitations', async () => {
+  const { web, operator, owner, press, look } = await twoUsers();
+  await web.platform.users.updateOne({ _id: owner.userId }, { $set: { emailVerified: false } });
+  const serverId = await addOwnedServer(web.platform, operator.userId);
+  const invitation = { email: owner.email, role: 'read' as const, by: operator.email, at: new Date() };
+  await web.platform.servers.updateOne({ _id: serverId }, { $set: { invitations: [invitation] } });
+  const dashboard = async () => (await getPage(web, '/dashboard', owner.headers)).body;
+  expect(await dashboard()).toContain('Your e-mail address is not confirmed');
+  expect((await look(owner)).body).toContain('Confirm address');
+  await press(owner, 'confirm-address');
+  expect((await look(owner)).body).not.toContain('Confirm address');
+  expect(await dashboard()).toContain('invites you to manage');
+  expect(await audited(web)).toEqual([`${operator.email} person.confirm-address`]);
+});
+
 test('a suspended user is signed out at once and cannot sign in until it is lifted; the servers stay', async () => {
   const { web, operator, owner, press, look } = await twoUsers();
   const serverId = await addOwnedServer(web.platform, owner.userId);

@@ -282,6 +282,8 @@ export const ACCOUNTS = {
   Continue: 'Weiter',
   'You can export your data three times in an hour.':
     'Du kannst deine Daten dreimal in einer Stunde herunterladen.',
+  'Sign-in with Discord failed. Try again, or use your password.':
+    'Die Anmeldung mit Discord ist fehlgeschlagen. Versuche es noch einmal, oder nutze dein Passwort.',
   'You cancelled the sign-in with Discord.': 'Du hast die Anmeldung mit Discord abgebrochen.',
   'Your Discord account has no e-mail address.': 'Dein Discord-Konto hat keine E-Mail-Adresse.',
   'Verify your e-mail address with Discord first.': 'Bestätige zuerst deine E-Mail-Adresse bei Discord.',
