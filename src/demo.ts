@@ -35,6 +35,20 @@ const AWAY_MS = 20 * SECOND;
 
 const TRAFFIC_EVERY_MS = 15 * SECOND;
 
+const HELP = `npm run demo: the whole platform with made-up servers, on http://localhost:3000.
+
+Settings are environment variables, such as PORT=3410 npm run demo (.env.example lists all). The keys s and Ctrl-C
+stop the sample listener for 20 seconds, and the demo.`;
+
+const given = process.argv.slice(2);
+if (given.length > 0) {
+  const wantsHelp = given.every((argument) => argument === '--help' || argument === '-h');
+  console[wantsHelp ? 'log' : 'error'](
+    wantsHelp ? HELP : `The demo takes no arguments: ${given.join(' ')}\n\n${HELP}`,
+  );
+  process.exit(wantsHelp ? 0 : 1);
+}
+
 const terminal = openTerminal((line) => console.log(line));
 const stopping = new AbortController();
 const { signal } = stopping;

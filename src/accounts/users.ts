@@ -63,8 +63,14 @@ export async function suspendUser(
   const { reason, reasonForOwner } = parseInput(suspension, input);
   await decide(deps, userId, who, { mayNotBeLast: true }, async () => {
     const suspendedAt = deps.clock.now();
-    const reasons = { suspendedFor: reason, ...(reasonForOwner ? { suspensionReason: reasonForOwner } : {}) };
-    await change(deps, userId, { $set: { suspendedAt, ...reasons } });
+    const suspended = { suspendedAt, suspendedFor: reason };
+    await change(
+      deps,
+      userId,
+      reasonForOwner
+        ? { $set: { ...suspended, suspensionReason: reasonForOwner } }
+        : { $set: suspended, $unset: { suspensionReason: '' } },
+    );
     await endSessions(deps, userId);
     return { action: 'person.suspend', details: { reason, ...(reasonForOwner ? { reasonForOwner } : {}) } };
   });
@@ -80,6 +86,17 @@ export async function liftSuspension(deps: UserSources, userId: ObjectId, who: D
       $unset: { suspendedFor: '', suspensionReason: '' },
     });
     return { action: 'person.lift', details: {} };
+  });
+}
+
+/**
+ * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's: a
+ * confirmed one accepts invitations and owns what was promised to it.
+ */
+export async function confirmAddress(deps: UserSources, userId: ObjectId, who: Decider): Promise<void> {
+  await decide(deps, userId, who, {}, async () => {
+    await change(deps, userId, { $set: { emailVerified: true } });
+    return { action: 'person.confirm-address', details: {} };
   });
 }
 

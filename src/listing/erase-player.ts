@@ -12,7 +12,7 @@ import {
   ERASED_PLAYER,
   FINISHED,
   namelessKey,
-  OPEN,
+  openVotes,
   pastCooldown,
   removeName,
 } from '../votes/nameless.ts';
@@ -79,15 +79,16 @@ export async function erasePlayer(
     ),
   };
   if (!dryRun) {
-    // A block in effect needs its name; one that has ended does not.
-    await deps.blocks.deleteMany({ kind: 'name', value: key, isActive: { $exists: false } });
+    // A block in effect needs its name; one that was lifted or has ended does not.
+    const ended = { $or: [{ isActive: { $exists: false } }, { endsAt: { $lte: deps.clock.now() } }] };
+    await deps.blocks.deleteMany({ kind: 'name', value: key, ...ended });
     await recordAudit(deps, { by, action: 'player.erase', serverId: null, details: { ...erased } });
   }
   return erased;
 }
 
 async function eraseVotes(
-  { servers, votes, clock }: Erasing,
+  { servers, votes, voteExclusions, clock }: Erasing,
   key: string,
   { dryRun, progress }: { dryRun: boolean; progress: Progress },
 ): Promise<Pick<Erased, 'votes' | 'remaining'>> {
@@ -97,21 +98,28 @@ async function eraseVotes(
   progress(0, ids.length);
   for (const [done, { _id: serverId }] of ids.entries()) {
     const ofPlayer = { serverId, usernameKey: key };
-    const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [OPEN] };
+    const open = await openVotes({ voteExclusions }, serverId);
+    const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
     // Before the change: afterwards only votes that keep the name are found.
-    erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...OPEN });
-    erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [OPEN, pastCooldown(now)] });
-    erased.votes += dryRun ? await votes.countDocuments(erasable) : await eraseVotesOf(votes, erasable, now);
+    erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
+    erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [open, pastCooldown(now)] });
+    erased.votes += dryRun
+      ? await votes.countDocuments(erasable)
+      : await eraseVotesOf(votes, erasable, { now, open });
     progress(done + 1, ids.length);
   }
   return erased;
 }
 
-async function eraseVotesOf(votes: Collection<Vote>, filter: Filter<Vote>, now: Date): Promise<number> {
+async function eraseVotesOf(
+  votes: Collection<Vote>,
+  filter: Filter<Vote>,
+  needed: { now: Date; open: Filter<Vote> },
+): Promise<number> {
   const key = namelessKey(randomUUID());
   const found = votes.find(filter, { projection: { serverId: 1, usernameKey: 1 } });
   let erased = 0;
-  for (const vote of await found.toArray()) if (await removeName(votes, vote, key, now)) erased += 1;
+  for (const vote of await found.toArray()) if (await removeName(votes, vote, key, needed)) erased += 1;
   return erased;
 }
 

@@ -49,7 +49,9 @@ function exclusionNotice(exclusion: VoteExclusion, event: 'excluded' | 'included
   const { _id, since, until, username, reasonForOwner } = exclusion;
   const number = exclusion.votes ?? 0;
   const whose = username ? ` of the player «${username}»` : '';
-  const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast from ${time(since)} to ${time(until)}`;
+  // All votes of a player begin with the first one.
+  const when = since.getTime() === 0 ? `before ${time(until)}` : `from ${time(since)} to ${time(until)}`;
+  const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast ${when}`;
   const isExcluded = event === 'excluded';
   return {
     ...eventOf(event, _id.toHexString()),

@@ -19,11 +19,10 @@ export async function tellOfHeld(deps: Telling & Audiences, stop: AbortSignal): 
       if (stop.aborted) return written;
       if ((await countSent(messages, held._id, deps.clock)) >= MOST_AN_HOUR) continue;
       const audience = await audienceOf(deps, held._id);
-      const receiver = audience && {
-        server: audience.server,
-        ...(audience.owner ? { owner: audience.owner } : {}),
-      };
-      const isWanted = channel === 'mail' ? audience?.owner : audience?.webhook;
+      // The owner may have switched all mails off meanwhile.
+      const owner = audience?.owner?.wantsMail === false ? null : audience?.owner;
+      const receiver = audience && { server: audience.server, ...(owner ? { owner } : {}) };
+      const isWanted = channel === 'mail' ? owner : audience?.webhook;
       if (receiver && isWanted && (await write(deps, channel, receiver, heldNotice(held)))) written += 1;
       await messages.updateMany(
         { serverId: held._id, heldAt: { $lte: held.last } },

@@ -93,7 +93,8 @@ const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalRea
 
 /**
  * Stores an exclusion for each server that a player voted for. All belong to one group and are stored by one command;
- * workers carry them out, as those of `requestExclusion`. A repeated call with the same id changes nothing.
+ * workers carry them out, as those of `requestExclusion`. A repeated call with the same id completes an interrupted one and
+ * changes nothing else.
  *
  * @param groupId - made when the votes were shown
  * @returns the stored exclusions; none when the player has no votes in the range
@@ -142,10 +143,11 @@ async function storePlayerExclusion(
   const since = request.since ?? THE_BEGINNING;
   requireOver({ since, until }, deps.clock.now());
   const existing = await exclusionsOfGroup(deps, groupId);
-  if (existing.length > 0) return existing;
   const found = await countPlayerVotes(deps, request);
-  if (found.length === 0) return [];
-  const wanted = found.map(({ serverId }): VoteExclusion => {
+  // A crash of mongod may have stored only some of them.
+  const missing = found.filter(({ serverId }) => !existing.some((one) => one.serverId.equals(serverId)));
+  if (missing.length === 0) return existing;
+  const wanted = missing.map(({ serverId }): VoteExclusion => {
     const range = { serverId, since, until, tokenId: null, username, usernameKey: usernameKey(username) };
     const { reasonForOwner: forOwner } = reasons;
     return {

@@ -77,7 +77,9 @@ export async function excludeVotes(
   const { serverId, since, until, tokenId } = request;
   return underLease(deps, serverId, options, async (lease) => {
     const same = { serverId, since, until, tokenId, reason: reasons.reason, undone: null };
-    const existing = await deps.voteExclusions.findOne({ ...same, usernameKey: { $exists: false } });
+    // Not one of a player, whose name may be removed by now.
+    const ofAllPlayers = { ...same, usernameKey: { $exists: false }, groupId: { $exists: false } };
+    const existing = await deps.voteExclusions.findOne(ofAllPlayers);
     if (existing) return carryOut(deps, existing, lease, options);
     const exclusion = newExclusion({ ...same, ...reasons }, new ObjectId(), by, deps.clock.now());
     await deps.voteExclusions.insertOne(exclusion);

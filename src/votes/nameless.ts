@@ -1,4 +1,4 @@
-import type { Collection, Document, Filter, UUID } from 'mongodb';
+import type { Collection, Document, Filter, ObjectId, UUID } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { Vote } from './vote.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
@@ -23,15 +23,38 @@ export function namelessId(usernameKey: string): string | null {
 }
 
 /** The actions whose audit entries name a player. */
-export const ACTIONS_WITH_NAMES = ['vote.forget', 'vote.exclude', 'vote.include', 'block.add', 'block.lift'];
+export const ACTIONS_WITH_NAMES = [
+  'vote.forget',
+  'vote.exclude',
+  'vote.include',
+  'vote.release',
+  'block.add',
+  'block.lift',
+];
 
 /** Exclusions that are carried out need their player no more: their votes name it. */
 export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
-/** Delivery is still to happen, or an operator has yet to decide about it. */
-export const OPEN: Filter<Vote> = {
-  $or: [{ 'delivery.state': { $in: ['waiting', 'sending'] } }, { quarantinedAt: { $exists: true } }],
-};
+/** The states of a quarantine in which its votes may still be delivered under their names. */
+const UNDECIDED = { isQuarantine: true, state: { $in: ['quarantined', 'confirming', 'releasing'] } } as const;
+
+/**
+ * A server's votes that still need the player's name: delivery is to happen, or an operator has yet to decide. Held votes
+ * that an operator excluded, or whose player is blocked, are decided.
+ */
+export async function openVotes(
+  { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
+  serverId: ObjectId,
+): Promise<Filter<Vote>> {
+  const found = await voteExclusions.find({ serverId, ...UNDECIDED }, { projection: { _id: 1 } }).toArray();
+  const undecided = found.map(({ _id }) => _id);
+  return {
+    $or: [
+      { 'delivery.state': { $in: ['waiting', 'sending'] } },
+      { quarantinedAt: { $exists: true }, excludedBy: { $in: undecided } },
+    ],
+  };
+}
 
 /** Votes that block no vote and that no plugin can claim any more: cast, and released from a quarantine, over 24 hours ago. */
 export function pastCooldown(now: Date): Filter<Vote> {
@@ -43,7 +66,7 @@ export function pastCooldown(now: Date): Filter<Vote> {
 }
 
 /**
- * Removes the player's name from one vote, unless the vote still needs it. A sharded cluster moves a vote to another shard
+ * Removes the player's name from one vote, unless the vote still needs it; `open` is from `openVotes`. A sharded cluster moves a vote to another shard
  * only by an update of this vote alone, because its key changes.
  *
  * @returns whether the vote lost its name
@@ -52,7 +75,7 @@ export async function removeName(
   votes: Collection<Vote>,
   vote: { _id: UUID } & Pick<Vote, 'serverId' | 'usernameKey'>,
   key: string,
-  now: Date,
+  { now, open }: { now: Date; open: Filter<Vote> },
 ): Promise<boolean> {
   const update: Document[] = [
     { $set: { username: ERASED_PLAYER, usernameKey: key } },
@@ -60,7 +83,7 @@ export async function removeName(
     { $unset: ['delivery.attempts.words', 'claim.key'] },
   ];
   const { _id, serverId, usernameKey } = vote;
-  const filter = { serverId, usernameKey, _id, ...pastCooldown(now), $nor: [OPEN] };
+  const filter = { serverId, usernameKey, _id, ...pastCooldown(now), $nor: [open] };
   const { modifiedCount } = await votes.updateOne(filter, update);
   return modifiedCount === 1;
 }

@@ -8,8 +8,10 @@ import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { dayOf, monthsBefore } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import type { Server } from '../../src/servers/server.ts';
+import { exclusionOfBlock } from '../../src/votes/blocks/hold-vote.ts';
 import { castVote, newVoteId } from '../../src/votes/cast-vote.ts';
 import { namelessKey } from '../../src/votes/nameless.ts';
+import { openQuarantine } from '../../src/votes/quarantine.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { countVotesBetween } from '../../src/votes/vote-figures.ts';
@@ -104,9 +106,15 @@ describe('names of players', () => {
 
   it('stay while a delivery or a quarantine is open, and leave with the next run after it', async () => {
     const { platform, serverId } = await open({ KEEP_PLAYER_NAMES_MONTHS: '3' });
+    const quarantineId = await openQuarantine(platform, serverId, 'Too many at once.');
+    const heldBy = (id: ObjectId) => ({
+      quarantinedAt: daysBefore(8),
+      excludedAt: daysBefore(8),
+      excludedBy: [id],
+    });
     await votesOf(platform, serverId, [
       ['steve', 9],
-      ['held', 8, { quarantinedAt: daysBefore(8), excludedAt: daysBefore(8) }],
+      ['held', 8, heldBy(quarantineId)],
       ['sent', 7, { delivery: deliveryIn('sending') }],
       [
         'released',
@@ -125,6 +133,25 @@ describe('names of players', () => {
     );
     expect(await forgetNames(platform, TODAY)).toBe(3);
     expect(await left()).toEqual(['(erased)']);
+  });
+
+  it('leave held votes that an operator excluded, or whose player is blocked', async () => {
+    const { platform, serverId } = await open({ KEEP_PLAYER_NAMES_MONTHS: '3' });
+    const quarantineId = await openQuarantine(platform, serverId, 'Too many at once.');
+    const player = { username: 'Steve', usernameKey: 'steve' };
+    const blockId = await exclusionOfBlock(platform, { serverId, blockId: new ObjectId(), ...player });
+    const [excludedAt, quarantinedAt] = [daysBefore(8), daysBefore(8)];
+    await votesOf(platform, serverId, [
+      ['steve', 8, { quarantinedAt, excludedAt, excludedBy: [blockId] }],
+      ['alex', 8, { quarantinedAt, excludedAt, excludedBy: [quarantineId] }],
+    ]);
+    expect(await forgetNames(platform, TODAY)).toBe(1);
+    await platform.voteExclusions.updateOne({ _id: quarantineId }, { $set: { state: 'confirming' } });
+    expect(await forgetNames(platform, TODAY)).toBe(0);
+    await platform.voteExclusions.updateOne({ _id: quarantineId }, { $set: { state: 'excluded' } });
+    expect(await forgetNames(platform, TODAY)).toBe(1);
+    expect(await platform.votes.distinct('username')).toEqual(['(erased)']);
+    expect((await platform.servers.findOne({ _id: serverId }))?.votesNamedSince).toEqual(KEPT_FROM);
   });
 
   it('continue where an interrupted run stopped, and two runs at once do no harm', async () => {
@@ -232,7 +259,7 @@ describe('names in decisions about players', () => {
       });
     }
     const entry = { at: daysBefore(1), by: 'cli', serverId: null };
-    for (const action of ['vote.exclude', 'block.add']) {
+    for (const action of ['vote.exclude', 'vote.release', 'block.add']) {
       const details = { username: 'Steve', reason: 'A bot' };
       await platform.auditLog.insertOne({ _id: new ObjectId(), ...entry, action, details });
     }
@@ -341,6 +368,23 @@ describe('e-mail addresses', () => {
     expect(after1.server).not.toHaveProperty('invitations');
     expect(await forgetAddresses(platform, TODAY)).toBe(0);
     expect(await everything()).toEqual(after1);
+  });
+
+  it('leave lifted blocks too, which may be stored for longer', async () => {
+    const { platform } = await open({ KEEP_ADDRESSES_MONTHS: '1' });
+    const at = after(NOW, -50 * DAY);
+    await platform.blocks.insertOne({
+      _id: new ObjectId(),
+      kind: 'name',
+      value: 'steve',
+      reason: 'Bots',
+      hits: 0,
+      by: 'cli',
+      at,
+      lifted: { by: 'op@example.org', at },
+    });
+    expect(await forgetAddresses(platform, TODAY)).toBe(1);
+    expect(await platform.blocks.findOne()).toMatchObject({ lifted: { by: '(removed)' } });
   });
 
   it('stay with 0 months', async () => {

@@ -88,6 +88,7 @@ test('no log line has the address, whatever Discord answers', async () => {
   const behaviours = [
     { kind: 'accept' },
     { kind: 'fail', status: 503 },
+    { kind: 'fail', status: 400 },
     { kind: 'limit', retryAfter: 1 },
     { kind: 'hang' },
     { kind: 'cut' },

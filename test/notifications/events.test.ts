@@ -6,6 +6,7 @@ import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
+import { excludePlayer } from '../../src/votes/exclude-player.ts';
 import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { type NotificationBench, notificationBench, shown } from './notification-bench.ts';
 
@@ -144,6 +145,18 @@ test('an owner is told that votes are excluded, and that they count again', asyn
   expect(JSON.stringify(bench.discord.messages)).not.toContain('secret of the operator');
 });
 
+test('all votes of a player have no first time, so a notification names only the last', async () => {
+  const bench = await notificationBench();
+  const { platform, serverId, tell, clock } = bench;
+  await castVote(platform, { serverId, username: 'Steve', tokenId: null });
+  clock.move(MINUTE);
+  const range = { username: 'steve', serverId: null, since: null, until: clock.now() };
+  await excludePlayer(platform, { ...range, reason: 'A bot' }, 'cli', { settledMs: -DAY });
+  expect(await tell()).toBe(1);
+  await bench.sendDue();
+  expect(shown(bench.discord)[0]?.text).toMatch(/excluded 1 vote .* that was cast before \d/);
+});
+
 test('the listener’s failure and its return go to Discord too', async () => {
   const bench = await notificationBench();
   const { platform, serverId, tell, clock } = bench;
@@ -258,6 +271,18 @@ test('above twenty an hour notifications are counted in one later message, on ea
   const later = await eventsOf(bench);
   expect(later.discord.slice(20)).toEqual(['3 more']);
   expect(later.mails.filter((one) => one === '3 more')).toHaveLength(1);
+});
+
+test('an owner who switched all mails off gets no mail about those that were held back', async () => {
+  const bench = await notificationBench();
+  const { clock, tell, platform, ownerId } = bench;
+  for (let n = 0; n < 21; n += 1) await approvedReview(bench, `player ${n}`);
+  await tell();
+  await platform.users.updateOne({ _id: ownerId }, { $set: mailSetting([]) });
+  clock.move(HOUR + MINUTE);
+  expect(await tell()).toBe(1);
+  const { mails, discord } = await eventsOf(bench);
+  expect([mails.includes('1 more'), discord.includes('1 more')]).toEqual([false, true]);
 });
 
 test('every mail about a server ends with where to choose the mails', async () => {

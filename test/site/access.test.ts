@@ -88,6 +88,7 @@ const TABLE: Record<string, Access> = {
   'GET /operator/users': 'operator',
   'GET /operator/users/:userId': 'operator',
   'POST /operator/users/:userId/suspend': 'operator',
+  'POST /operator/users/:userId/confirm-address': 'operator',
   'POST /operator/users/:userId/lift': 'operator',
   'POST /operator/users/:userId/reset-two-factor': 'operator',
   'POST /operator/users/:userId/make-operator': 'operator',

@@ -48,6 +48,21 @@ function audited({ platform }: WebApp): Promise<string[]> {
     .toArray();
 }
 
+test('an operator confirms an address, and the user sees invitations', async () => {
+  const { web, operator, owner, press, look } = await twoUsers();
+  await web.platform.users.updateOne({ _id: owner.userId }, { $set: { emailVerified: false } });
+  const serverId = await addOwnedServer(web.platform, operator.userId);
+  const invitation = { email: owner.email, role: 'read' as const, by: operator.email, at: new Date() };
+  await web.platform.servers.updateOne({ _id: serverId }, { $set: { invitations: [invitation] } });
+  const dashboard = async () => (await getPage(web, '/dashboard', owner.headers)).body;
+  expect(await dashboard()).toContain('Your e-mail address is not confirmed');
+  expect((await look(owner)).body).toContain('Confirm address');
+  await press(owner, 'confirm-address');
+  expect((await look(owner)).body).not.toContain('Confirm address');
+  expect(await dashboard()).toContain('invites you to manage');
+  expect(await audited(web)).toEqual([`${operator.email} person.confirm-address`]);
+});
+
 test('a suspended user is signed out at once and cannot sign in until it is lifted; the servers stay', async () => {
   const { web, operator, owner, press, look } = await twoUsers();
   const serverId = await addOwnedServer(web.platform, owner.userId);
@@ -81,6 +96,16 @@ test('resetting the second factor ends all sessions', async () => {
   expect(await isSignedIn(web, headers)).toBe(false);
   expect((await sendSignIn(web, owner.email)).headers.location).toBe('/dashboard');
   expect(await web.platform.twoFactors.countDocuments()).toBe(0);
+});
+
+test('a suspension without a reason for the user does not show that of an earlier one', async () => {
+  const { web, owner, press } = await twoUsers();
+  await press(owner, 'suspend', { reason: 'x', reasonForOwner: 'rule seven' });
+  expect((await sendSignIn(web, owner.email)).body).toContain('rule seven');
+  await press(owner, 'suspend', { reason: 'y' });
+  const { body } = await sendSignIn(web, owner.email);
+  expect(body).toContain('This account is suspended.');
+  expect(body).not.toContain('rule seven');
 });
 
 test('the operator role is given and removed with immediate effect', async () => {
@@ -282,6 +307,10 @@ test('the old mailbox can cancel the change of an operator, and a suspended user
   await press(owner, 'email', fields);
   const token = tokenOf(await linkTo(web.platform, owner.email));
   const newToken = tokenOf(await linkTo(web.platform, fields.email));
+  const { body } = await getPage(web, `/confirm-address?token=${token}`);
+  expect(body).toContain('Cancel change');
+  expect(body).not.toContain('Confirm change');
+  expect(body).not.toContain('somebody knows your password');
   await sendForm(web, '/confirm-address', { token, decision: 'cancel' });
   expect((await sendForm(web, '/confirm-address', { token: newToken, decision: 'confirm' })).statusCode).toBe(
     400,

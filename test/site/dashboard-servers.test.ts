@@ -217,7 +217,11 @@ describe('the settings of a server', () => {
 
   it('include the removal of the server', async () => {
     const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_574 });
-    expect(locationOf(await post(`${settings(id)}/remove`))).toBe('/dashboard?done=removed');
+    const refused = await post(`${settings(id)}/remove`, { name: 'Another' });
+    expect(refused.statusCode).toBe(400);
+    expect((await server(id))?.removedAt).toBeNull();
+    const { name = '' } = (await server(id)) ?? {};
+    expect(locationOf(await post(`${settings(id)}/remove`, { name }))).toBe('/dashboard?done=removed');
     expect((await server(id))?.removedAt).toBeInstanceOf(Date);
     expect((await get(settings(id))).statusCode).toBe(404);
   });

@@ -131,6 +131,12 @@ test('the owner sees the reason that is for them, and how to reach the operator'
   expect(votes.filter((one) => one.includes(`Excluded by an operator: «${FOR_OWNER}»`))).toHaveLength(1);
   expect(votes.filter((one) => one.includes('Excluded by an operator</strong>'))).toHaveLength(2);
   expect(votes.every((one) => one.includes('Resent by an operator'))).toBe(true);
+  const german = { ...owner.headers, 'accept-language': 'de' };
+  for (const id of voteIds) {
+    const page = await getPage(web, `/dashboard/servers/${serverId}/votes/${id}`, german);
+    expect(page.body).toContain('Ausgeschlossen (ein Betreiber)');
+    expect(page.body).not.toContain('an operator');
+  }
   expect(await body('/dashboard', member)).toContain('an operator invites you');
 });
 

@@ -70,7 +70,7 @@ test('unconfirmed votes are not sent again if the owner opts out', async () => {
   );
   const form = { ...V2, port: fixture.port, secret: TOKEN, keepUnconfirmed: 'yes' };
   expect(textOf((await fixture.post('/listener', form)).body)).toContain(
-    'Waiting votes are being sent. Test vote',
+    'The test vote below shows whether votes arrive. Test vote',
   );
   expect(
     await fixture.platform.votes.countDocuments({

@@ -60,13 +60,17 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
       return json(response, 401, { message: 'Invalid Webhook Token', code: 50_027 });
     const message = JSON.parse(body) as DiscordMessage;
     if (!isWithinLimits(message)) return json(response, 400, { message: 'Invalid Form Body', code: 50_035 });
-    return behave(discord, response, message);
+    return behave(discord, response, { message, path: request.url ?? '' });
   });
   discord.url = `http://127.0.0.1:${await listen(server)}/api`;
   return discord;
 }
 
-function behave(discord: FakeDiscord, response: ServerResponse, message: DiscordMessage): void {
+function behave(
+  discord: FakeDiscord,
+  response: ServerResponse,
+  { message, path }: { message: DiscordMessage; path: string },
+): void {
   const { behaviour } = discord;
   switch (behaviour.kind) {
     case 'accept':
@@ -93,7 +97,8 @@ function behave(discord: FakeDiscord, response: ServerResponse, message: Discord
       return;
     }
     case 'fail':
-      response.writeHead(behaviour.status).end('upstream connect error');
+      // As error pages of proxies do.
+      response.writeHead(behaviour.status).end(`upstream connect error: POST ${path}`);
   }
 }
 

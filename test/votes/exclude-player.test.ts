@@ -109,6 +109,17 @@ describe('excluding one player', () => {
     expect(await openExclusions(platform)).toEqual([]);
   });
 
+  it('is completed by the same form when a crash stored only a part of it', async () => {
+    const { platform, all, one, other } = await voted();
+    const groupId = new ObjectId();
+    const send = () => requestPlayerExclusion(platform, groupId, { ...all, ...REASONS }, 'someone');
+    await send();
+    await platform.voteExclusions.deleteOne({ groupId, serverId: other });
+    const ids = (await send()).map(({ serverId }) => serverId.toHexString());
+    expect(ids.toSorted()).toEqual([one.toHexString(), other.toHexString()].toSorted());
+    expect(await platform.voteExclusions.countDocuments({ groupId })).toBe(2);
+  });
+
   it('changes nothing for a player without votes, and refuses a time that is not over', async () => {
     const { platform, all, clock } = await voted();
     const nobody = { ...all, ...REASONS, username: 'Nobody' };
@@ -131,5 +142,16 @@ describe('excluding one player', () => {
     expect(JSON.stringify(await platform.auditLog.find().toArray())).not.toMatch(/steve/i);
     for (const { _id } of done) await includeVotes(platform, _id, 'someone', SETTLED);
     expect(await total()).toEqual([3, 3]);
+  });
+
+  it('is not taken for the exclusion of all players in the same range, even without its name', async () => {
+    const { platform, all, total, one, clock } = await voted();
+    const since = new Date('2026-11-01T00:00:00Z');
+    await excludePlayer(platform, { ...all, serverId: one, since, reason: 'Bots' }, 'someone', SETTLED);
+    clock.move(2 * DAY);
+    await erasePlayer(platform, 'Steve', 'cli');
+    const range = { serverId: one, since, until: all.until, tokenId: null, reason: 'Bots' };
+    await excludeVotes(platform, range, 'someone', SETTLED);
+    expect(await total()).toEqual([0, 3]);
   });
 });

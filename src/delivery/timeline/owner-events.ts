@@ -1,3 +1,5 @@
+import { t } from '../../platform/language/t.ts';
+import { AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { TimelineEvent } from './timeline-event.ts';
 
 /**
@@ -14,7 +16,7 @@ export function ownerEvents(events: TimelineEvent[], nameOf: (by: string) => str
       case 'quarantined':
         return { ...event, reason: null };
       case 'excluded':
-        return { ...event, by: 'an operator', reason: event.reasonForOwner };
+        return { ...event, by: t(AN_OPERATOR), reason: event.reasonForOwner };
       default:
         return event;
     }

@@ -74,8 +74,13 @@ export async function forgetAddresses(
       [{ $set: { 'undone.by': REMOVED_ADDRESS } }],
       signal,
     )) +
-    // A lifted block is deleted long before.
     (await changeAll(blocks, { at: before, by: ADDRESS }, [{ $set: { by: REMOVED_ADDRESS } }], signal)) +
+    (await changeAll(
+      blocks,
+      { 'lifted.at': before, 'lifted.by': ADDRESS },
+      [{ $set: { 'lifted.by': REMOVED_ADDRESS } }],
+      signal,
+    )) +
     (await changeAll(
       servers,
       { removedAt: before, $or: REMOVED_LEFTOVERS.map((field) => ({ [field]: { $exists: true } })) },

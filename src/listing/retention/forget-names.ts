@@ -1,4 +1,4 @@
-import type { Collection, WithId } from 'mongodb';
+import type { Collection, Filter, WithId } from 'mongodb';
 import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -10,6 +10,7 @@ import {
   FINISHED,
   namelessId,
   namelessKey,
+  openVotes,
   removeName,
 } from '../../votes/nameless.ts';
 import type { Vote } from '../../votes/vote.ts';
@@ -78,6 +79,7 @@ async function forgetNamesOf(
     )
     .sort({ votedAt: 1 })
     .batchSize(BATCH);
+  const open = await openVotes(deps, serverId);
   const end = { done: since, kept: null as Date | null, forgotten: 0 };
   /** Stores how far the server is done. Returns false if an import or another run changed that meanwhile. */
   const advance = async (to: Date) => {
@@ -88,7 +90,7 @@ async function forgetNamesOf(
   };
   for await (const votes of batches(found)) {
     signal?.throwIfAborted();
-    const result = await forgetBatch(deps, votes);
+    const result = await forgetBatch(deps, votes, open);
     end.forgotten += result.forgotten;
     end.kept ??= result.kept;
     // The next run begins with the oldest vote that still needs its name.
@@ -113,6 +115,7 @@ async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
 async function forgetBatch(
   { votes, clock }: Forgetting,
   batch: Named[],
+  open: Filter<Vote>,
 ): Promise<{ forgotten: number; kept: Date | null }> {
   const named = batch.filter(({ usernameKey }) => namelessId(usernameKey) === null);
   const now = clock.now();
@@ -122,7 +125,7 @@ async function forgetBatch(
     const some = named.slice(start, start + AT_ONCE);
     // A key of its own for each vote: nobody can find out which votes are of one player.
     const changed = await Promise.all(
-      some.map((vote) => removeName(votes, vote, namelessKey(vote._id.toString()), now)),
+      some.map((vote) => removeName(votes, vote, namelessKey(vote._id.toString()), { now, open })),
     );
     forgotten += changed.filter(Boolean).length;
     kept ??= some.find((_, index) => !changed[index])?.votedAt ?? null;

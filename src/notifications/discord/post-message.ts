@@ -3,6 +3,7 @@ import type { Outcome } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
+import { printable } from '../../platform/printable.ts';
 import type { WebhookKey } from './webhook-address.ts';
 
 /** What posting needs of the configuration. */
@@ -48,15 +49,16 @@ export async function postMessage(
       mayWrite: () => true,
     },
   );
-  return status === 0 ? withoutAnswer(end) : meaningOf(end, status, said);
+  return status === 0 ? withoutAnswer(end) : meaningOf(end, status, said.replaceAll(token, '(token)'));
 }
 
 function withoutAnswer({ code }: Outcome): DiscordAnswer {
   return code === 'address-refused' ? { kind: 'blocked' } : { kind: 'unavailable', reason: code };
 }
 
-function meaningOf({ words, retryAfterMs }: Outcome, status: number, said: string): DiscordAnswer {
-  const reason = words ?? `HTTP ${status}`;
+/** @param said - the answer's text without the token: a proxy may repeat the address, and reasons are logged */
+function meaningOf({ retryAfterMs }: Outcome, status: number, said: string): DiscordAnswer {
+  const reason = printable(`HTTP ${status} ${said}`);
   if (status >= 200 && status < 300) return { kind: 'sent' };
   switch (status) {
     case 404:

@@ -66,12 +66,17 @@ async function resultOf(
     case 'sent':
       return { kind: 'sent' };
     case 'deleted':
-    case 'unauthorized':
+    case 'unauthorized': {
+      // The owner may have replaced the webhook meanwhile: the message goes to the new one.
+      const now = await deps.discordWebhooks.findOne({ _id: webhook._id });
+      if (now && now.sealed !== webhook.sealed)
+        return { kind: 'failed', reason: 'the webhook was replaced', retryAfterMs: 0 };
       // The mail first: after a crash between the two, the next message writes it again under the same id.
       await mailOff(deps, webhook, answer.kind);
       await switchOff(deps, webhook, answer.kind);
       deps.log.info({ event: 'discord.off', serverId: webhook._id.toHexString(), reason: answer.kind });
       return { kind: 'refused', reason: `the webhook is ${answer.kind}` };
+    }
     case 'limited':
       return { kind: 'failed', reason: 'HTTP 429', retryAfterMs: answer.retryAfterMs };
     case 'blocked':

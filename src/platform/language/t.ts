@@ -48,7 +48,9 @@ export function translated(text: string, values?: Record<string, string | number
 
 function patternOf(text: string): string {
   const language = languageNow();
-  return (language === 'en' ? undefined : CATALOGUES[language][text]) ?? text;
+  if (language === 'en') return text;
+  const catalogue = CATALOGUES[language];
+  return Object.hasOwn(catalogue, text) ? (catalogue[text] ?? text) : text;
 }
 
 /** The format gives an element's content in parts. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
 import type { Metadata, Sharp } from 'sharp';
 import { t } from '../language/t.ts';
@@ -34,7 +35,8 @@ const encoding = new PQueue({ concurrency: 1 });
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (encoding.size >= MOST_WAITING)
     throw new PictureError('busy', t('Many pictures are being read at this moment. Try again in a minute.'));
-  return await encoding.add(work);
+  // The queue would start it in the context, and so in the language, of the picture before it.
+  return await encoding.add(AsyncLocalStorage.bind(work));
 }
 
 /**

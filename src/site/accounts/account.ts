@@ -180,7 +180,7 @@ function accountPage(account: Account): Page {
             <p class="soft">${t('Sign in with a code from your phone in addition to your password. A stolen password alone is then not enough.')}</p>
             <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Manage' : t('Set up')}</a></p>`,
         })}
-        ${sendsMail ? card({ id: 'notifications', title: t('Notifications'), body: mailPart(account) }) : ''}
+        ${card({ id: 'notifications', title: t('Notifications'), body: sendsMail ? mailPart(account) : html`<p class="soft">${t('This listing sends no mail. A server’s settings can send messages to Discord.')}</p>` })}
         ${
           discord === null
             ? ''

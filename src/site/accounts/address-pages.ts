@@ -4,7 +4,7 @@ import type { Confirmed } from '../../accounts/address/change-address.ts';
 import type { User } from '../../accounts/user.ts';
 import { t } from '../../platform/language/t.ts';
 import type { Typed } from '../form.ts';
-import type { Html } from '../html.ts';
+import type { Content, Html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { badge, button, facts, notice, textField } from '../parts.ts';
 import { time } from '../words.ts';
@@ -82,13 +82,17 @@ export function sentPage(base: string, from: string, to: string): Page {
 
 type Found = { change: AddressChange; end: 'old' | 'new' };
 
-/** The page behind a link. The old end may cancel too. */
+/** The page behind a link. The old end may cancel too, and a change that an operator asked for it can only cancel. */
 export function confirmPage(base: string, { change, end }: Found, token: string): Page {
-  const { from, to } = change;
+  const { from, to, by } = change;
+  const isOldOfOperators = end === 'old' && Boolean(by);
+  const title = isOldOfOperators
+    ? t('Your address is about to be changed')
+    : t('Confirm the change of your address');
   return {
-    title: t('Confirm the change of your address'),
+    title,
     width: 'narrow',
-    body: html`<h1>${t('Confirm the change of your address')}</h1>
+    body: html`<h1>${title}</h1>
       <div class="card stack">
         ${facts(
           end === 'old'
@@ -99,19 +103,20 @@ export function confirmPage(base: string, { change, end }: Found, token: string)
             : [[t('New address'), to]],
         )}
         <div class="actions">
-          ${decision(base, token, 'confirm', end === 'old' ? t('Confirm change') : t('Confirm this address'))}
+          ${isOldOfOperators ? '' : decision(base, token, 'confirm', end === 'old' ? t('Confirm change') : t('Confirm this address'))}
           ${end === 'old' ? decision(base, token, 'cancel', t('Cancel change')) : ''}
         </div>
-        <p class="soft small">${
-          end === 'old'
-            ? t(
-                'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
-                { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` },
-              )
-            : t('If you did not ask for this, close this page. Nothing will change.')
-        }</p>
+        <p class="soft small">${isOldOfOperators ? t('An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.') : ifUnasked(base, end)}</p>
       </div>`,
   };
+}
+
+function ifUnasked(base: string, end: Found['end']): Content {
+  if (end === 'new') return t('If you did not ask for this, close this page. Nothing will change.');
+  return t(
+    'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
+    { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` },
+  );
 }
 
 function decision(base: string, token: string, name: 'confirm' | 'cancel', text: string): Html {

@@ -18,7 +18,7 @@ export const DISCORD_ERRORS = new Map([
 ]);
 
 /** The message for all other codes. */
-export const DISCORD_ERROR = 'Sign-in with Discord failed. Try again, or use your password.';
+export const DISCORD_ERROR = defineMessage('Sign-in with Discord failed. Try again, or use your password.');
 
 /**
  * Sign-in with Discord, if the operator has configured it. Of the library's own routes, only the OAuth callback is

@@ -76,6 +76,7 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
     title: 'Changed a user’s e-mail address',
     more: ({ email, to }) => `${text(email)} to ${text(to)}`,
   },
+  'person.confirm-address': { title: 'Confirmed an e-mail address', more: ({ email }) => text(email) },
   'person.reset-two-factor': { title: 'Reset two-factor authentication', more: ({ email }) => text(email) },
   'account.two-factor-on': { title: 'Turned on two-factor authentication' },
   'account.two-factor-off': { title: 'Turned off two-factor authentication' },

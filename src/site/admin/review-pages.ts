@@ -55,7 +55,7 @@ export function reviewPages(app: FastifyInstance, { platform }: AdminSources): v
       body: adminFrame({
         base,
         part: '/reviews',
-        body: html`${decided ? decisionNotice(base, decided, done === 'meanwhile') : ''}
+        body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}${decided ? decisionNotice(base, decided, done === 'meanwhile') : ''}
           ${done === 'many' ? manyNotice(queryOf(request)) : ''}
           ${stateTabs(base, state)}
           ${rows.length === 0 ? html`<p class="empty">${EMPTY[state]}</p>` : cards}
@@ -70,7 +70,7 @@ export function reviewPages(app: FastifyInstance, { platform }: AdminSources): v
 
   app.post('/reviews/approve', OPERATOR, async (request, reply) => {
     const seen = seenReviews(request);
-    if (seen.length === 0) throw new PageError(400, 'Select reviews to approve.');
+    if (seen.length === 0) return reply.redirect(`${adminPath(base, '/reviews')}?done=none-selected`, 303);
     const approved = await approveReviews(platform, seen, userOf(request).email);
     const values = { done: 'many', approved: String(approved), of: String(seen.length) };
     return reply.redirect(`${adminPath(base, '/reviews')}${queryText(values)}`, 303);

@@ -4,14 +4,14 @@ import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import { isProbed } from '../../games/games.ts';
 import { playersSource } from '../../history/current-status.ts';
-import { type Listener, type ListenerState, lastDelivery, listenerState } from '../../listeners/listener.ts';
+import { type Listener, lastDelivery, listenerState } from '../../listeners/listener.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
 import type { Platform } from '../../process/platform.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
 import { protocolName } from '../dashboard/listener-form.ts';
-import { LISTENER_TONES } from '../dashboard/listener-state.ts';
+import { listenerBadge } from '../dashboard/listener-state.ts';
 import { gameName } from '../dashboard/server-fields.ts';
 import { PARTS, serverPath } from '../dashboard/server-frame.ts';
 import type { Typed } from '../form.ts';
@@ -132,13 +132,6 @@ function ownerText(base: string, { ownerEmail }: Server, owner: User | null): Co
   return ownerEmail ? `${ownerEmail} (no account yet)` : 'none';
 }
 
-const LISTENER_WORDS: Record<ListenerState, string> = {
-  active: 'active',
-  unverified: 'unverified',
-  paused: 'paused',
-  unreachable: 'unreachable',
-};
-
 function listenerFacts(listener: Listener | null, waiting: number, now: Date): Html {
   if (!listener) return html`<p class="soft">No vote listener. Votes count and are not forwarded.</p>`;
   const state = listenerState(listener);
@@ -147,7 +140,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   const last = lastDelivery(listener);
   const unconfirmedText = last?.confirmed === false ? ', not confirmed' : '';
   return facts([
-    ['State', badge(LISTENER_TONES[state], LISTENER_WORDS[state])],
+    ['State', listenerBadge({ ...listener, state })],
     ['Since', reason && timeAgo(reason.since, now)],
     ['Reason', reason?.cause],
     ['Listener’s answer', reason?.words && html`“<bdi>${reason.words}</bdi>”`],

@@ -10,6 +10,7 @@ import { sendLink } from '../../accounts/send-link.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
 import type { User } from '../../accounts/user.ts';
 import {
+  confirmAddress,
   type Decider,
   liftSuspension,
   noteLink,
@@ -35,6 +36,7 @@ import { accountStatus } from './users.ts';
 
 const MESSAGES = {
   suspended: 'User suspended and signed out of all sessions.',
+  confirmed: 'Address confirmed. The user sees invitations to servers now.',
   lifted: 'Suspension lifted. The user can sign in again.',
   'two-factor': 'Two-factor authentication reset. The user is signed out of all sessions.',
   operator: 'The user is an operator now.',
@@ -90,6 +92,7 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
   decision('suspend', 'suspended', (id, who, { reason = '', reasonForOwner }) =>
     suspendUser(platform, id, { reason, reasonForOwner }, who),
   );
+  decision('confirm-address', 'confirmed', (id, who) => confirmAddress(platform, id, who));
   decision('lift', 'lifted', (id, who) => liftSuspension(platform, id, who));
   decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
   decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
@@ -218,7 +221,15 @@ function decisions(page: UserPage): Html {
   const { users, view, typed } = page;
   const { user } = view;
   const to = (name: string) => `${users}/${user._id.toHexString()}/${name}`;
-  return html`${card({ title: 'E-mail address', body: addressPart({ ...page, user }) })}
+  const confirming = user.emailVerified
+    ? ''
+    : confirmed({
+        text: 'Confirm address…',
+        consequence:
+          'Make sure that the address is the user’s: with a confirmed one the user accepts invitations to servers.',
+        form: button({ to: to('confirm-address'), text: 'Confirm address' }),
+      });
+  return html`${card({ title: 'E-mail address', body: html`${confirming}${addressPart({ ...page, user })}` })}
   ${card({
     title: 'Suspension',
     body: user.suspendedAt

@@ -127,7 +127,7 @@ export function picturesCard(
     body: html`${banner ? bannerImage(base, banner, name) : ''}
       <form method="post" action="${path}/banner#banner" enctype="multipart/form-data" class="stack">
         <div class="field">
-          <label for="banner-file">${banner ? t('Another banner') : 'Banner'}</label>
+          <label for="banner-file">${banner ? t('Another banner') : t('Banner')}</label>
           <p class="hint" id="banner-hint">${t('PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.')}</p>
           ${error ? html`<p class="error" id="banner-error" role="alert">${error}</p>` : ''}
           <input id="banner-file" name="banner" type="file" accept="image/png,image/jpeg,image/webp" required

@@ -38,7 +38,7 @@ import { serverFrame, serverPath } from './server-frame.ts';
 
 /** After settings were stored; the result of a test vote follows. */
 const SAVED = {
-  set: defineMessage('Vote listener saved. Waiting votes are being sent.'),
+  set: defineMessage('Vote listener saved. The test vote below shows whether votes arrive.'),
   'set-and-resent': defineMessage(
     'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.',
   ),

@@ -13,6 +13,7 @@ import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { card, copyable, facts } from '../parts.ts';
+import { hasAbout } from '../profile-parts.ts';
 import { serverFigures } from '../server-figures.ts';
 import { shareCard } from '../share-card.ts';
 import { counted, decimal, timeAgo } from '../words.ts';
@@ -60,6 +61,12 @@ type Done = { token: boolean; listener: ListenerView | null };
 /** The remaining steps of the setup; nothing when all are done. */
 function nextSteps(base: string, server: WithId<Server>, { token, listener }: Done): Content {
   const steps: { done: boolean; part: string; text: string; why: string }[] = [
+    {
+      done: hasAbout(server.profile ?? {}) || Boolean(server.profile?.shortText),
+      part: '/profile',
+      text: t('Describe the server'),
+      why: t('Texts, tags and a banner make players choose it.'),
+    },
     {
       done: token,
       part: '/tokens',

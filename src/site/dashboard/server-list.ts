@@ -15,6 +15,7 @@ import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { userOf } from '../access.ts';
+import { contactWords } from '../contact.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { SIGNED_IN } from '../page-route.ts';
@@ -59,7 +60,7 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
           <h1>${t('Your servers')}</h1>
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
-        ${invitationCard(base, invitations)}
+        ${invitationCard(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactWords(app.site)}</p>`}
         <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: platform.clock.now() })}</section>
         ${draftCard(base, drafts)}`,
     });

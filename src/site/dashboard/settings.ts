@@ -18,7 +18,7 @@ import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } fro
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER, SOLE_OWNER } from '../page-route.ts';
-import { button, card, confirmed, notice, textArea } from '../parts.ts';
+import { button, card, confirmed, notice, textArea, textField } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import { count } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
@@ -48,6 +48,7 @@ type Showing = {
   address?: Typed;
   howToVote?: Typed;
   discord?: DiscordShowing;
+  removal?: Typed;
   /** The text as players will see it; not saved yet. */
   preview?: string;
   status?: number;
@@ -74,7 +75,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
       ${discordCard(pathOf(server, '/discord'), webhook, showing.discord ?? {}, now)}
       ${addressCard(paths.address, server, move, showing.address)}
       ${move ? proofCards({ draft: move, now, action: `${paths.address}/check`, correct: `${paths.form}#place` }) : ''}
-      ${removeCard(pathOf(server, '/remove'), server)}`;
+      ${removeCard(pathOf(server, '/remove'), server, showing.removal)}`;
     return sendPage(
       request,
       reply,
@@ -164,6 +165,11 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
 
   app.post('/servers/:serverId/settings/remove', SOLE_OWNER, async (request, reply) => {
     const server = serverOf(request);
+    const typed = typedValues(request);
+    if (typed.name?.trim() !== server.name) {
+      const errors = { removal: t('Type the name of the server to remove it.') };
+      return show(request, reply, { removal: { values: typed, errors }, status: 400 });
+    }
     await removeServer(platform, server._id, userOf(request).email);
     return reply.redirect(`${base}/dashboard?done=removed`, 303);
   });
@@ -239,13 +245,17 @@ function addressCard(
   });
 }
 
-function removeCard(path: string, { name }: WithId<Server>): Html {
+function removeCard(path: string, { name }: WithId<Server>, typed = UNTOUCHED): Html {
   return card({
     title: t('Remove server'),
     body: confirmed({
       text: t('Remove server'),
       consequence: html`${t('<bdi>{name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.', { name })}`,
-      form: button({ to: path, text: t('Remove permanently'), kind: 'danger' }),
+      isOpen: Boolean(typed.errors.removal),
+      form: html`<form method="post" action="${path}" class="stack">
+        ${textField({ name: 'name', id: 'removal', label: t('Name of the server'), required: true, autocomplete: 'off', spellcheck: false, value: typed.values.name ?? '', error: typed.errors.removal })}
+        <button type="submit" class="danger">${t('Remove permanently')}</button>
+      </form>`,
     }),
   });
 }

@@ -43,6 +43,16 @@ function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): 
   </li>`;
 }
 
+/** What an attempt means for the vote. */
+const CLASS_WORDS: Record<string, Text> = {
+  delivered: defineMessage('delivered'),
+  transient: defineMessage('transient'),
+  ambiguous: defineMessage('ambiguous'),
+  configuration: defineMessage('configuration'),
+  'vote-only': defineMessage('vote-only'),
+  none: defineMessage('none'),
+};
+
 const CLASS_TONES: Record<string, Tone> = {
   delivered: 'good',
   transient: 'attention',
@@ -89,7 +99,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
       ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
       ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
       ${hasAdvice && adviceOf(attempt) ? html`<p>${translated(end.mend)}</p>` : ''}
-      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${end.class})</p>`,
+      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${t(CLASS_WORDS[end.class] ?? 'none')})</p>`,
   );
 }
 

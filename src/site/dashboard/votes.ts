@@ -144,5 +144,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
 function emptyText(filter: VoteFilter, more: boolean): string {
   if (more) return t('No matching votes on this page. Continue with older ones.');
   if (isFiltered(filter)) return t('No matching votes.');
-  return t('No votes yet. Votes come through the API: create a token under «API access».');
+  return t(
+    'No votes yet. Votes come from the vote form on the server’s page, and from plugins and websites that use an API token.',
+  );
 }

@@ -125,7 +125,9 @@ export function activeFilters(base: string, query: RankingQuery): Content {
   const without = (name: FilterName) =>
     rankingPath({ ...query, page: 1, filters: { ...filters, [name]: undefined } });
   const dropped = [
-    ...(q ? [{ text: html`“<bdi>${q}</bdi>”`, path: rankingPath({ ...query, q: '', page: 1 }) }] : []),
+    ...(q
+      ? [{ text: t('“<bdi>{words}</bdi>”', { words: q }), path: rankingPath({ ...query, q: '', page: 1 }) }]
+      : []),
     ...FILTERS.filter((name) => filters[name]).map((name) => ({
       text: html`${name === 'tag' && query.tagName ? query.tagName : NAMES[name](String(filters[name]))}`,
       path: without(name),

@@ -187,7 +187,7 @@ const AGES: Partial<Record<Sort, Text>> = {
 };
 
 function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
-  const named = html`“<bdi>${q}</bdi>”`;
+  const named = t('“<bdi>{words}</bdi>”', { words: q });
   if (rows.length === 0) {
     return isNarrowed(filters)
       ? t('No server has a name, text or address like {named} and matches the filters.', { named })

@@ -20,6 +20,19 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
+// A double click sends a form once. The button is disabled after the browser has read it.
+document.addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
+  if (defaultPrevented || target.method !== 'post' || !submitter) return;
+  setTimeout(() => {
+    submitter.disabled = true;
+  });
+});
+// The Back button shows the page as it was left.
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('form[method="post"] button:disabled'))
+    button.disabled = false;
+});
+
 // Parts that htmx refreshes: not in a hidden tab, at once when the tab becomes visible again, and only with a
 // successful answer of the page itself.
 const liveParts = () => document.querySelectorAll('[data-live]');

@@ -130,7 +130,7 @@ export class BlockList {
   async #query(): Promise<Loaded> {
     const at = performance.now();
     const projection = { kind: 1, value: 1, isActive: 1, endsAt: 1 };
-    const found = await this.#blocks.find(ACTIVE, { projection, limit: MOST_BLOCKS }).toArray();
+    const found = await this.#blocks.find(ACTIVE, { projection }).toArray();
     const names = found.filter(({ kind }) => kind === 'name');
     return {
       at,

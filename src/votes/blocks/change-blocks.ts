@@ -46,7 +46,7 @@ export async function addBlock(deps: Changing, input: NewBlock, by: string): Pro
   const now = deps.clock.now();
   if (endsAt && endsAt <= now) throw new InvalidDocumentError({ endsAt: 'The end must be in the future.' });
   const named = kind === 'name' ? nameOf(typed) : { value: networkOf(typed, input.isWideMeant === true) };
-  await endExpired(deps, { kind, value: named.value }, now);
+  await endExpired(deps, now);
   if ((await deps.blocks.countDocuments(ACTIVE, { limit: MOST_BLOCKS })) >= MOST_BLOCKS) {
     throw new InvalidDocumentError({ value: `The list is full: ${MOST_BLOCKS} entries. Lift some first.` });
   }
@@ -91,9 +91,9 @@ function networkOf(typed: string, isWideMeant: boolean): string {
   return networkText(range);
 }
 
-/** An entry whose end has come gives way to a new one of the same value. */
-async function endExpired({ blocks }: Blocks, same: Pick<Block, 'kind' | 'value'>, now: Date): Promise<void> {
-  await blocks.updateOne({ ...same, isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
+/** Entries whose end has come leave the list: they make room, also for new ones of the same values. */
+async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
+  await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }
 
 function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Record<string, unknown> {

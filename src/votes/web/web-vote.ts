@@ -92,7 +92,7 @@ export async function challengeFor(
  * Casts a vote with the vote form, by the same rule as the API (`castVote`). A visitor proves some work for each vote. A
  * signed-in user needs no proof, and votes for a server as one player a day. A vote that looks unusual is quarantined.
  *
- * @param timeoutMs - milliseconds until the vote is no longer sent
+ * @param timeoutMs - milliseconds until the vote is no longer sent; the checks before it count
  * @throws what `submitVote` throws
  */
 export async function castWebVote(
@@ -100,6 +100,7 @@ export async function castWebVote(
   vote: WebVote & { proof: string | undefined },
   timeoutMs: number,
 ): Promise<WebVoteResult> {
+  const began = performance.now();
   const { server, username, voter } = vote;
   const off = whyOff(deps.config, server);
   if (off) return { kind: 'off', by: off };
@@ -134,7 +135,7 @@ export async function castWebVote(
   const submitted = await submitVote(
     deps,
     { ...request, ...(quarantineId ? { quarantineId } : {}) },
-    timeoutMs,
+    timeoutMs - (performance.now() - began),
   );
   if (submitted.kind === 'refused') return submitted;
   if (submitted.kind === 'key-reused') throw new Error('a vote without a key cannot reuse one');

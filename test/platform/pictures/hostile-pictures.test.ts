@@ -1,6 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
+import { inLanguage } from '../../../src/platform/language/language.ts';
 import { encodeBanner, encodeIcon, LARGEST_UPLOAD } from '../../../src/platform/pictures/encode-picture.ts';
 import type { PictureFailure } from '../../../src/platform/pictures/picture-error.ts';
 import { picture, pngChunk, pngOfSize } from '../../support/pictures.ts';
@@ -158,6 +159,17 @@ describe('a banner', () => {
     for (const one of refused) expect(one).toMatchObject({ reason: { code: 'busy' } });
     await expect(encodeBanner(bytes)).resolves.toBeDefined();
   });
+});
+
+test('a refusal is in the language of its own request, whichever picture was read before', async () => {
+  const [good, small] = [await png(), await picture(10, 10).png().toBuffer()];
+  const [, german, english] = await Promise.allSettled([
+    inLanguage('en', () => encodeBanner(good)),
+    inLanguage('de', () => encodeBanner(small)),
+    inLanguage('en', () => encodeBanner(small)),
+  ]);
+  expect(german).toMatchObject({ reason: { message: expect.stringContaining('Das Bild hat 10 × 10') } });
+  expect(english).toMatchObject({ reason: { message: expect.stringContaining('The picture has 10 × 10') } });
 });
 
 describe('an icon', () => {

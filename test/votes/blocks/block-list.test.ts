@@ -1,8 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
+import { erasePlayer } from '../../../src/listing/erase-player.ts';
 import { DAY, HOUR } from '../../../src/platform/clock.ts';
 import type { Platform } from '../../../src/process/platform.ts';
-import { BlockList } from '../../../src/votes/blocks/block-list.ts';
+import { BlockList, MOST_BLOCKS } from '../../../src/votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../../src/votes/blocks/change-blocks.ts';
 import { EVENTUALLY } from '../../support/eventually.ts';
 import { stoppedClock } from '../../support/stopped-clock.ts';
@@ -58,6 +59,30 @@ test('a block ends at its end, and the same name can be blocked again', async ()
   expect(await isNameBlocked(platform, 'steve')).toBe(false);
   await addBlock(platform, name('Steve'), 'cli');
   expect(await isNameBlocked(platform, 'steve')).toBe(true);
+});
+
+test('blocks that have ended leave room in the list', async () => {
+  const { platform, clock } = await opened();
+  const endsAt = new Date(NOW.getTime() + HOUR);
+  const rest = { kind: 'name' as const, reason: 'Bots', by: 'cli', at: NOW, endsAt, isActive: true, hits: 0 };
+  await platform.blocks.insertMany(
+    Array.from({ length: MOST_BLOCKS }, (_, i) => ({ _id: new ObjectId(), value: `bot ${i}`, ...rest })),
+  );
+  await expect(addBlock(platform, name('Steve'), 'cli')).rejects.toMatchObject({
+    errors: { value: expect.stringContaining('The list is full') },
+  });
+  clock.move(HOUR);
+  await addBlock(platform, name('Steve'), 'cli');
+  expect(await isNameBlocked(platform, 'steve')).toBe(true);
+});
+
+test('erasing a player deletes blocks of the name that have ended, and no other', async () => {
+  const { platform, clock } = await opened();
+  await addBlock(platform, { ...name('Steve'), endsAt: new Date(NOW.getTime() + HOUR) }, 'cli');
+  await addBlock(platform, name('Alex'), 'cli');
+  clock.move(HOUR);
+  for (const player of ['steve', 'Alex']) await erasePlayer(platform, player, 'cli');
+  expect(await platform.blocks.distinct('username')).toEqual(['Alex']);
 });
 
 test('a lifted block has no effect, and both decisions are in the audit log', async () => {

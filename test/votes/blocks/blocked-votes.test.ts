@@ -2,6 +2,8 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { resendVote } from '../../../src/delivery/resend-vote.ts';
 import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
+import { DeadlineError } from '../../../src/platform/deadline.ts';
+import type { BlockList } from '../../../src/votes/blocks/block-list.ts';
 import { addBlock, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
 import { checkVote } from '../../../src/votes/check-vote.ts';
 import { checkClaim, claimVote } from '../../../src/votes/claims/claim-vote.ts';
@@ -150,6 +152,20 @@ describe('a vote of a blocked name with the API', () => {
     await submit('Steve');
     await platform.voteCounts.flush();
     expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 3 });
+  });
+
+  it('is given up in time while MongoDB gives no answer about blocks or exclusions', async () => {
+    const { platform, serverId } = await blocked();
+    const silent = () => new Promise<never>(() => undefined);
+    const submission = { serverId, username: 'Steve', tokenId: new ObjectId(), key: undefined };
+    const noList = { ...platform, blockList: { findName: silent } as unknown as BlockList };
+    const noExclusions = {
+      ...platform,
+      voteExclusions: { findOne: silent } as unknown as typeof platform.voteExclusions,
+    };
+    for (const deps of [noList, noExclusions])
+      await expect(submitApiVote(deps, submission, 200)).rejects.toThrow(DeadlineError);
+    expect(await platform.votes.countDocuments({ serverId })).toBe(0);
   });
 
   it('of several at once opens one exclusion for its server', async () => {

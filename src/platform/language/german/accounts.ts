@@ -123,6 +123,9 @@ export const ACCOUNTS = {
   'Cancel change': 'Änderung abbrechen',
   'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.':
     'Wenn du das nicht verlangt hast, kennt jemand dein Passwort. Brich die Änderung ab, und <a>setze dann ein neues Passwort</a>.',
+  'Your address is about to be changed': 'Deine Adresse soll geändert werden',
+  'An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.':
+    'Ein Betreiber wurde um diese Änderung gebeten. Sie geschieht, sobald die neue Adresse sie bestätigt. Wenn du sie nicht verlangt hast, brich sie ab und sag es dem Betreiber.',
   'If you did not ask for this, close this page. Nothing will change.':
     'Wenn du das nicht verlangt hast, schließe diese Seite. Nichts ändert sich.',
   'One address is confirmed': 'Eine Adresse ist bestätigt',
@@ -279,6 +282,8 @@ export const ACCOUNTS = {
   Continue: 'Weiter',
   'You can export your data three times in an hour.':
     'Du kannst deine Daten dreimal in einer Stunde herunterladen.',
+  'Sign-in with Discord failed. Try again, or use your password.':
+    'Die Anmeldung mit Discord ist fehlgeschlagen. Versuche es noch einmal, oder nutze dein Passwort.',
   'You cancelled the sign-in with Discord.': 'Du hast die Anmeldung mit Discord abgebrochen.',
   'Your Discord account has no e-mail address.': 'Dein Discord-Konto hat keine E-Mail-Adresse.',
   'Verify your e-mail address with Discord first.': 'Bestätige zuerst deine E-Mail-Adresse bei Discord.',

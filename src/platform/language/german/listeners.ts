@@ -204,8 +204,8 @@ export const LISTENERS = {
   'Error code': 'Fehlercode',
   'not reached': 'nicht erreicht',
   passed: 'bestanden',
-  'Vote listener saved. Waiting votes are being sent.':
-    'Vote-Listener gespeichert. Wartende Stimmen werden gesendet.',
+  'Vote listener saved. The test vote below shows whether votes arrive.':
+    'Vote-Listener gespeichert. Die Teststimme unten zeigt, ob Stimmen ankommen.',
   'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.':
     'Vote-Listener gespeichert. Wartende Stimmen werden gesendet, auch unbestätigte, die am früheren Token oder Schlüssel scheiterten.',
   'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link on the listener’s page.':

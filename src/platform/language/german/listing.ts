@@ -119,6 +119,7 @@ export const LISTING = {
     '{many} mit einem Namen, Text oder einer Adresse wie {named}, beste Treffer zuerst.',
   'Try a part of it, such as its rarest word. One typo is allowed.':
     'Versuche einen Teil davon, etwa das seltenste Wort. Ein Tippfehler ist erlaubt.',
+  '“<bdi>{words}</bdi>”': '„<bdi>{words}</bdi>“',
   'Search all servers': 'Alle Server durchsuchen',
   'Show the whole ranking': 'Die ganze Rangliste zeigen',
   'No server matches all of these filters. Remove a filter, or see <a>all servers</a>.':

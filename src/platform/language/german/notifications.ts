@@ -2,6 +2,8 @@
 export const NOTIFICATIONS = {
   'Mails about the security of your account, such as a new password, are always sent. Messages to Discord are in the settings of each server.':
     'Mails zur Sicherheit deines Kontos, etwa zu einem neuen Passwort, werden immer gesendet. Nachrichten an Discord stehen in den Einstellungen jedes Servers.',
+  'This listing sends no mail. A server’s settings can send messages to Discord.':
+    'Dieses Verzeichnis sendet keine Mails. In den Einstellungen eines Servers lassen sich Nachrichten an Discord einrichten.',
   'E-mail notifications saved.': 'Benachrichtigungen per E-Mail gespeichert.',
   'E-mail notifications are off.': 'Benachrichtigungen per E-Mail sind aus.',
   'It is paused because of an error, or unreachable for an hour; and when it works again.':

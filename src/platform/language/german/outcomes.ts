@@ -22,15 +22,15 @@ export const OUTCOMES = {
   'failed: the server was removed': 'fehlgeschlagen: der Server wurde entfernt',
   'the acknowledgement came late': 'die Bestätigung kam spät',
   'the acknowledgement of attempt {number} came late': 'die Bestätigung von Versuch {number} kam spät',
-  'resent by {by}': 'noch einmal gesendet durch {by}',
+  'resent by {by}': 'noch einmal gesendet ({by})',
   resent: 'noch einmal gesendet',
   'it may arrive twice': 'sie kommt vielleicht zweimal an',
   'quarantined: it looks unusual': 'zurückgehalten: sie ist auffällig',
-  'excluded by {by}': 'ausgeschlossen durch {by}',
+  'excluded by {by}': 'ausgeschlossen ({by})',
   'quarantined: «{reason}»': 'zurückgehalten: „{reason}“',
   'claimed by a plugin (token {token})': 'von einem Plugin abgeholt (Token {token})',
   'released from quarantine by an operator': 'von einem Betreiber freigegeben',
-  'excluded by {by}: «{reason}»': 'ausgeschlossen durch {by}: „{reason}“',
+  'excluded by {by}: «{reason}»': 'ausgeschlossen ({by}): „{reason}“',
   'The host name of the listener does not resolve to an address.':
     'Der Hostname des Listeners lässt sich nicht zu einer Adresse auflösen.',
   'Check the spelling of the host and its DNS records, or set the listener to its IP address.':

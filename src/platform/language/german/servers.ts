@@ -31,6 +31,8 @@ export const SERVERS = {
   'Remove server': 'Server entfernen',
   '<bdi>{name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.':
     '<bdi>{name}</bdi> wird endgültig entfernt: Seine Tokens funktionieren nicht mehr, wartende Stimmen werden nicht zugestellt, und seine Seite wird gelöscht. Seine Id wird nie wieder vergeben. Fügst du den Server wieder hinzu, beginnt er bei null.',
+  'Name of the server': 'Name des Servers',
+  'Type the name of the server to remove it.': 'Gib den Namen des Servers ein, um ihn zu entfernen.',
   'Remove permanently': 'Endgültig entfernen',
   Name: 'Name',
   'Shown in the list of servers.': 'Steht in der Liste der Server.',
@@ -57,6 +59,8 @@ export const SERVERS = {
     'Du siehst diesen Server dann nicht mehr. Nur der Besitzer kann dich wieder einladen.',
   'You have no servers yet. Add your first one in two minutes.':
     'Du hast noch keine Server. Füge deinen ersten in zwei Minuten hinzu.',
+  'Your e-mail address is not confirmed, so invitations to servers are not shown.':
+    'Deine E-Mail-Adresse ist nicht bestätigt, daher werden Einladungen zu Servern nicht gezeigt.',
   'Not listed yet': 'Noch nicht gelistet',
   'Servers to verify': 'Server ohne Nachweis',
   State: 'Zustand',
@@ -197,6 +201,9 @@ export const SERVERS = {
   'The server has its new address.': 'Der Server hat seine neue Adresse.',
   Open: 'Öffnen',
   'The server': 'Der Server',
+  'Describe the server': 'Den Server beschreiben',
+  'Texts, tags and a banner make players choose it.':
+    'Texte, Schlagwörter und ein Banner bringen Spieler dazu, ihn zu wählen.',
   'Create an API token': 'Einen API-Token anlegen',
   'Your website or plugin uses it to cast votes.': 'Deine Website oder dein Plugin gibt damit Stimmen ab.',
   'We forward votes to it, so that players get their rewards.':

@@ -31,8 +31,8 @@ export const VOTES = {
   'No matching votes on this page. Continue with older ones.':
     'Keine passenden Stimmen auf dieser Seite. Weiter mit älteren.',
   'No matching votes.': 'Keine passenden Stimmen.',
-  'No votes yet. Votes come through the API: create a token under «API access».':
-    'Noch keine Stimmen. Stimmen kommen über die API: Lege unter „API-Zugang“ ein Token an.',
+  'No votes yet. Votes come from the vote form on the server’s page, and from plugins and websites that use an API token.':
+    'Noch keine Stimmen. Stimmen kommen aus dem Abstimmformular auf der Seite des Servers und von Plugins und Websites mit einem API-Token.',
   'This server has no vote listener. Set one up first.':
     'Dieser Server hat keinen Vote-Listener. Richte zuerst einen ein.',
   '{votes} queued again. You can send {times} delivered votes again per hour. Send the others {time}.':
@@ -75,6 +75,10 @@ export const VOTES = {
   Attempt: 'Versuch',
   'Started by {cause}.': 'Ausgelöst durch {cause}.',
   'in progress': 'läuft',
+  transient: 'vorübergehend',
+  ambiguous: 'unklar',
+  configuration: 'Einstellungen',
+  'vote-only': 'nur diese Stimme',
   'outcome unknown': 'Ausgang unbekannt',
   'Worker {worker}.': 'Worker {worker}.',
   'Duration: {duration}.': 'Dauer: {duration}.',

@@ -1,0 +1,170 @@
+import { ObjectId } from 'mongodb';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { picture } from '../support/pictures.ts';
+import { signIn } from '../support/sign-in.ts';
+import { type RunningSite, startSite } from './running-site.ts';
+import { chromium, launchBrowser, openTab } from './tab.ts';
+
+const WAYS: [string, BrowserContextOptions][] = [
+  ['without JavaScript', { javaScriptEnabled: false, viewport: { width: 1200, height: 800 } }],
+  ['on a phone in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+];
+
+describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
+  let site: RunningSite;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    site = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
+    browser = await launchBrowser();
+  });
+
+  test.each(WAYS)('a visitor changes the language and reports a server, %s', async (how, options) => {
+    const name = `Reported ${how}`;
+    await addOwnedServer(site.platform, new ObjectId(), { name, address: `${how.length}.example.org` });
+    const { slug } = (await site.platform.servers.findOne({ name })) ?? {};
+    const { page, open, check } = await openTab(browser, site.url, options);
+    await open(`/servers/${slug}`);
+    await page.getByRole('link', { name: 'Deutsch' }).click();
+    await page.getByRole('link', { name: 'Diesen Server melden' }).click();
+    await check();
+    await page.getByLabel('Was stimmt nicht?').selectOption({ label: 'Er betrügt oder schädigt Spieler' });
+    await page.getByLabel('Was sollen wir wissen?').fill('Er verkauft Ränge und verschwindet.');
+    await page.getByRole('button', { name: 'Meldung senden' }).click();
+    await page.getByText('Danke. Die Betreiber').waitFor();
+    await check();
+    await page.getByRole('link', { name: 'English' }).click();
+    await page.getByRole('heading', { name: `Report ${name}` }).waitFor();
+  });
+
+  test.each(
+    WAYS,
+  )('an owner describes a server, invites a member, limits a token and chooses notifications, %s', async (how, options) => {
+    const owner = await signIn(site);
+    const member = await signIn(site);
+    const serverId = await addOwnedServer(site.platform, owner.userId, {
+      name: `Described ${how}`,
+      address: `described-${how.length}.example.org`,
+    });
+    const at = (part: string) => `/dashboard/servers/${serverId.toHexString()}${part}`;
+    const tab = await openTab(browser, site.url, options);
+    const { page, open, check } = tab;
+    await tab.signInHere(owner);
+
+    await open(at('/profile'));
+    await page.getByLabel('Short text').fill('A calm harbour for builders.');
+    await page.getByLabel('Description').fill('# Welcome\n\nNo grief, **ever**.');
+    await page.getByLabel('Survival', { exact: true }).check();
+    await page.getByLabel('Website').fill('example.org');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Profile saved.').waitFor();
+    const banner = await picture(600, 150).png().toBuffer();
+    const file = { name: 'banner.png', mimeType: 'image/png', buffer: banner };
+    await page
+      .getByLabel('Banner', { exact: true })
+      .setInputFiles({ ...file, buffer: Buffer.from('no picture') });
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByText('The file is no PNG, JPEG or WebP picture.').waitFor();
+    await page.getByLabel('Banner', { exact: true }).setInputFiles(file);
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByText('Banner saved.').waitFor();
+    await check();
+
+    await open(at('/members'));
+    await page.getByLabel('E-mail address').fill(member.email);
+    await page.getByLabel('Role').selectOption('read');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByText('Invitation saved.').waitFor();
+    await check();
+
+    await open(at('/tokens'));
+    await page.getByLabel('Name', { exact: true }).fill('status only');
+    await page.getByLabel('Cast and claim votes').uncheck();
+    await page.getByLabel('Read votes, figures and reviews').uncheck();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByRole('heading', { name: 'Your new token' }).waitFor();
+    await check();
+
+    await open(at('/settings'));
+    await page.getByLabel('Address of the webhook').fill('https://example.org/api/webhooks/1/x');
+    await page.getByRole('button', { name: 'Save webhook' }).click();
+    await page.getByText('Must begin with https://discord.com/api/webhooks/').waitFor();
+    const webhook = `https://discord.com/api/webhooks/123456789012345678/${'a'.repeat(68)}`;
+    await page.getByLabel('Address of the webhook').fill(webhook);
+    await page.getByRole('button', { name: 'Save webhook' }).click();
+    await page.getByText('Webhook saved.').waitFor();
+    expect(await page.content()).not.toContain('a'.repeat(68));
+    await page.getByLabel('New reviews').uncheck();
+    await page.getByRole('button', { name: 'Save choice' }).click();
+    await page.getByText('Choice of messages saved.').waitFor();
+    await check();
+
+    const other = await openTab(browser, site.url, options);
+    await other.signInHere(member);
+    await other.open('/dashboard');
+    await other.page.getByRole('button', { name: /^Accept/ }).click();
+    await other.page.getByRole('heading', { name: `Described ${how}` }).waitFor();
+    await other.open(at('/settings'));
+    await other.page.getByText('You may see this server, but not change it.').waitFor();
+    await other.check();
+  });
+
+  test.each(
+    WAYS,
+  )('an operator announces, approves reviews together, blocks a name and excludes a player, %s', async (how, options) => {
+    const { platform } = site;
+    const serverId = await addOwnedServer(platform, new ObjectId(), {
+      name: `Watched ${how}`,
+      address: `watched-${how.length}.example.org`,
+    });
+    const player = `Bot${how.length}`;
+    await castVote(platform, { serverId, username: player, tokenId: new ObjectId() });
+    for (const username of ['Steve', 'Alex']) await writeReview(platform, { serverId, username, rating: 5 });
+    const tab = await openTab(browser, site.url, options);
+    const { page, open, check } = tab;
+    await tab.signInHere(await signIn(site, { role: 'operator' }));
+
+    await open('/operator/announcement');
+    await page.getByLabel('Text').fill('We move on **Sunday**.');
+    await page.getByRole('button', { name: 'Show on all pages' }).click();
+    await page.getByRole('strong').getByText('Sunday').first().waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Remove the announcement' }).click();
+    await page.getByText('Sunday').waitFor({ state: 'detached' });
+
+    await open('/operator/reviews');
+    for (const box of await page.getByRole('checkbox').all()) await box.check();
+    await page.getByRole('button', { name: 'Approve selected reviews' }).click();
+    await page.getByText('2 reviews approved.').waitFor();
+    await check();
+
+    await open('/operator/blocks');
+    await page.getByLabel('Kind').selectOption('name');
+    await page.getByLabel('Name or network').fill(player);
+    await page.getByLabel('Internal reason').fill('It sells votes.');
+    await page.getByRole('button', { name: 'Block', exact: true }).click();
+    await page.getByText(player).first().waitFor();
+    await check();
+    await page.getByText('Lift…').first().click();
+    await page
+      .getByRole('button', { name: /^Lift the block/ })
+      .first()
+      .click();
+
+    await open(`/operator/votes?player=${player}`);
+    await page
+      .getByRole('link', { name: /Exclude/ })
+      .first()
+      .click();
+    await page.getByLabel('Internal reason').fill('It sells votes.');
+    await check();
+    await page.getByRole('button', { name: /^Exclude 1 vote/ }).click();
+    // It is carried out after the votes of the last seconds are stored.
+    await page.locator('#exclusion-list').getByText(player).first().waitFor();
+    await check();
+  });
+});
