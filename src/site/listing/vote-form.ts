@@ -9,7 +9,7 @@ import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { whyOff } from '../../votes/web/web-vote.ts';
 import type { Typed } from '../form.ts';
 import type { Content, Html } from '../html.ts';
-import type { Page } from '../layout.ts';
+import type { Listed, Page } from '../layout.ts';
 import { card, notice, textField } from '../parts.ts';
 import { writtenText } from '../plain-text.ts';
 import { publicPath } from '../server-paths.ts';
@@ -38,12 +38,30 @@ export function votePage(site: Site, view: VoteFormView): Page {
     title: t('Vote for {server}', { server: server.name }),
     width: 'narrow',
     scripts: ['vote.js'],
+    ...(isPlain(view) ? { listed: listedAs(server) } : {}),
     body: html`<h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
       ${view.typed.errors.form ? notice('bad', refusal(view)) : ''}
       ${card({ title: t('Your vote'), body: voteForm(site, view) })}
       ${view.streak ? streakCard(view.typed.values.username ?? '', view.streak) : ''}
       ${server.howToVote ? card({ title: t('From the owner'), body: writtenText(server.howToVote) }) : ''}
       <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
+  };
+}
+
+/** The form as everybody gets it: without a name, an answer or an error. */
+function isPlain({ typed, streak }: VoteFormView): boolean {
+  return !streak && !typed.values.username && Object.keys(typed.errors).length === 0;
+}
+
+function listedAs(server: WithId<Server>): Listed {
+  return {
+    canonical: publicPath(server, '/vote'),
+    description: t(
+      'Vote for {server} once in 24 hours, without an account. You see whether the vote arrives in the game.',
+      {
+        server: server.name,
+      },
+    ),
   };
 }
 
