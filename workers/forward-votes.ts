@@ -1,6 +1,7 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { BacklogThrottle } from '../src/delivery/drain/backlog-throttle.ts';
+import { deliveryDelayMs } from '../src/delivery/drain/delivery-delay.ts';
 import type { Draining, DrainResult } from '../src/delivery/drain/drain.ts';
 import { drainListener } from '../src/delivery/drain/drain-listener.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
@@ -23,7 +24,7 @@ export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
  */
 export function forwardVotes(
   platform: Platform,
-  metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'>,
+  metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived' | 'voteDelayed'>,
   signals: StopSignals,
 ): Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>> {
   const { clock, config, producer, secrets } = platform;
@@ -32,23 +33,32 @@ export function forwardVotes(
     send: createSend(config),
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
-    onEnd({ claimed: { vote, attempt }, outcome }) {
-      const { protocol } = attempt;
-      metrics.attemptEnded(protocol, outcome);
+  };
+
+  const measured = (queue: DeliveryQueue): NonNullable<Draining['onEnd']> => {
+    return (ended, listener) => {
+      const { claimed, outcome } = ended;
+      const { vote, attempt } = claimed;
+      metrics.attemptEnded(attempt.protocol, outcome);
+      const now = clock.now();
+      const delayMs = deliveryDelayMs(ended, listener, now);
+      if (delayMs !== null) metrics.voteDelayed(queue, delayMs);
       // A resend by hand may be weeks later, so it is not measured as latency.
       const byHand = vote.delivery.events.some(({ kind }) => kind === 'resent');
       if (outcome.class === 'delivered' && !byHand)
-        metrics.voteArrived(protocol, clock.now().getTime() - vote.votedAt.getTime());
-    },
+        metrics.voteArrived(attempt.protocol, now.getTime() - vote.votedAt.getTime());
+    };
   };
 
   const processorOf = (queue: DeliveryQueue): Processor<Payload<DeliveryQueue>> => {
+    const onEnd = measured(queue);
     return async (job, token) => {
       const payload = QUEUES[queue].payload.parse(job.data);
       const result = await drainListener(
         {
           ...deps,
           log: platform.log.child({ jobId: job.id }),
+          onEnd,
           // A failure of Redis does not stop the delivery.
           onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
         },

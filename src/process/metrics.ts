@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { COUNTED_AT_MOST } from '../delivery/count-votes.ts';
-import type { Protocol } from '../listeners/listener.ts';
+import { DELIVERY_QUEUES, type DeliveryQueue } from '../listeners/delivery-queues.ts';
+import { PROTOCOLS, type Protocol } from '../listeners/listener.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
@@ -25,6 +26,8 @@ export type Metrics = {
   attemptEnded(protocol: Protocol, outcome: Pick<Outcome, 'class' | 'code'>): void;
   /** Records a vote acknowledged `latencyMs` milliseconds after it was cast. Not for votes resent by hand. */
   voteArrived(protocol: Protocol, latencyMs: number): void;
+  /** Records how long Tallyport delayed an acknowledged vote (`deliveryDelayMs`). `queue`: where it was sent. */
+  voteDelayed(queue: DeliveryQueue, delayMs: number): void;
   /** Counts the votes by which a repair corrected a server's day. */
   countersDrifted(votes: number): void;
   /** Counts a finished check of a game server. */
@@ -58,6 +61,8 @@ const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** In seconds: a vote may arrive at once or after three days. */
 const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200];
+/** In seconds. 10 is the objective's limit, 300 that of backlogs (ops/prometheus/alerts.yml). */
+const DELAY_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 
 /** Creates the metrics of this process, in one registry. */
 export function createMetrics(sources: MetricsSources): Metrics {
@@ -84,6 +89,16 @@ export function createMetrics(sources: MetricsSources): Metrics {
     buckets: ARRIVAL_BUCKETS,
     registers,
   });
+  const delays = new Histogram({
+    name: 'tallyport_delivery_delay_seconds',
+    help: 'Time from the acceptance of a vote, or from the return of its listener, to its acknowledgement; without votes that failed at the listener before.',
+    labelNames: ['queue'],
+    buckets: DELAY_BUCKETS,
+    registers,
+  });
+  // `rate()` misses the first increase of a series that does not exist before it.
+  for (const queue of DELIVERY_QUEUES) delays.zero({ queue });
+  for (const protocol of PROTOCOLS) attempts.inc({ class: 'none', code: 'our-fault', protocol }, 0);
   const probes = new Counter({
     name: 'tallyport_probes_total',
     help: 'Checks of game servers, by outcome. A canary-failed check says nothing about the server.',
@@ -115,6 +130,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     voteEnded: (result) => votes.inc({ result }),
     attemptEnded: (protocol, outcome) => attempts.inc({ class: outcome.class, code: outcome.code, protocol }),
     voteArrived: (protocol, latencyMs) => arrivals.observe({ protocol }, latencyMs / SECOND),
+    voteDelayed: (queue, delayMs) => delays.observe({ queue }, delayMs / SECOND),
     countersDrifted: (votes) => drift.inc(votes),
     probeEnded(outcome) {
       probes.inc({ outcome });

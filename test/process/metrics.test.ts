@@ -186,6 +186,7 @@ test('votes, attempts and arrivals are counted by result', async () => {
   metrics.voteEnded('refused');
   metrics.attemptEnded('votifier-v2', { class: 'transient', code: 'connection-refused' });
   metrics.voteArrived('votifier-v2', 1_500);
+  metrics.voteDelayed('forward-votes', 12_000);
   const text = await metrics.text();
   expect(sample(text, 'tallyport_votes_total{result="accepted"}')).toBe(2);
   expect(sample(text, 'tallyport_votes_total{result="refused"}')).toBe(1);
@@ -196,6 +197,12 @@ test('votes, attempts and arrivals are counted by result', async () => {
     ),
   ).toBe(1);
   expect(sample(text, 'tallyport_delivery_latency_seconds_sum{protocol="votifier-v2"}')).toBe(1.5);
+  const delays = (queue: string, le: string) =>
+    sample(text, `tallyport_delivery_delay_seconds_bucket{le="${le}",queue="${queue}"}`);
+  expect([delays('forward-votes', '10'), delays('forward-votes', '30')]).toEqual([0, 1]);
+  // Series exist before their first increase, which `rate()` would miss otherwise.
+  expect(delays('drain-backlogs', '+Inf')).toBe(0);
+  expect(text).toContain('code="our-fault",protocol="http"} 0\n');
   expect(text).toContain('process_cpu_user_seconds_total');
 });
 

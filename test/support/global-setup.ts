@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import type { TestProject } from 'vitest/node';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
@@ -18,6 +19,8 @@ declare module 'vitest' {
     redisBinary: Binary;
     /** The browser for page tests; null if there is none and none is required. */
     chromium: string | null;
+    /** Whether `promtool` is on PATH, for the tests of alert rules. */
+    promtool: boolean;
   }
 }
 
@@ -34,6 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('mongodBinary', mongodBinary);
   project.provide('redisBinary', redisBinary);
   project.provide('chromium', browserFor(env));
+  project.provide('promtool', hasPromtool(env));
   return async () => {
     await redis.stop();
     await mongod.stop();
@@ -49,4 +53,13 @@ function browserFor(env: Record<string, string | undefined>): string | null {
   if (env.REQUIRE_BROWSER) throw new Error(missing);
   console.log(`The tests of pages are skipped: ${missing}.`);
   return null;
+}
+
+/** With `REQUIRE_PROMTOOL` set, as CI does, no test of alert rules is skipped. */
+function hasPromtool(env: Record<string, string | undefined>): boolean {
+  if (!spawnSync('promtool', ['--version']).error) return true;
+  const missing = 'no promtool on PATH: install it (Debian: apt install prometheus)';
+  if (env.REQUIRE_PROMTOOL) throw new Error(missing);
+  console.log(`The tests of alert rules are skipped: ${missing}.`);
+  return false;
 }

@@ -18,8 +18,11 @@ it('a worker counts its attempts by class and protocol, and measures how long vo
   const worker = await startWorker(platform.config);
   const vote = await alpha.cast('Steve');
   await beta.cast('Steve');
+  await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, EVENTUALLY);
+  // The first vote of a listener goes through `test-listeners`, the second one through `forward-votes`.
+  await alpha.cast('Alex');
   await vi.waitUntil(
-    async () => (await alpha.count('delivered')) + (await beta.count('delivered')) === 2,
+    async () => (await alpha.count('delivered')) + (await beta.count('delivered')) === 3,
     EVENTUALLY,
   );
   // A resend by hand does not count for the latency of deliveries.
@@ -29,13 +32,15 @@ it('a worker counts its attempts by class and protocol, and measures how long vo
   await vi.waitFor(async () => {
     const text = await scrape(worker);
     expect(text).toContain(
-      'tallyport_delivery_attempts_total{class="delivered",code="acknowledged",protocol="votifier-v2"} 2\n',
+      'tallyport_delivery_attempts_total{class="delivered",code="acknowledged",protocol="votifier-v2"} 3\n',
     );
     expect(text).toContain(
       'tallyport_delivery_attempts_total{class="delivered",code="sent-not-confirmed",protocol="votifier-v1"} 1\n',
     );
-    expect(text).toContain('tallyport_delivery_latency_seconds_count{protocol="votifier-v2"} 1\n');
+    expect(text).toContain('tallyport_delivery_latency_seconds_count{protocol="votifier-v2"} 2\n');
     expect(text).toContain('tallyport_delivery_latency_seconds_count{protocol="votifier-v1"} 1\n');
+    expect(text).toContain('tallyport_delivery_delay_seconds_count{queue="test-listeners"} 2\n');
+    expect(text).toContain('tallyport_delivery_delay_seconds_count{queue="forward-votes"} 1\n');
     expect(text).toContain('tallyport_listeners{state="active"} 2\n');
     expect(text).toMatch(/^tallyport_waiting_votes\{age="under_1m"\} \d+$/m);
   }, EVENTUALLY);

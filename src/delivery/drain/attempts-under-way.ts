@@ -16,7 +16,7 @@ export async function noteOutcome(
   leased: LeasedListener,
   ended: Ended,
 ): Promise<void> {
-  onEnd?.(ended);
+  onEnd?.(ended, leased.now);
   logOutcome(log, ended.claimed, ended.outcome, ended.durationMs);
   await leased.noteOutcome(ended);
 }

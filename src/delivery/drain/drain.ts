@@ -27,8 +27,8 @@ export type Draining = Recording & {
   throttle?: BacklogThrottle;
   /** Called with the server's name when the drain begins, to show progress. */
   onBegin?: (server: string) => void;
-  /** Called with every outcome, for metrics. */
-  onEnd?: (ended: Ended) => void;
+  /** Called with every outcome and its listener as it was before, for metrics. */
+  onEnd?: (ended: Ended, listener: Listener) => void;
 };
 
 /** Why a drain stopped. */

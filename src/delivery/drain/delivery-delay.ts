@@ -1,0 +1,27 @@
+import type { Listener } from '../../listeners/listener.ts';
+import { isOurs, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import type { Ended } from './record-outcomes.ts';
+
+/**
+ * How long an acknowledged vote was delayed by Tallyport, in milliseconds: since it was cast, or since its listener was
+ * last resumed or reachable again (docs/adr/0100-delivery-objective.md).
+ *
+ * @returns null if the vote is not acknowledged, was resent by hand, tested an unreachable listener, or failed at it before
+ */
+export function deliveryDelayMs(
+  { claimed: { vote, attempt }, outcome }: Ended,
+  { released }: Pick<Listener, 'released'>,
+  now: Date,
+): number | null {
+  const { events, codes = {}, queuedAt } = vote.delivery;
+  if (outcome.class !== 'delivered' || attempt.test) return null;
+  if (events.some(({ kind }) => kind === 'resent')) return null;
+  if ((Object.keys(codes) as OutcomeCode[]).some((code) => isOfListener(code))) return null;
+  const since = Math.max((queuedAt ?? vote.votedAt).getTime(), released?.at.getTime() ?? 0);
+  return Math.max(0, now.getTime() - since);
+}
+
+/** Whether an earlier attempt failed because of the listener, and not because of Tallyport. */
+function isOfListener(code: OutcomeCode): boolean {
+  return OUTCOMES[code] !== 'none' && OUTCOMES[code] !== 'delivered' && !isOurs({ code });
+}
