@@ -1,55 +1,28 @@
-import { type Collection, ObjectId } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { after, type Clock, MINUTE } from '../platform/clock.ts';
+import { after, type Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
-import { DURABLE, isDuplicateKey, MAJORITY } from '../platform/mongo.ts';
 import type { Producer } from '../platform/queues.ts';
 import { reasonText } from '../platform/text.ts';
 import { auditExclusion } from './carry-out-exclusion.ts';
 import type { Excluding } from './exclude-votes.ts';
+import { openExclusion } from './open-exclusion.ts';
 import { QUARANTINE_READ_MS } from './recount-votes.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
-import { AUTOMATIC, type VoteExclusion } from './vote-exclusion.ts';
+import type { VoteExclusion } from './vote-exclusion.ts';
 
 /**
- * The open quarantine of a server, opened when there is none. Votes that are cast under it have its id in `excludedBy`
- * and `quarantinedAt`, and they are neither counted nor delivered.
+ * The open quarantine of a server, opened when there is none. An operator decides about its votes.
  *
  * @param reason - why the first vote looks unusual
  * @throws the driver's error when MongoDB fails
  */
-export async function openQuarantine(
-  { voteExclusions, clock }: { voteExclusions: Collection<VoteExclusion>; clock: Clock },
+export function openQuarantine(
+  deps: { voteExclusions: Collection<VoteExclusion>; clock: Clock },
   serverId: ObjectId,
   reason: string,
 ): Promise<ObjectId> {
-  const now = clock.now();
-  const open = { serverId, state: 'quarantined' } as const;
-  const opened: Omit<VoteExclusion, keyof typeof open> = {
-    _id: new ObjectId(),
-    // The clock of another process may be behind this one.
-    since: after(now, -MINUTE),
-    until: now,
-    tokenId: null,
-    reason,
-    by: AUTOMATIC,
-    at: now,
-    undone: null,
-    isQuarantine: true,
-    days: [],
-    votes: null,
-  };
-  for (;;) {
-    const found = await voteExclusions.findOne(open, { projection: { _id: 1 }, ...MAJORITY });
-    if (found) return found._id;
-    try {
-      await voteExclusions.insertOne({ ...open, ...opened }, { writeConcern: DURABLE });
-      return opened._id;
-    } catch (error) {
-      // Another process opened one at the same moment.
-      if (!isDuplicateKey(error)) throw error;
-    }
-  }
+  return openExclusion(deps, { serverId, state: 'quarantined' }, { reason });
 }
 
 type Deciding = Pick<Excluding, 'voteExclusions' | 'auditLog' | 'clock'> & {
