@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addOwner } from '../support/owned-server.ts';
 import { type Cli, openCli, tallyport } from './tallyport.ts';
 
 let cli: Cli;
@@ -246,21 +247,8 @@ describe('server transfer', () => {
       owner_email: null,
       proof: null,
     });
-    const now = new Date();
     const email = 'olivia@example.org';
-    await cli.platform.users.insertOne({
-      _id: new ObjectId(),
-      name: 'Olivia',
-      email,
-      emailVerified: true,
-      image: null,
-      createdAt: now,
-      updatedAt: now,
-      role: 'owner',
-      suspendedAt: null,
-      twoFactorEnabled: false,
-      wantsMail: true,
-    });
+    await addOwner(cli.platform, { email });
     const given = await cli.run(`server transfer ${slug} --email Olivia@example.org --json`);
     expect(given).toMatchObject({ code: 0, json: { server_id, slug, owner_email: email } });
     expect((await cli.run(`server show ${slug}`)).stdout).toMatch(

@@ -1,4 +1,3 @@
-import { ObjectId } from 'mongodb';
 import type { User } from '../../src/accounts/user.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { dueMessages } from '../../src/mail/send-mail.ts';
@@ -7,7 +6,7 @@ import { setWebhook } from '../../src/notifications/discord/webhooks.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { openDeliveryPlatform } from '../support/delivering.ts';
 import { type FakeDiscord, startFakeDiscord } from '../support/fake-discord.ts';
-import { addOwnedServer } from '../support/owned-server.ts';
+import { addOwnedServer, addOwner } from '../support/owned-server.ts';
 
 export const NEVER = new AbortController().signal;
 
@@ -27,21 +26,8 @@ export async function notificationBench({
     DISCORD_API_URL: discord.url,
     ...env,
   });
-  const { clock, users } = platform;
-  const now = clock.now();
-  const ownerId = new ObjectId();
-  await users.insertOne({
-    _id: ownerId,
-    name: 'Olivia',
-    email: 'olivia@example.org',
-    emailVerified: true,
-    createdAt: now,
-    updatedAt: now,
-    role: 'owner',
-    twoFactorEnabled: false,
-    wantsMail: true,
-    ...user,
-  });
+  const { clock } = platform;
+  const ownerId = await addOwner(platform, user);
   const serverId = await addOwnedServer(platform, ownerId);
   await setWebhook(platform, serverId, discord.address, 'test');
   const send = (id: string, signal = NEVER) => sendDiscordMessage(platform, id, signal);

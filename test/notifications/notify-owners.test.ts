@@ -6,6 +6,7 @@ import { mailContext } from '../../src/mail/outbox.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { addOwner } from '../support/owned-server.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -17,20 +18,7 @@ async function ownedBench(user: Partial<User> = {}) {
     PUBLIC_URL: 'https://example.org/listing',
   });
   const { platform, clock, serverId } = bench;
-  const ownerId = new ObjectId();
-  const now = clock.now();
-  await platform.users.insertOne({
-    _id: ownerId,
-    name: 'Olivia',
-    email: 'olivia@example.org',
-    emailVerified: true,
-    createdAt: now,
-    updatedAt: now,
-    role: 'owner',
-    twoFactorEnabled: false,
-    wantsMail: true,
-    ...user,
-  });
+  const ownerId = await addOwner(platform, user);
   await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
   const change = async (set: object) => {
     await platform.listeners.updateOne({ serverId }, { $set: set });

@@ -1,7 +1,29 @@
 import { ObjectId } from 'mongodb';
+import type { User } from '../../src/accounts/user.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
+
+/** Adds a user who owns servers: Olivia, olivia@example.org. Returns the id. */
+export async function addOwner(
+  { users, clock }: Pick<Platform, 'users' | 'clock'>,
+  user: Partial<User> = {},
+): Promise<ObjectId> {
+  const now = clock.now();
+  const { insertedId } = await users.insertOne({
+    _id: new ObjectId(),
+    name: 'Olivia',
+    email: 'olivia@example.org',
+    emailVerified: true,
+    createdAt: now,
+    updatedAt: now,
+    role: 'owner',
+    twoFactorEnabled: false,
+    wantsMail: true,
+    ...user,
+  });
+  return insertedId;
+}
 
 /** A listed server that belongs to a user. */
 export async function addOwnedServer(
