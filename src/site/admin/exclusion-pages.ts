@@ -2,12 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { InvalidDocumentError } from '../../platform/document.ts';
 import { findServer } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import {
-  ExclusionError,
   type ExclusionRequest,
   listExclusions,
   newestExclusions,
@@ -18,16 +16,7 @@ import { excludeQuarantined } from '../../votes/quarantine.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import {
-  errorsOf,
-  queryOf,
-  queryText,
-  readForm,
-  type Typed,
-  typedValues,
-  UNTOUCHED,
-  withError,
-} from '../form.ts';
+import { queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendHtml, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
@@ -35,6 +24,7 @@ import { card, facts, notice } from '../parts.ts';
 import { count, counted, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { exclusionErrors, idField } from './exclusion-form.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { reasonFields } from './reason-fields.ts';
 import { utcMoment } from './utc-fields.ts';
@@ -42,7 +32,6 @@ import { utcMoment } from './utc-fields.ts';
 /** The number of exclusions shown for all servers. */
 const EXCLUSIONS = 20;
 
-const id = z.string().refine(isId, { error: 'must be an id' });
 const rangeForm = z.object({
   server: z.string(),
   token: z.string().optional(),
@@ -50,8 +39,8 @@ const rangeForm = z.object({
   until: utcMoment.optional(),
 });
 const exclusionForm = z.object({
-  id,
-  server: id,
+  id: idField,
+  server: idField,
   token: z.string(),
   since: z.iso.datetime(),
   until: z.iso.datetime(),
@@ -95,7 +84,7 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
     try {
       await requestExclusion(platform, exclusionId, { ...requestOf(range), ...reasonsOf(data) }, by);
     } catch (error) {
-      const typed = errorsOfExclusion(error, typedValues(request));
+      const typed = exclusionErrors(request, error);
       const affected = await countRange(platform, requestOf(range));
       return sendPage(request, reply, exclusionPage(base, range, affected, exclusionId, typed), 400);
     }
@@ -164,13 +153,6 @@ async function rangeOf(
 
 function requestOf({ server, token, since, until }: Range): Omit<ExclusionRequest, 'reason'> {
   return { serverId: server._id, tokenId: token?._id ?? null, since, until };
-}
-
-/** @throws `error` itself if the form did not cause it */
-function errorsOfExclusion(error: unknown, values: Record<string, string>): Typed {
-  if (error instanceof ExclusionError) return withError({ values, errors: {} }, error.message);
-  if (error instanceof InvalidDocumentError) return errorsOf(error, values);
-  throw error;
 }
 
 function exclusionPage(

@@ -1,8 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { InvalidDocumentError } from '../../platform/document.ts';
 import { isId } from '../../servers/slug.ts';
 import {
   type PlayerRange,
@@ -13,16 +12,7 @@ import { ExclusionError } from '../../votes/exclude-votes.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import {
-  errorsOf,
-  queryOf,
-  queryText,
-  readForm,
-  type Typed,
-  typedValues,
-  UNTOUCHED,
-  withError,
-} from '../form.ts';
+import { queryOf, queryText, readForm, type Typed, UNTOUCHED } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
@@ -30,12 +20,12 @@ import { card, facts, notice } from '../parts.ts';
 import { counted, time } from '../words.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { exclusionErrors, idField } from './exclusion-form.ts';
 import { type PlayerRow, playerTable, playerVotes } from './player-votes.ts';
 import { reasonFields } from './reason-fields.ts';
 import { utcMoment } from './utc-fields.ts';
 
-const id = z.string().refine(isId, { error: 'must be an id' });
-const server = z.union([z.literal(''), id]).default('');
+const server = z.union([z.literal(''), idField]).default('');
 const searched = z.object({
   player: usernameSchema,
   server,
@@ -43,7 +33,7 @@ const searched = z.object({
   until: utcMoment.optional(),
 });
 const exclusionForm = z.object({
-  id,
+  id: idField,
   player: usernameSchema,
   server,
   since: z.union([z.literal(''), z.iso.datetime()]),
@@ -85,7 +75,7 @@ export function playerExclusionPages(app: FastifyInstance, { platform }: AdminSo
       const stored = await requestPlayerExclusion(platform, groupId, wanted, userOf(request).email);
       if (stored.length === 0) throw new ExclusionError('range-empty', 'This player has no votes there.');
     } catch (error) {
-      return sendPage(request, reply, await show(range, groupId, errorsOfForm(request, error)), 400);
+      return sendPage(request, reply, await show(range, groupId, exclusionErrors(request, error)), 400);
     }
     const shown = queryText({ server: data.server, player: data.player, done: 'excluding' });
     return reply.redirect(`${adminPath(base, `/votes${shown}`)}#exclusions`, 303);
@@ -103,14 +93,6 @@ export function playerExclusionPages(app: FastifyInstance, { platform }: AdminSo
 
 function serverIdOf(text: string): ObjectId | null {
   return text === '' ? null : new ObjectId(text);
-}
-
-/** @throws `error` itself if the form did not cause it */
-function errorsOfForm(request: FastifyRequest, error: unknown): Typed {
-  const values = typedValues(request);
-  if (error instanceof ExclusionError) return withError({ values, errors: {} }, error.message);
-  if (error instanceof InvalidDocumentError) return errorsOf(error, { reason: '', ...values });
-  throw error;
 }
 
 type View = { base: string; range: PlayerRange; groupId: ObjectId; typed: Typed; rows: PlayerRow[] };
