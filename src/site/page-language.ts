@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept } from 'hono/utils/accept';
 import type { ConnectedConfig } from '../platform/config.ts';
-import { inLanguage, isLanguage, LANGUAGES, type Language } from '../platform/language/language.ts';
+import { inLanguage, isLanguage, type Language } from '../platform/language/language.ts';
+import { t } from '../platform/language/t.ts';
 import { PageError } from './error-pages.ts';
 import { nextPath } from './next-path.ts';
 import { ANYONE } from './page-route.ts';
@@ -16,6 +17,7 @@ declare module 'fastify' {
 }
 
 const COOKIE = 'tallyport-language';
+const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`);
 /** Browsers send far less; reading stays cheap. */
 const MAX_HEADER = 200;
 const COOKIE_SECONDS = 365 * 86_400;
@@ -45,7 +47,7 @@ export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedCon
   const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
   app.get('/language/:language', ANYONE, (request, reply) => {
     const { language } = request.params as { language: string };
-    if (!isLanguage(language)) throw new PageError(404, 'This listing does not have this language.');
+    if (!isLanguage(language)) throw new PageError(404, t('This listing does not have this language.'));
     const { next } = request.query as { next?: unknown };
     return reply
       .header(
@@ -58,7 +60,7 @@ export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedCon
 }
 
 function chosen({ headers: { cookie } }: FastifyRequest): Language | undefined {
-  const value = cookie?.match(new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`))?.[1];
+  const value = cookie?.match(COOKIE_VALUE)?.[1];
   return isLanguage(value) ? value : undefined;
 }
 
@@ -67,5 +69,5 @@ function preferred({ headers }: FastifyRequest, otherwise: Language): Language {
   const accepted = parseAccept((headers['accept-language'] ?? '').slice(0, MAX_HEADER))
     .filter(({ q }) => q > 0)
     .map(({ type }) => type.toLowerCase().split('-')[0]);
-  return LANGUAGES.find((language) => language === accepted.find(isLanguage)) ?? otherwise;
+  return accepted.find(isLanguage) ?? otherwise;
 }

@@ -42,7 +42,9 @@ test('a visitor chooses a language for a year and stays on the page', async () =
   );
   const elsewhere = await getPage(web, '/language/de?next=//elsewhere.example');
   expect(elsewhere.headers.location).toBe('/');
-  expect((await getPage(web, '/language/xx')).statusCode).toBe(404);
+  const missing = await getPage(web, '/language/xx', GERMAN);
+  expect(missing.statusCode).toBe(404);
+  expect(missing.body).toContain('Dieses Verzeichnis gibt es nicht in dieser Sprache.');
 });
 
 test('search engines find each language at an address of its own', async () => {

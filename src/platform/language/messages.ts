@@ -1,6 +1,7 @@
 import type { html } from 'hono/html';
 
-type Html = ReturnType<typeof html>;
+/** A part of a page. */
+export type Html = ReturnType<typeof html>;
 
 /** Elements that a text may contain as they are. */
 export type PlainTag = 'bdi' | 'strong' | 'em' | 'code';

@@ -2,9 +2,7 @@ import { html } from 'hono/html';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { GERMAN } from './german.ts';
 import { type Language, LOCALES, languageNow } from './language.ts';
-import type { Made, NeedsNothing, PlainTag, Value, Values } from './messages.ts';
-
-type Html = ReturnType<typeof html>;
+import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './messages.ts';
 
 /** An English text that every language has (see german.ts). */
 export type Message = keyof typeof GERMAN;

@@ -77,6 +77,7 @@ export const LISTING = {
   'No votes in this period.': 'Keine Stimmen in dieser Zeit.',
   'Votes by UTC day': 'Stimmen je UTC-Tag',
   Day: 'Tag',
+  'This listing does not have this language.': 'Dieses Verzeichnis gibt es nicht in dieser Sprache.',
   'This listing does not have this page.': 'Dieses Verzeichnis hat diese Seite nicht.',
   '{title}: {listing}.': '{title}: {listing}.',
   'Votes of <bdi>{username}</bdi>': 'Stimmen von <bdi>{username}</bdi>',
