@@ -5,7 +5,7 @@ import { idsOf, type Lists } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 import { PART } from './write-lists.ts';
 
-/** A drawn server may have been hidden or removed since the ranking; then another one is drawn. */
+/** A drawn server may have been hidden or removed since the ranking; then another place is drawn. */
 const MOST_DRAWS = 5;
 
 /**
@@ -25,8 +25,7 @@ async function drawn({ servers, rankedLists }: Pick<Rows, 'servers'> & Lists, fi
   const key = listKey(filters);
   const first = await rankedLists.findOne({ _id: partId(key, 0) });
   if (!first || first.total === 0) return null;
-  for (let draw = 0; draw < MOST_DRAWS; draw += 1) {
-    const place = Math.floor(Math.random() * first.total);
+  for (const place of randomPlaces(first.total)) {
     const part = Math.floor(place / PART);
     const list = part === 0 ? first : await rankedLists.findOne({ _id: partId(key, part) });
     const _id = list && idsOf(list)[place % PART];
@@ -34,4 +33,11 @@ async function drawn({ servers, rankedLists }: Pick<Rows, 'servers'> & Lists, fi
     if (server) return server.slug;
   }
   return null;
+}
+
+/** Up to `MOST_DRAWS` different places from 0 to `total - 1`. */
+function randomPlaces(total: number): Set<number> {
+  const places = new Set<number>();
+  while (places.size < Math.min(MOST_DRAWS, total)) places.add(Math.floor(Math.random() * total));
+  return places;
 }
