@@ -2,11 +2,19 @@ import fastJsonStringify from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 
+const compiled = new WeakMap<z.ZodType, ReturnType<typeof compile>>();
+
 /**
- * Compiles a zod schema into a fast serializer. It writes the fields of the schema and does not validate them: types check
- * the answers at compile time, tests at run time.
+ * Compiles a zod schema into a fast serializer, once for all routes that have it. The serializer writes the fields of the
+ * schema and does not validate them: types check the answers at compile time, tests at run time.
  */
 export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
+  const serializer = compiled.get(schema) ?? compile(schema);
+  compiled.set(schema, serializer);
+  return serializer;
+};
+
+function compile(schema: z.ZodType) {
   const jsonSchema = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'output',
@@ -17,4 +25,4 @@ export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema
     },
   });
   return fastJsonStringify(jsonSchema as fastJsonStringify.Schema);
-};
+}
