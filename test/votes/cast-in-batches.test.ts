@@ -95,6 +95,7 @@ test('however votes for few places and faults meet, each end tells the truth', a
   await fc.assert(
     fc.asyncProperty(rounds, async (rounds) => {
       const servers = Array.from({ length: 4 }, () => new ObjectId());
+      const isFaultless = rounds.every(({ fault }) => fault === 'none');
       const ends: (Accepted | Refused | Error)[] = [];
       for (const { players, fault } of rounds) {
         const cut = fault === 'none' ? null : voting.proxy[fault](inserting);
@@ -113,7 +114,10 @@ test('however votes for few places and faults meet, each end tells the truth', a
       expect(ids(stored)).toEqual(ids(accepted.map(({ vote }) => vote)));
       for (const serverId of servers) {
         const own = accepted.filter(({ vote }) => vote.serverId.equals(serverId));
-        expect(await counted(voting.one, serverId)).toBe(own.length);
+        const inCounter = await counted(voting.one, serverId);
+        // A cut connection may end a write of increments that waits for one; the repair finds these.
+        expect(inCounter).toBeLessThanOrEqual(own.length);
+        if (isFaultless) expect(inCounter).toBe(own.length);
         // Two processes may tell the same number, but none that is not reached.
         for (const { monthlyVotes } of own) {
           expect(monthlyVotes).toBeGreaterThan(0);
