@@ -23,6 +23,7 @@ export const LAYERS = [
   'listing',
   // What a process is composed of.
   'process',
+  'backup',
   'embedded',
   // Adapters.
   'api',

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { ZodError } from 'zod';
 import { UserError } from '../accounts/users.ts';
+import { BackupError } from '../backup/manifest.ts';
 import { CredentialError } from '../delivery/credentials.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import { DayNotOverError, DayTooOldError } from '../history/aggregate-day.ts';
@@ -52,6 +53,7 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
   if (error instanceof ServiceError) return { code: 'services', message: error.message };
   if (error instanceof CredentialError) return { code: error.code, message: error.message };
   if (
+    error instanceof BackupError ||
     error instanceof DayTooOldError ||
     error instanceof DayNotOverError ||
     error instanceof ExclusionError ||

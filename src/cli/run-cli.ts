@@ -4,6 +4,7 @@ import type { Variables } from '../platform/config.ts';
 import { addAggregateCommand } from './aggregate.ts';
 import { addAnnouncementCommands } from './announcement.ts';
 import { examples } from './answer.ts';
+import { addBackupCommands } from './backup.ts';
 import { addBlockCommands } from './block.ts';
 import { addConfigCommands } from './config/check.ts';
 import { addExportCommands } from './export.ts';
@@ -138,6 +139,7 @@ function tallyport(terminal: Terminal): Command {
   addAnnouncementCommands(program, terminal);
   addImportCommands(program, terminal);
   addExportCommands(program, terminal);
+  addBackupCommands(program, terminal);
   addAggregateCommand(program, terminal);
   addRankCommands(program, terminal);
   addMigrateCommand(program, terminal);

@@ -109,6 +109,7 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
     case 'expired':
     case 'listener-removed':
     case 'server-removed':
+    case 'restored':
       return [{ at: iso(event.at), kind: event.kind }];
     case 'resent': {
       const { at, kind, by, from, mayArriveTwice } = event;

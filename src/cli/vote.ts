@@ -12,6 +12,7 @@ import { iso, when } from './format.ts';
 import { limit } from './option-values.ts';
 import { queuePaused } from './queue-pause.ts';
 import { addResendCommand } from './resend.ts';
+import { addResendRestoredCommand } from './resend-restored.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { timelineJson, timelineText } from './timeline.ts';
@@ -42,6 +43,7 @@ export function addVoteCommands(program: Command, terminal: Terminal): void {
     .action(onPlatform(terminal, show));
 
   addResendCommand(vote, terminal);
+  addResendRestoredCommand(vote, terminal);
   addVoteExclusionCommands(vote, terminal);
 
   vote

@@ -142,6 +142,7 @@ export function timesUnavailable({ codes, attempts }: Delivery): number {
 export function mayHaveArrived({ delivery }: Vote): boolean {
   return (
     delivery.state === 'delivered' ||
+    delivery.events.some(({ kind }) => kind === 'restored') ||
     (delivery.ends.ambiguous ?? 0) > 0 ||
     (delivery.ends.delivered ?? 0) > 0 ||
     timesUnavailable(delivery) > 0

@@ -30,6 +30,8 @@ export type ResendRange = {
   player?: string;
   /** Only votes whose last attempt was made between these moments and ended without an answer. */
   silent?: { since: Date; until: Date };
+  /** Only votes that were open in a backup that was restored; without this, `silent` excludes them. */
+  restored?: true;
 };
 
 /** The result for a range. */
@@ -166,7 +168,7 @@ async function count(
 
 function filterOf(
   serverId: ObjectId,
-  { since, until, states, player, silent }: ResendRange,
+  { since, until, states, player, silent, restored }: ResendRange,
   now: Date,
 ): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
@@ -178,7 +180,8 @@ function filterOf(
     quarantinedAt: { $exists: false },
     ...selected(states.filter(isResendable)),
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
-    ...(silent ? { $and: [endedSilently(silent)] } : {}),
+    ...(silent ? { $and: [endedSilently(silent), { 'delivery.events.kind': { $ne: 'restored' } }] } : {}),
+    ...(restored ? { 'delivery.events.kind': 'restored' as const } : {}),
     // Not those that this run has resent and that have ended again meanwhile.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
   };

@@ -14,6 +14,7 @@ import {
   type Verification,
   verificationSchema,
 } from '../accounts/user.ts';
+import { type RestoreRecord, restoreRecordSchema } from '../delivery/restore-record.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
@@ -69,6 +70,7 @@ const MODELS = {
   votes: define<Vote>('Vote', voteSchema),
   voteCounters: define<VoteCounter>('VoteCounter', voteCounterSchema),
   voteExclusions: define<VoteExclusion>('VoteExclusion', voteExclusionSchema),
+  restores: define<RestoreRecord>('RestoreRecord', restoreRecordSchema),
   announcements: define<Announcement>('Announcement', announcementSchema),
   blocks: define<Block>('Block', blockSchema),
   complaints: define<Complaint>('Complaint', complaintSchema),

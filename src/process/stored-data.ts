@@ -257,6 +257,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   dailyStats: null,
   periodMarks: null,
   workLeases: null,
+  restores: null,
   rankSnapshots: null,
   rankedLists: null,
   listingSummary: null,

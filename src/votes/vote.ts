@@ -12,7 +12,8 @@ import type { Nested } from '../platform/document.ts';
  * - `waiting`: not sent yet; waits for its listener or for its own next time.
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
- * - `unconfirmed`: as many ambiguous outcomes as the owner allows; it may have arrived. Only the owner sends it again.
+ * - `unconfirmed`: as many ambiguous outcomes as the owner allows, or open in a backup that was restored; it may have
+ *   arrived. Only the owner sends it again.
  * - `failed`: refused by the listener, or not delivered within its time. Can be resent.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
@@ -59,11 +60,12 @@ const eventDefinition = {
   at: { type: Date, required: true },
   kind: {
     type: String,
-    enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released'] as const,
+    enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released', 'restored'] as const,
     required: true,
   },
   /** For a resend: who resent it, its state before, and whether it may arrive twice. */
   by: { type: String },
+  /** For a restored vote as well. */
   from: { type: String, enum: DELIVERY_STATES },
   mayArriveTwice: { type: Boolean },
 } as const;

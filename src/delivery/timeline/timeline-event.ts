@@ -22,7 +22,8 @@ export type DeliveryStatus =
   | { state: 'sending'; since: Date | null }
   /** `confirmed`: the listener acknowledged it; false after a bare close in Votifier v1; null when not on record. */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null }
-  | { state: 'unconfirmed'; resendableUntil: Date }
+  /** `restored`: it was open in a backup that was restored, and was not sent since. */
+  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date }
   | {
       state: 'failed';
       /** `refused`: by the listener; see the last attempt. */
@@ -67,7 +68,7 @@ export type AttemptEvent = {
 /** The events of a vote. The kinds are stable: `--json` output contains them. */
 export type TimelineEvent =
   | { kind: 'accepted' | 'imported' | 'cooldown-ended'; at: Date }
-  | { kind: 'expired' | 'listener-removed' | 'server-removed' | 'released'; at: Date }
+  | { kind: 'expired' | 'listener-removed' | 'server-removed' | 'released' | 'restored'; at: Date }
   | OlderAttempts
   | AttemptEvent
   /** The attempt with this number was considered lost and was acknowledged after all. */

@@ -60,6 +60,8 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
       return t('claimed by a plugin (token {token})', { token: event.tokenId });
     case 'released':
       return t('released from quarantine by an operator');
+    case 'restored':
+      return t('restored from a backup: it may have arrived since the backup');
     case 'excluded':
       return event.reason === null
         ? t('excluded by {by}', { by: event.by })
@@ -94,7 +96,9 @@ export function statusWords(
         : `delivered${at}${twice}`;
     }
     case 'unconfirmed':
-      return 'unconfirmed: given up without an answer; it may have arrived, and only a resend sends it again';
+      return status.why === 'restored'
+        ? 'unconfirmed: restored from a backup; it may have arrived since the backup, and only a resend sends it again'
+        : 'unconfirmed: given up without an answer; it may have arrived, and only a resend sends it again';
     case 'failed':
       return `failed: ${FAILED[status.why]}; it can be resent until ${when(status.resendableUntil)}${twice}`;
   }

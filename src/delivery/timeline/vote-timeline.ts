@@ -87,7 +87,7 @@ function statusOf(
     case 'delivered':
       return { state, at: delivery.deliveredAt ?? null, confirmed: isConfirmed(delivery) };
     case 'unconfirmed':
-      return { state, resendableUntil };
+      return { state, why: isHeldByRestore(delivery) ? 'restored' : 'no-answer', resendableUntil };
     case 'failed':
       return { state, why: whyFailed(delivery), resendableUntil };
   }
@@ -112,13 +112,18 @@ function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'ser
   return givenUp.kind === 'expired' ? 'expired' : 'server-removed';
 }
 
+function isHeldByRestore({ events }: Delivery): boolean {
+  return events.findLast(({ kind }) => kind === 'restored' || kind === 'resent')?.kind === 'restored';
+}
+
 /** How often a vote has arrived or may have arrived. */
 function arrivals(delivery: Delivery): number {
-  const { attempts, ends, state } = delivery;
+  const { attempts, ends, events, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);
   }).length;
-  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended;
+  const restored = events.filter(({ kind }) => kind === 'restored').length;
+  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
 
 function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {

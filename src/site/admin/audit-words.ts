@@ -60,6 +60,7 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'vote.include': { title: 'Undid a vote exclusion', more: ({ reason }) => text(reason) },
   'vote.forget': { title: 'Reset a player’s cooldown', more: ({ username }) => text(username) },
   'player.erase': { title: 'Erased a player’s name', more: ({ votes }) => text(votes) },
+  'backup.restored': { title: 'Restored a backup', more: ({ takenAt }) => text(takenAt) },
   'vote.resend': { title: 'Resent a vote' },
   'vote.resend-range': { title: 'Resent votes', more: ({ votes }) => text(votes) },
   'review.approved': { title: 'Approved a review' },

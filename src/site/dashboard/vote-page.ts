@@ -182,6 +182,12 @@ function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date
       return status.at ? t(on, { time: timeText(status.at) }) : t(plain);
     }
     case 'unconfirmed':
+      if (status.why === 'restored') {
+        return t(
+          'Restored from a backup. It may have arrived since the backup. It is not sent again automatically; you can send it again until {time}.',
+          { time: timeText(status.resendableUntil) },
+        );
+      }
       return t(
         'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until {time}.',
         { time: timeText(status.resendableUntil) },

@@ -110,9 +110,14 @@ function words(status: DeliveryStatus, now: Date): { tone: Tone; name: string; s
       return {
         tone: 'attention',
         name: t('unconfirmed'),
-        sentence: t(
-          'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
-        ),
+        sentence:
+          status.why === 'restored'
+            ? t(
+                'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.',
+              )
+            : t(
+                'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
+              ),
       };
     case 'failed':
       return {

@@ -29,6 +29,8 @@ export const OUTCOMES = {
   'excluded by {by}': 'ausgeschlossen ({by})',
   'quarantined: «{reason}»': 'zurückgehalten: „{reason}“',
   'claimed by a plugin (token {token})': 'von einem Plugin abgeholt (Token {token})',
+  'restored from a backup: it may have arrived since the backup':
+    'aus einer Sicherung wiederhergestellt: sie kam seit der Sicherung vielleicht an',
   'released from quarantine by an operator': 'von einem Betreiber freigegeben',
   'excluded by {by}: «{reason}»': 'ausgeschlossen ({by}): „{reason}“',
   'The host name of the listener does not resolve to an address.':

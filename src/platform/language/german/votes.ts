@@ -114,6 +114,8 @@ export const VOTES = {
   'It may have arrived more than once.': 'Sie ist vielleicht mehr als einmal angekommen.',
   'It expires {ago}, on {time}.': 'Sie läuft {ago} ab, am {time}.',
   'An attempt is in progress.': 'Ein Versuch läuft gerade.',
+  'Restored from a backup. It may have arrived since the backup. It is not sent again automatically; you can send it again until {time}.':
+    'Aus einer Sicherung wiederhergestellt. Sie kam seit der Sicherung vielleicht an. Sie wird nicht von selbst noch einmal gesendet; du kannst sie bis {time} noch einmal senden.',
   'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until {time}.':
     'Gesendet, aber der Listener hat nicht geantwortet. Sie ist vielleicht angekommen. Von selbst wird sie nicht noch einmal gesendet; du kannst es bis {time} tun.',
   'You can send it again until {time}.': 'Du kannst sie bis {time} noch einmal senden.',

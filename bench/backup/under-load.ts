@@ -1,0 +1,146 @@
+/**
+ * A backup is taken while votes are cast and delivered; then it is restored into another database, where a worker runs:
+ *
+ *   node bench/backup/under-load.ts [stored votes] [servers] [votes a second]
+ *
+ * A tenth of the listeners is down while the backup is taken and delivered to afterwards, so the backup has open votes
+ * that have arrived since. Prints times and sizes, the time of casts before and during the backup, what the restored
+ * database sends by itself, and what it sends when it is told to.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
+import { takeBackup } from '../../src/backup/take-backup.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-votes.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import type { ConnectedConfig } from '../../src/platform/config.ts';
+import { openPlatform } from '../../src/process/platform.ts';
+import { addVotes, listCallers } from '../api/listing.ts';
+import { openEnvironment } from '../delivery/environment.ts';
+
+const [stored = 500_000, servers = 1_000, rate = 60] = process.argv.slice(2, 5).map(Number);
+const WITH_LISTENER = 50;
+const LISTENED_MS = 20 * SECOND;
+const NONE = () => undefined;
+
+console.log(`node bench/backup/under-load.ts ${process.argv.slice(2).join(' ')}`);
+const environment = await openEnvironment();
+const { platform } = environment;
+const callers = await listCallers(platform, servers);
+await addVotes(platform, callers, stored);
+const [up, down] = [new VotifierListener(), new VotifierListener()];
+await up.start();
+await down.start();
+const heard = callers.slice(0, WITH_LISTENER);
+for (const [index, { serverId }] of heard.entries()) {
+  const { port, token: secret } = index % 10 === 0 ? down : up;
+  const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
+  await setListener(platform, new ObjectId(serverId), { ...settings, serviceName: 'Bench' }, 'bench');
+}
+await environment.worker();
+const web = await environment.web();
+
+let phase: 'before' | 'during' | 'after' = 'before';
+const times = { before: [] as number[], during: [] as number[], after: [] as number[] };
+let [accepted, refused] = [0, 0];
+const stopping = new AbortController();
+const cast = async (n: number): Promise<void> => {
+  const { serverId, token } = heard[n % heard.length] ?? { serverId: '', token: '' };
+  const of = phase;
+  const began = performance.now();
+  const answer = await fetch(`${web.url}/api/v1/servers/${serverId}/vote`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ username: `Player${n}` }),
+  }).catch(() => null);
+  times[of].push(performance.now() - began);
+  if (answer?.status === 200) accepted += 1;
+  else refused += 1;
+  await answer?.arrayBuffer().catch(() => undefined);
+};
+const load = (async () => {
+  const casts: Promise<void>[] = [];
+  for (let n = 0; !stopping.signal.aborted; n += 1) {
+    casts.push(cast(n));
+    await pause(SECOND / rate);
+  }
+  await Promise.all(casts);
+})();
+
+await pause(10 * SECOND);
+await down.stop();
+await pause(5 * SECOND);
+const parent = await mkdtemp(join(tmpdir(), 'tallyport-bench-'));
+const folder = join(parent, 'backup');
+phase = 'during';
+let began = performance.now();
+const manifest = await takeBackup(platform, folder);
+const takenMs = performance.now() - began;
+phase = 'after';
+await down.start();
+await pause(5 * SECOND);
+stopping.abort();
+await load;
+
+const open = () => platform.votes.countDocuments({ 'delivery.state': { $in: ['waiting', 'sending'] } });
+const deadline = Date.now() + 5 * MINUTE;
+while ((await open()) > 0 && Date.now() < deadline) await pause(SECOND);
+const arrivals = () => [...up.votes, ...down.votes].map(({ username }) => username);
+const first = arrivals();
+const twice = first.length - new Set(first).size;
+
+const config: ConnectedConfig = {
+  ...platform.config,
+  MONGODB_URI: platform.config.MONGODB_URI.replace('/bench', '/restored'),
+  QUEUE_PREFIX: 'restored',
+};
+const other = await openPlatform(config, 'restored', { mongoOperationMs: 0 });
+began = performance.now();
+await checkBackup(folder, NONE);
+const checkedMs = performance.now() - began;
+began = performance.now();
+const restored = await restoreBackup(other, folder, manifest, { by: 'bench' });
+const restoredMs = performance.now() - began;
+const differing: string[] = [];
+for (const { name, documents } of manifest.collections) {
+  const there = await other.mongo.db.collection(name).countDocuments();
+  // The restore itself is noted, and each migration makes these lists anew.
+  if (there !== documents && !['audit_log', 'listing_summary', 'ranked_lists'].includes(name))
+    differing.push(`${name} ${documents} ${there}`);
+}
+await environment.worker({ MONGODB_URI: config.MONGODB_URI, QUEUE_PREFIX: config.QUEUE_PREFIX });
+await pause(LISTENED_MS);
+const byItself = arrivals().length - first.length;
+const held = await heldByRestore(other);
+const sent = await sendRestoredVotes(other, held, 'bench', NONE);
+const told = sent.reduce((sum, { resent }) => sum + (resent?.resent ?? 0), 0);
+while (arrivals().length < first.length + told && Date.now() < deadline + 5 * MINUTE) await pause(200);
+const after = arrivals().length - first.length;
+
+const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const quantile = (values: number[], q: number) =>
+  `${(values.toSorted((a, b) => a - b)[Math.floor(values.length * q)] ?? 0).toFixed(1)} ms`;
+console.table({
+  documents: manifest.collections.reduce((sum, one) => sum + one.documents, 0),
+  size: mb(manifest.collections.reduce((sum, one) => sum + one.bytes, 0)),
+  'taken in': `${(takenMs / SECOND).toFixed(1)} s`,
+  'checked in': `${(checkedMs / SECOND).toFixed(1)} s`,
+  'restored in': `${(restoredMs / SECOND).toFixed(1)} s`,
+  'collections with another count': differing.join(', ') || 'none',
+  'votes cast, refused': `${accepted}, ${refused}`,
+  'a cast before: p50, p99': `${quantile(times.before, 0.5)}, ${quantile(times.before, 0.99)}`,
+  'during the backup': `${quantile(times.during, 0.5)}, ${quantile(times.during, 0.99)}`,
+  'arrived at first, twice': `${first.length}, ${twice}`,
+  'open in the backup': restored.held.reduce((sum, { votes }) => sum + votes, 0),
+  [`sent by itself in ${LISTENED_MS / SECOND} s`]: byItself,
+  'sent when told, arrived': `${told}, ${after}`,
+});
+await other.close();
+await environment.close();
+await Promise.all([up.stop(), down.stop()]);
+await rm(parent, { recursive: true });

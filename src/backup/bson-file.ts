@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+
+/** The largest BSON document of MongoDB is 16 MB; its own collections have some KB more. */
+const LARGEST_DOCUMENT = 17 * 1_024 * 1_024;
+
+/** The length that each BSON document begins with. */
+const LENGTH_BYTES = 4;
+
+/** Fast compression: a backup should cost the machine little. */
+const GZIP_LEVEL = 3;
+
+/**
+ * Writes BSON documents one after another, compressed, into a new file that only its owner reads, and waits until it is
+ * on the disk.
+ *
+ * @returns the size and the hash of the file
+ * @throws what `documents` throws, and the system's errors
+ */
+export async function writeBsonFile(
+  path: string,
+  documents: AsyncIterable<Uint8Array>,
+): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await pipeline(
+    Readable.from(documents, { objectMode: true, highWaterMark: 64 }),
+    createGzip({ level: GZIP_LEVEL }),
+    async function* counted(chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        hash.update(chunk);
+        yield chunk;
+      }
+    },
+    createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }),
+  );
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** The SHA-256 of a file, as hex. `onBytes` gets the size of each part that was read. */
+export async function hashOf(path: string, onBytes: (bytes: number) => void): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    hash.update(chunk);
+    onBytes(chunk.length);
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * Reads the documents of a file that `writeBsonFile` wrote.
+ *
+ * @throws {RangeError} when a document has an impossible length or the file ends inside one; the errors of zlib
+ */
+export async function* readBsonFile(path: string): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  const source = createReadStream(path, { highWaterMark: 1 << 20 });
+  const plain = source.pipe(createGunzip());
+  source.on('error', (error) => plain.destroy(error));
+  try {
+    for await (const chunk of plain) {
+      const read = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      let at = 0;
+      while (read.length - at >= LENGTH_BYTES) {
+        const length = read.readInt32LE(at);
+        if (length < LENGTH_BYTES + 1 || length > LARGEST_DOCUMENT) {
+          throw new RangeError(`a document has ${length} bytes`);
+        }
+        if (read.length - at < length) break;
+        yield read.subarray(at, at + length);
+        at += length;
+      }
+      rest = read.subarray(at);
+    }
+  } finally {
+    source.destroy();
+  }
+  if (rest.length > 0) throw new RangeError('the file ends inside a document');
+}

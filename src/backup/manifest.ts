@@ -1,0 +1,98 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/** The format of backups; a restore refuses others. */
+const FORMAT = 1;
+
+const collectionSchema = z.object({
+  name: z.string(),
+  /** The options of `createCollection`, as Extended JSON. */
+  options: z.record(z.string(), z.unknown()),
+  documents: z.int().nonnegative(),
+  /** The file in the folder of the backup: gzip of BSON documents one after another. */
+  file: z.string().regex(/^[\w.-]+\.bson\.gz$/),
+  bytes: z.int().nonnegative(),
+  /** Of the file. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+const manifestSchema = z.object({
+  format: z.literal(FORMAT),
+  id: z.uuid(),
+  /** The version of Tallyport that took it. */
+  version: z.string(),
+  database: z.string(),
+  startedAt: z.iso.datetime(),
+  finishedAt: z.iso.datetime(),
+  /** All of it is of one moment. Otherwise the collections were read one after another. */
+  isSnapshot: z.boolean(),
+  /** Sealed with `SECRET_KEY`: a restore sees whether it has the same key. */
+  seal: z.string(),
+  /** The migrations that the data has had. */
+  migrations: z.array(z.string()),
+  collections: z.array(collectionSchema),
+});
+
+/** What a backup contains. */
+export type Manifest = z.infer<typeof manifestSchema>;
+export type BackupCollection = z.infer<typeof collectionSchema>;
+
+/** A backup cannot be taken, read or restored. */
+export class BackupError extends Error {
+  readonly code:
+    | 'folder-exists'
+    | 'no-backup'
+    | 'backup-damaged'
+    | 'newer-backup'
+    | 'database-not-empty'
+    | 'snapshot-too-old'
+    | 'counts-differ';
+
+  constructor(code: BackupError['code'], message: string) {
+    super(message);
+    this.name = 'BackupError';
+    this.code = code;
+  }
+}
+
+const NAME = 'manifest.json';
+
+export function newManifest(manifest: Omit<Manifest, 'format'>): Manifest {
+  return { format: FORMAT, ...manifest };
+}
+
+/** Writes the manifest, which is the last file of a backup, and waits until it is on the disk. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const partial = join(folder, `${NAME}.partial`);
+  const file = await open(partial, 'wx', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partial, join(folder, NAME));
+}
+
+/** @throws {BackupError} `no-backup` without a manifest, `newer-backup` for another format, `backup-damaged` */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const text = await readFile(join(folder, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const why =
+      error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'it has no manifest.json' : error.message;
+    throw new BackupError('no-backup', `«${folder}» is not a complete backup: ${why}.`);
+  });
+  try {
+    const content = JSON.parse(text);
+    if (content?.format !== FORMAT) {
+      throw new BackupError(
+        'newer-backup',
+        `The backup has the format ${content?.format}, and this version reads format ${FORMAT}.`,
+      );
+    }
+    return manifestSchema.parse(content);
+  } catch (error) {
+    if (error instanceof BackupError) throw error;
+    throw new BackupError('backup-damaged', `The manifest of «${folder}» cannot be read: ${String(error)}`);
+  }
+}

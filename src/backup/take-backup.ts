@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { BSON, type ClientSession, type Db, MongoServerError } from 'mongodb';
+import manifestOfUs from '../../package.json' with { type: 'json' };
+import { MAJORITY } from '../platform/mongo.ts';
+import type { Progress } from '../platform/progress.ts';
+import { listMigrations } from '../process/migrations.ts';
+import type { Platform } from '../process/platform.ts';
+import { writeBsonFile } from './bson-file.ts';
+import { type BackupCollection, BackupError, type Manifest, newManifest, writeManifest } from './manifest.ts';
+
+/** What a restored listing does without: who is signed in, links that were sent, and what processes hold for a moment. */
+const LEFT_OUT = new Set([
+  'sessions',
+  'verifications',
+  'work_leases',
+  'rate_limits',
+  'used_proofs',
+  'restores',
+]);
+
+/** MongoDB's code of a snapshot that it no longer has. */
+const SNAPSHOT_TOO_OLD = 239;
+
+/** What `SECRET_KEY` seals in a manifest. */
+export const SEALED = { text: 'tallyport', context: 'backup' } as const;
+
+type Options = {
+  /** Read the collections one after another, also where MongoDB could give one moment of all. */
+  noSnapshot?: boolean;
+  progress?: Progress;
+};
+
+/**
+ * Writes every document of the database into a new folder, which appears when the backup is complete. On a replica set or
+ * a sharded cluster all documents are of one moment. A lone mongod has no such reads: there the collections are read one
+ * after another, keys of requests first and votes last, so that every key that has an answer has its vote.
+ *
+ * @param folder - must not exist
+ * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system
+ */
+export async function takeBackup(
+  platform: Platform,
+  folder: string,
+  { noSnapshot = false, progress = () => undefined }: Options = {},
+): Promise<Manifest> {
+  const { mongo, clock, secrets } = platform;
+  const target = resolve(folder);
+  await refuseExisting(target);
+  const partial = join(dirname(target), `.${basename(target)}.incomplete`);
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true, mode: 0o700 });
+
+  const isSnapshot = !mongo.isStandalone && !noSnapshot;
+  const session = isSnapshot ? mongo.connection.getClient().startSession({ snapshot: true }) : undefined;
+  try {
+    const startedAt = clock.now();
+    const found = await collectionsOf(mongo.db);
+    const total = await estimateOf(mongo.db, found);
+    let done = 0;
+    const collections: BackupCollection[] = [];
+    for (const { name, options } of found) {
+      const file = `${name}.bson.gz`;
+      let documents = 0;
+      const counted = async function* () {
+        for await (const document of rawDocuments(mongo.db, name, session)) {
+          documents += 1;
+          done += 1;
+          progress(Math.min(done, total), total);
+          yield document;
+        }
+      };
+      const written = await writeBsonFile(join(partial, file), counted());
+      collections.push({ name, options, documents, file, ...written });
+    }
+    const migrations = await listMigrations(mongo);
+    const manifest = newManifest({
+      id: randomUUID(),
+      version: manifestOfUs.version,
+      database: mongo.db.databaseName,
+      startedAt: startedAt.toISOString(),
+      finishedAt: clock.now().toISOString(),
+      isSnapshot,
+      seal: secrets.seal(SEALED.text, SEALED.context),
+      migrations: migrations.filter(({ appliedAt }) => appliedAt).map(({ name }) => name),
+      collections,
+    });
+    await writeManifest(partial, manifest);
+    await refuseExisting(target);
+    await rename(partial, target);
+    await syncFolder(dirname(target));
+    return manifest;
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw explained(error);
+  } finally {
+    await session?.endSession();
+  }
+}
+
+async function refuseExisting(folder: string): Promise<void> {
+  const there = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (there) throw new BackupError('folder-exists', `«${folder}» exists already. Name a new folder.`);
+}
+
+type Found = { name: string; options: Record<string, unknown> };
+
+/** The collections in the order in which they are read. */
+async function collectionsOf(db: Db): Promise<Found[]> {
+  const all = await db.listCollections().toArray();
+  return all
+    .filter(({ name, type }) => !name.startsWith('system.') && !LEFT_OUT.has(name) && type !== 'view')
+    .map(({ name, ...rest }) => {
+      const { options = {} } = rest as { options?: BSON.Document };
+      return { name, options: JSON.parse(BSON.EJSON.stringify(options)) };
+    })
+    .toSorted((a, b) => readAt(a.name) - readAt(b.name) || a.name.localeCompare(b.name));
+}
+
+function readAt(name: string): number {
+  return name === 'idempotency_keys' ? 0 : name === 'votes' ? 2 : 1;
+}
+
+async function estimateOf(db: Db, collections: Found[]): Promise<number> {
+  // A time series has no such estimate; its documents are counted.
+  const counts = collections.map(({ name, options }) =>
+    options.timeseries ? db.collection(name).countDocuments() : db.collection(name).estimatedDocumentCount(),
+  );
+  return (await Promise.all(counts)).reduce((total, count) => total + count, 0);
+}
+
+/** The documents as they are on the wire, so that every number keeps its type. */
+function rawDocuments(db: Db, name: string, session: ClientSession | undefined): AsyncIterable<Uint8Array> {
+  // The driver adds the moment of the session's first read, and leaves the connection's read concern as it is.
+  const cursor = db.collection(name).find(
+    {},
+    {
+      raw: true,
+      batchSize: 2_000,
+      ...(session ? { session, readConcern: { level: 'snapshot' } } : MAJORITY),
+    },
+  );
+  return cursor as unknown as AsyncIterable<Uint8Array>;
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync().finally(() => handle.close());
+}
+
+function explained(error: unknown): unknown {
+  if (!(error instanceof MongoServerError) || error.code !== SNAPSHOT_TOO_OLD) return error;
+  return new BackupError(
+    'snapshot-too-old',
+    'MongoDB does not have the moment of this backup any more: it stores old versions of documents for 5 minutes. Raise minSnapshotHistoryWindowInSeconds on its members, or use --no-snapshot.',
+  );
+}

@@ -1,0 +1,279 @@
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BSON, type Document, Double, Long, ObjectId, UUID } from 'mongodb';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
+import { takeBackup } from '../../src/backup/take-backup.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
+import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
+import type { Attempt } from '../../src/votes/vote.ts';
+import { deliveryBench, drainHere } from '../support/delivering.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { putInState } from '../support/votes.ts';
+import { bodyOf } from '../votes/voting.ts';
+
+const NONE = () => undefined;
+
+/** The path of a folder that does not exist yet. */
+async function newFolder(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'tallyport-backup-'));
+  onTestFinished(() => rm(parent, { recursive: true }));
+  return join(parent, 'backup');
+}
+
+/** Restores a backup into a platform on an empty database. */
+async function restoreInto(platform: Platform, folder: string) {
+  return restoreBackup(platform, folder, await checkBackup(folder, NONE), { by: 'test' });
+}
+
+/** All documents of a collection as the database stores them, in the order of their ids. */
+async function rawOf({ mongo: { db } }: Platform, name: string): Promise<string[]> {
+  const options = { promoteValues: false, promoteBuffers: false } as const;
+  const found = await db.collection(name).find({}, options).sort({ _id: 1 }).toArray();
+  return found.map((document) => BSON.EJSON.stringify(document, { relaxed: false }));
+}
+
+test('a restored database has every document of the backup, and numbers keep their type', async () => {
+  const { platform, cast, drain, serverId } = await deliveryBench();
+  await cast('Steve');
+  await drain();
+  await platform.voteCounts.flush();
+  await platform.listeners.updateOne({ serverId }, { $set: { resendOwed: null } });
+  await platform.statusSamples.insertOne({
+    _id: new ObjectId(),
+    serverId,
+    at: new Date('2026-11-20T10:00:00Z'),
+    status: 'online',
+    seconds: 300,
+  } as never);
+  await platform.mongo.db.collection<Document>('of_another_tool').insertMany([
+    { double: new Double(3), long: Long.fromNumber(7), bytes: Buffer.from('abc') },
+    { regex: /^a/i, list: [null, { deep: new Date(0) }] },
+  ]);
+  const folder = await newFolder();
+  const manifest = await takeBackup(platform, folder);
+  expect(manifest.isSnapshot).toBe(false);
+
+  const other = await testPlatform();
+  const { documents, held, hasOtherKey } = await restoreInto(other, folder);
+  expect({ held, hasOtherKey }).toEqual({ held: [], hasOtherKey: false });
+  expect(documents).toBe(manifest.collections.reduce((sum, one) => sum + one.documents, 0));
+  for (const { name, documents: count } of manifest.collections) {
+    // The restore writes into the first, and each migration makes the others anew.
+    if (['audit_log', 'listing_summary', 'ranked_lists'].includes(name)) continue;
+    expect([name, await rawOf(other, name)]).toEqual([name, await rawOf(platform, name)]);
+    expect(await other.mongo.db.collection(name).countDocuments(), name).toBe(count);
+  }
+  const indexes = async ({ votes }: Platform) => (await votes.indexes()).map(({ name }) => name).toSorted();
+  expect(await indexes(other)).toEqual(await indexes(platform));
+  expect(await other.mongo.db.listCollections({ name: 'status_samples' }).toArray()).toMatchObject([
+    { type: 'timeseries' },
+  ]);
+  const audit = await other.auditLog.find({ action: 'backup.restored' }).toArray();
+  expect(audit).toMatchObject([{ by: 'test', details: { backupId: manifest.id, votes: 0 } }]);
+});
+
+test('votes that were open are held back: nothing sends them until somebody does, and they say that they may arrive twice', async () => {
+  const { platform, clock, cast, listener, serverId } = await deliveryBench();
+  const silent: Attempt = {
+    id: new UUID(),
+    at: clock.now(),
+    worker: 'a worker',
+    protocol: 'votifier-v2',
+    revision: 1,
+    test: false,
+    code: 'closed-without-answer',
+    class: 'ambiguous',
+  };
+  const votes = await Promise.all(['Waiting', 'Sending', 'Failed', 'Delivered'].map(cast));
+  const [waiting, sending, failed, delivered] = votes;
+  if (!waiting || !sending || !failed || !delivered) throw new Error('four votes were cast');
+  await putInState(platform, waiting, 'waiting', { attempts: [silent], attemptCount: 1 });
+  await putInState(platform, sending, 'sending', { attemptCount: 1 });
+  await putInState(platform, failed, 'failed');
+  await putInState(platform, delivered, 'delivered');
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+
+  const other = { ...(await testPlatform()), clock };
+  const { held } = await restoreInto(other, folder);
+  expect(held).toEqual([{ serverId, votes: 2 }]);
+  clock.move(10 * MINUTE);
+  // New settings send what an earlier token used up, and not these.
+  const { port, token } = listener;
+  const set = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: `${token}x` } as const;
+  await setListener(other, serverId, { ...set, serviceName: 'Tallyport' }, 'test');
+  await setListener(other, serverId, { ...set, secret: token, serviceName: 'Tallyport' }, 'test');
+  clock.move(10 * MINUTE);
+  await finishOwedResends(other);
+  await drainHere(other, serverId);
+  expect(listener.votes).toEqual([]);
+
+  const now = clock.now();
+  for (const { _id } of [waiting, sending]) {
+    const vote = await other.votes.findOne({ _id });
+    if (!vote) throw new Error('the vote is missing');
+    expect(vote.delivery).toMatchObject({ state: 'unconfirmed' });
+    expect(Object.keys(vote.delivery)).not.toContain('queuedAt');
+    const timeline = await voteTimeline(
+      other,
+      vote,
+      await other.listeners.findOne({ serverId }),
+      clock.now(),
+    );
+    expect(timeline.status).toMatchObject({ state: 'unconfirmed', why: 'restored' });
+    expect(timeline.events.at(-1)).toMatchObject({ kind: 'restored' });
+    expect(timeline.events.at(-1)?.at.getTime()).toBeLessThanOrEqual(now.getTime());
+  }
+  const states = await other.votes
+    .find()
+    .map(({ username, delivery }) => `${username}: ${delivery.state}`)
+    .toArray();
+  expect(states.toSorted()).toEqual([
+    'Delivered: delivered',
+    'Failed: failed',
+    'Sending: unconfirmed',
+    'Waiting: unconfirmed',
+  ]);
+});
+
+test('a call that is repeated after a restore gets the stored answer, and no second vote', async () => {
+  const { platform, serverId } = await deliveryBench();
+  const request = { serverId, username: 'Steve', tokenId: new ObjectId(), key: 'a-key-of-a-plugin' };
+  const first = await castVoteOnce(platform, request, bodyOf);
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  const other = await testPlatform();
+  await restoreInto(other, folder);
+  const again = await castVoteOnce(other, request, bodyOf);
+  expect(again).toMatchObject({ kind: 'answer', body: (first as { body: string }).body });
+  expect(await other.votes.countDocuments()).toBe(1);
+});
+
+test('messages that waited are not sent, sessions end, and a pending resend of a listener is forgotten', async () => {
+  const { platform, serverId, clock } = await deliveryBench();
+  const mail = { to: 'a@example.org', subject: 's', createdAt: clock.now(), attempts: 0 };
+  await platform.mails.insertMany([
+    { ...mail, _id: 'waiting', sealedText: 'x', nextAt: clock.now() },
+    { ...mail, _id: 'sent', sentAt: clock.now() },
+  ]);
+  await platform.sessions.insertOne({ _id: new ObjectId(), token: 't' } as never);
+  const owed = { at: clock.now(), by: 'test', silentSince: new Date(0) };
+  await platform.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  const other = await testPlatform();
+  expect(await restoreInto(other, folder)).toMatchObject({ droppedMessages: 1 });
+  expect(await other.mails.find().sort({ _id: 1 }).toArray()).toMatchObject([
+    { _id: 'sent' },
+    { _id: 'waiting', givenUpAt: expect.any(Date), lastFault: 'restored from a backup' },
+  ]);
+  expect(await other.mails.countDocuments({ nextAt: { $exists: true } })).toBe(0);
+  expect(await other.sessions.countDocuments()).toBe(0);
+  expect(await other.listeners.findOne({ serverId })).toMatchObject({ resendOwed: null });
+});
+
+test('a backup is in a folder of its owner alone, which appears when it is complete and is never overwritten', async () => {
+  const platform = await testPlatform();
+  const folder = await newFolder();
+  // Of a backup that was killed.
+  await takeBackup(platform, join(folder, '..', 'first'));
+  await takeBackup(platform, folder);
+  expect((await readdir(join(folder, '..'))).toSorted()).toEqual(['backup', 'first']);
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  for (const file of await readdir(folder)) expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+  await expect(takeBackup(platform, folder)).rejects.toMatchObject({ code: 'folder-exists' });
+});
+
+test('a backup that fails half-way leaves nothing', async () => {
+  const platform = await testPlatform();
+  const folder = await newFolder();
+  const failing = { ...platform, clock: { now: failAfter(1) } };
+  await expect(takeBackup(failing, folder)).rejects.toThrow('the clock is gone');
+  expect(await readdir(join(folder, '..'))).toEqual([]);
+});
+
+function failAfter(calls: number): () => Date {
+  let left = calls;
+  return () => {
+    left -= 1;
+    if (left < 0) throw new Error('the clock is gone');
+    return new Date();
+  };
+}
+
+test.each([
+  ['a file is missing', 'backup-damaged', (folder: string) => rm(join(folder, 'servers.bson.gz'))],
+  ['a file is cut', 'backup-damaged', (folder: string) => truncate(join(folder, 'servers.bson.gz'), 30)],
+  ['a byte has changed', 'backup-damaged', (folder: string) => changeByte(join(folder, 'servers.bson.gz'))],
+  ['the manifest is missing', 'no-backup', (folder: string) => rm(join(folder, 'manifest.json'))],
+  [
+    'the manifest is no JSON',
+    'backup-damaged',
+    (folder: string) => writeFile(join(folder, 'manifest.json'), '{'),
+  ],
+  [
+    'the manifest names a file elsewhere',
+    'backup-damaged',
+    (folder: string) => edit(folder, '"servers.bson.gz"', '"../x.bson.gz"'),
+  ],
+  ['the format is unknown', 'newer-backup', (folder: string) => edit(folder, '"format": 1', '"format": 2')],
+  [
+    'it has a migration of a later version',
+    'newer-backup',
+    (folder: string) => edit(folder, '0001-complete-servers', '0999-later'),
+  ],
+])('a backup is refused before anything is restored when %s', async (_what, code, damage) => {
+  const { platform } = await deliveryBench();
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  await damage(folder);
+  await expect(checkBackup(folder, NONE)).rejects.toMatchObject({ name: 'BackupError', code });
+});
+
+async function changeByte(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[20] = (bytes[20] ?? 0) ^ 1;
+  await writeFile(path, bytes);
+}
+
+async function edit(folder: string, from: string, to: string): Promise<void> {
+  const path = join(folder, 'manifest.json');
+  const text = await readFile(path, 'utf8');
+  expect(text).toContain(from);
+  await writeFile(path, text.replace(from, to));
+}
+
+test('a database with documents is refused, and one of an unfinished restore is filled anew', async () => {
+  const { platform, cast } = await deliveryBench();
+  await cast('Steve');
+  const folder = await newFolder();
+  const manifest = await takeBackup(platform, folder);
+  await expect(restoreInto(platform, folder)).rejects.toMatchObject({ code: 'database-not-empty' });
+  expect(await platform.votes.countDocuments()).toBe(1);
+
+  const other = await testPlatform();
+  // Killed while the votes were inserted: the record is there, and so are some documents.
+  await other.restores.insertOne({ _id: manifest.id, takenAt: new Date(), startedAt: new Date(), held: [] });
+  await other.votes.insertOne({ ...(await platform.votes.findOne()), _id: 'partial' } as never);
+  await restoreInto(other, folder);
+  expect(await other.votes.find().toArray()).toHaveLength(1);
+  expect(await other.restores.find().toArray()).toMatchObject([{ finishedAt: expect.any(Date) }]);
+  await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'database-not-empty' });
+});
+
+test('with another SECRET_KEY the restore says so, and with the previous one it does not', async () => {
+  const { platform } = await deliveryBench();
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  const SECRET_KEY = 'another-key-for-tests-0123456789-abcdef';
+  expect(await restoreInto(await testPlatform({ SECRET_KEY }), folder)).toMatchObject({ hasOtherKey: true });
+  const SECRET_KEY_PREVIOUS = platform.config.SECRET_KEY;
+  const both = await testPlatform({ SECRET_KEY, SECRET_KEY_PREVIOUS });
+  expect(await restoreInto(both, folder)).toMatchObject({ hasOtherKey: false });
+});

@@ -1,0 +1,112 @@
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { type Cli, openCli } from './tallyport.ts';
+
+let cli: Cli;
+let folder: string;
+let server: { server_id: string; slug: string };
+
+beforeAll(async () => {
+  cli = await openCli();
+  server = await cli.addServer('Alpha');
+  const target = { protocol: 'votifier-v2', host: '127.0.0.1', port: 9, secret: 'token' } as const;
+  const serverId = new ObjectId(server.server_id);
+  await setListener(cli.platform, serverId, { ...target, serviceName: 'Tallyport' }, 'test');
+  for (const name of ['Steve', 'Alex']) await cli.cast(server.server_id, name);
+});
+afterAll(() => cli.close());
+
+beforeEach(async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'tallyport-cli-backup-'));
+  folder = join(parent, 'backup');
+  onTestFinished(() => rm(parent, { recursive: true }));
+});
+
+/** Another installation on an empty database. */
+async function elsewhere(): Promise<Cli> {
+  const other = await openCli();
+  onTestFinished(() => other.close());
+  return other;
+}
+
+test('a backup is restored elsewhere, and the votes that it had open are sent by a command', async () => {
+  const saved = await cli.run('backup --json', folder);
+  expect(saved).toMatchObject({
+    code: 0,
+    json: { folder, snapshot: false, collections: { votes: 2, servers: 1 } },
+  });
+
+  const other = await elsewhere();
+  const checked = await other.run('restore --dry-run', folder);
+  expect(checked.stdout).toMatch(/^The backup is whole: \d+ documents of \d+ collections, the state of /);
+  expect(await other.platform.servers.countDocuments()).toBe(0);
+
+  const restored = await other.run('restore', folder);
+  expect(restored).toMatchObject({ code: 0, stderr: '' });
+  expect(restored.stdout).toMatch(/^\d+ documents restored: the state of /);
+  expect(restored.stdout).toContain(
+    '2 votes of 1 server were open in the backup and may have been delivered since: held back. Send them with `tallyport vote resend-restored`.',
+  );
+  expect(restored.stdout).toContain('Everybody must sign in again.');
+  expect(restored.stdout).not.toContain('SECRET_KEY');
+
+  const listed = await other.run('vote resend-restored --list');
+  expect(listed.stdout).toMatch(/Server +Votes\nalpha +2/);
+  const vote_id = String((await other.platform.votes.findOne({ username: 'Steve' }))?._id);
+  expect((await other.run('vote show', vote_id)).stdout).toContain(
+    'unconfirmed: restored from a backup; it may have arrived since the backup',
+  );
+
+  const sent = await other.run('vote resend-restored');
+  expect(sent.stdout).toBe('2 votes of 1 server in the queue again. They may arrive twice.\n');
+  const timeline = await other.run('vote show', vote_id);
+  expect(timeline.stdout).toMatch(/restored from a backup.*\n(.*\n)*.*resent by cli; it may arrive twice/);
+  expect((await other.run('vote resend-restored')).stdout).toBe(
+    'No vote was sent: none is held back by a restore.\n',
+  );
+  expect(await other.run('vote resend-restored --json')).toMatchObject({ json: { resent: 0, more: false } });
+});
+
+test('a restore into a database with documents is refused with its name and the way out', async () => {
+  await cli.run('backup', folder);
+  expect(await cli.run('restore', folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^The database «test_\w+» has documents \(\w+\)\. Restore into an empty database: set MONGODB_URI to one with another name\.\n$/,
+    ),
+  });
+  expect(await cli.run('restore --json', folder)).toMatchObject({ json: { code: 'database-not-empty' } });
+});
+
+test('a folder that exists, that is no backup or that cannot be written is named', async () => {
+  await cli.run('backup', folder);
+  expect((await cli.run('backup', folder)).stderr).toBe(`«${folder}» exists already. Name a new folder.\n`);
+  const file = join(folder, 'servers.bson.gz');
+  await writeFile(file, 'x');
+  expect((await cli.run('restore --dry-run', folder)).stderr).toMatch(
+    /^The backup is damaged: servers\.bson\.gz has 1 bytes instead of \d+\.\n$/,
+  );
+  expect((await cli.run('restore', join(folder, 'none'))).stderr).toBe(
+    `«${join(folder, 'none')}» is not a complete backup: it has no manifest.json.\n`,
+  );
+  expect((await cli.run('backup', join(file, 'below'))).stderr).toBe(
+    `«${join(file, 'below')}» cannot be written: not a directory.\n`,
+  );
+});
+
+test('an interrupted backup leaves no folder of its name, and the next one removes what it left', async () => {
+  const left = join(folder, '..', '.backup.incomplete');
+  await writeFile(left, 'of a killed backup');
+  await chmod(left, 0o600);
+  expect(await cli.run('backup', folder)).toMatchObject({ code: 0 });
+  expect(await readdir(join(folder, '..'))).toEqual(['backup']);
+});
+
+test('the help of both commands says what they do', async () => {
+  expect((await cli.run('backup --help')).stdout).toContain('while the platform runs');
+  expect((await cli.run('restore --help')).stdout).toMatch(/held back\s+until you send them/);
+});
