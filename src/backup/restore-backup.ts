@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BSON, type CreateCollectionOptions, type Db, type Document, type ObjectId } from 'mongodb';
+import { DELETION_DELAY_MS } from '../accounts/deletion/request-deletion.ts';
 import { holdRestoredVote } from '../delivery/restored-votes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
+import { after } from '../platform/clock.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import { UnsealError } from '../platform/secrets.ts';
@@ -200,6 +202,10 @@ class Changes {
       case 'mails':
       case 'discord_messages':
         this.#giveUp(document);
+        break;
+      case 'account_deletions':
+        // The user may have decided otherwise since, and has the time once more.
+        if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
         // A resend that was pending may have been made since.

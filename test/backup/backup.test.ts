@@ -8,7 +8,7 @@ import { takeBackup } from '../../src/backup/take-backup.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';
-import { MINUTE } from '../../src/platform/clock.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
@@ -155,7 +155,7 @@ test('a call that is repeated after a restore gets the stored answer, and no sec
   expect(await other.votes.countDocuments()).toBe(1);
 });
 
-test('messages that waited are not sent, sessions end, and a pending resend of a listener is forgotten', async () => {
+test('messages that waited are not sent, sessions end, pending resends are forgotten, and users can still keep their accounts', async () => {
   const { platform, serverId, clock } = await deliveryBench();
   const mail = { to: 'a@example.org', subject: 's', createdAt: clock.now(), attempts: 0 };
   await platform.mails.insertMany([
@@ -163,6 +163,9 @@ test('messages that waited are not sent, sessions end, and a pending resend of a
     { ...mail, _id: 'sent', sentAt: clock.now() },
   ]);
   await platform.sessions.insertOne({ _id: new ObjectId(), token: 't' } as never);
+  const deletion = { deletionId: new ObjectId(), requestedAt: clock.now(), token: 't' };
+  const dueAt = after(clock.now(), -MINUTE);
+  await platform.accountDeletions.insertOne({ ...deletion, _id: new ObjectId(), dueAt });
   const owed = { at: clock.now(), by: 'test', silentSince: new Date(0) };
   await platform.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
   const folder = await newFolder();
@@ -176,6 +179,8 @@ test('messages that waited are not sent, sessions end, and a pending resend of a
   expect(await other.mails.countDocuments({ nextAt: { $exists: true } })).toBe(0);
   expect(await other.sessions.countDocuments()).toBe(0);
   expect(await other.listeners.findOne({ serverId })).toMatchObject({ resendOwed: null });
+  const { dueAt: laterDueAt = dueAt } = (await other.accountDeletions.findOne()) ?? {};
+  expect(laterDueAt.getTime()).toBeGreaterThan(after(clock.now(), 6 * DAY).getTime());
 });
 
 test('a backup is in a folder of its owner alone, which appears when it is complete and is never overwritten', async () => {
