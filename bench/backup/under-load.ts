@@ -143,7 +143,7 @@ console.table({
   'a cast before: p50, p99': `${quantile(times.before, 0.5)}, ${quantile(times.before, 0.99)}`,
   'during the backup': `${quantile(times.during, 0.5)}, ${quantile(times.during, 0.99)}`,
   'arrived at first, twice': `${first.length}, ${twice}`,
-  'open in the backup': restored.held.reduce((sum, { votes }) => sum + votes, 0),
+  'open in the backup': restored.heldVotes,
   [`sent by itself in ${LISTENED_MS / SECOND} s`]: byItself,
   'sent when told, arrived': `${told}, ${after}`,
 });

@@ -5,34 +5,68 @@ import { z } from 'zod';
 /** The format of backups; a restore refuses others. */
 const FORMAT = 1;
 
+/** What a restored listing does without: who is signed in, links that were sent, and what processes hold for a moment. */
+const LEFT_OUT = new Set([
+  'sessions',
+  'verifications',
+  'work_leases',
+  'rate_limits',
+  'used_proofs',
+  'restores',
+]);
+
+/** Whether a backup has the collection. */
+export function isBackedUp(name: string): boolean {
+  return !name.startsWith('system.') && !LEFT_OUT.has(name);
+}
+
+/** The options of a collection that a restore makes again. */
+const OPTIONS = [
+  'timeseries',
+  'expireAfterSeconds',
+  'clusteredIndex',
+  'collation',
+  'capped',
+  'size',
+  'max',
+  'validator',
+  'validationLevel',
+  'validationAction',
+  'changeStreamPreAndPostImages',
+] as const;
+
 const collectionSchema = z.object({
-  name: z.string(),
+  name: z.string().refine((name) => isBackedUp(name), { error: 'is not part of a backup' }),
   /** The options of `createCollection`, as Extended JSON. */
-  options: z.record(z.string(), z.unknown()),
+  options: z.partialRecord(z.enum(OPTIONS), z.unknown()),
   documents: z.int().nonnegative(),
   /** The file in the folder of the backup: gzip of BSON documents one after another. */
-  file: z.string().regex(/^[\w.-]+\.bson\.gz$/),
+  file: z.string().regex(/^[\w.~!*'()%-]+\.bson\.gz$/),
   bytes: z.int().nonnegative(),
   /** Of the file. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
-const manifestSchema = z.object({
-  format: z.literal(FORMAT),
-  id: z.uuid(),
-  /** The version of Tallyport that took it. */
-  version: z.string(),
-  database: z.string(),
-  startedAt: z.iso.datetime(),
-  finishedAt: z.iso.datetime(),
-  /** All of it is of one moment. Otherwise the collections were read one after another. */
-  isSnapshot: z.boolean(),
-  /** Sealed with `SECRET_KEY`: a restore sees whether it has the same key. */
-  seal: z.string(),
-  /** The migrations that the data has had. */
-  migrations: z.array(z.string()),
-  collections: z.array(collectionSchema),
-});
+const manifestSchema = z
+  .object({
+    format: z.literal(FORMAT),
+    id: z.uuid(),
+    /** The version of Tallyport that took it. */
+    version: z.string(),
+    database: z.string(),
+    startedAt: z.iso.datetime(),
+    finishedAt: z.iso.datetime(),
+    /** All of it is of one moment. Otherwise the collections were read one after another. */
+    isSnapshot: z.boolean(),
+    /** Sealed with `SECRET_KEY`: a restore sees whether it has the same key. */
+    seal: z.string(),
+    /** The migrations that the data has had. */
+    migrations: z.array(z.string()),
+    collections: z.array(collectionSchema),
+  })
+  .refine(({ collections }) => new Set(collections.map(({ name }) => name)).size === collections.length, {
+    error: 'names a collection twice',
+  });
 
 /** What a backup contains. */
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -46,6 +80,7 @@ export class BackupError extends Error {
     | 'backup-damaged'
     | 'newer-backup'
     | 'database-not-empty'
+    | 'restore-running'
     | 'snapshot-too-old'
     | 'counts-differ';
 
@@ -58,8 +93,9 @@ export class BackupError extends Error {
 
 const NAME = 'manifest.json';
 
+/** @throws {ZodError} when a restore would not accept it */
 export function newManifest(manifest: Omit<Manifest, 'format'>): Manifest {
-  return { format: FORMAT, ...manifest };
+  return manifestSchema.parse({ format: FORMAT, ...manifest });
 }
 
 /** Writes the manifest, which is the last file of a backup, and waits until it is on the disk. */

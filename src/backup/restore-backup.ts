@@ -1,11 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BSON, type CreateCollectionOptions, type Db, type Document, type ObjectId } from 'mongodb';
-import { DELETION_DELAY_MS } from '../accounts/deletion/request-deletion.ts';
+import { BSON, type CreateCollectionOptions, type Db, type Document } from 'mongodb';
+import { repeatDeletionRequests } from '../accounts/deletion/request-deletion.ts';
 import { holdRestoredVote } from '../delivery/restored-votes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
-import { after } from '../platform/clock.ts';
-import { DURABLE } from '../platform/mongo.ts';
+import { type Clock, SECOND } from '../platform/clock.ts';
+import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import { UnsealError } from '../platform/secrets.ts';
 import { migrateDatabase } from '../process/migrate.ts';
@@ -18,20 +18,29 @@ import { SEALED } from './take-backup.ts';
 /** The largest insert: so many documents or bytes. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
-/** Numbers keep their type: a double without a fraction does not become an integer. */
-const AS_STORED = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } as const;
+/** Numbers keep their type: a double without a fraction does not become an integer. Texts are taken as they are. */
+const AS_STORED = {
+  promoteValues: false,
+  promoteBuffers: false,
+  bsonRegExp: true,
+  validation: { utf8: false },
+} as const;
+
+/** How often a running restore says in the database that it runs, and after what time it counts as dead. */
+const PROGRESS_MS = 2 * SECOND;
+const DEAD_MS = 30 * SECOND;
 
 /** What a restore did. */
 export type Restored = {
   documents: number;
-  /** Votes that were open, by server: they are held back. */
-  held: { serverId: ObjectId; votes: number }[];
+  /** Votes that were open, or held back already: they are held back. */
+  heldVotes: number;
   /** Mails and Discord messages that were waiting: they are not sent. */
   droppedMessages: number;
+  /** Requested deletions of accounts: they wait for their whole time again. */
+  repeatedDeletions: number;
   /** Collections, indexes and migrations of this version that the backup did not have. */
   migrated: { made: string[]; ran: string[] };
-  /** Neither `SECRET_KEY` nor `SECRET_KEY_PREVIOUS` is the key of the backup. */
-  hasOtherKey: boolean;
 };
 
 /**
@@ -43,19 +52,56 @@ export type Restored = {
 export async function checkBackup(folder: string, progress: Progress): Promise<Manifest> {
   const manifest = await readManifest(folder);
   refuseNewer(manifest);
-  await checkFiles(folder, manifest, progress);
+  const { collections } = manifest;
+  const total = collections.reduce((sum, { bytes }) => sum + bytes, 0);
+  let read = 0;
+  for (const { file, bytes, sha256 } of collections) {
+    const path = join(folder, file);
+    const found = await lstat(path).catch(() => null);
+    if (!found?.isFile()) throw damaged(file, 'is missing');
+    if (found.size !== bytes) throw damaged(file, `has ${found.size} bytes instead of ${bytes}`);
+    const hash = await hashOf(path, (part) => {
+      read += part;
+      progress(read, total);
+    });
+    if (hash !== sha256) throw damaged(file, 'has changed');
+  }
   return manifest;
+}
+
+function damaged(file: string, why: string): BackupError {
+  return new BackupError('backup-damaged', `The backup is damaged: ${file} ${why}.`);
+}
+
+function refuseNewer({ migrations, version }: Manifest): void {
+  const known = new Set(MIGRATIONS.map(({ name }) => name));
+  const unknown = migrations.filter((name) => !known.has(name));
+  if (unknown.length === 0) return;
+  throw new BackupError(
+    'newer-backup',
+    `The backup is of a newer version than ${version}, with the migrations ${unknown.join(', ')}. Restore it with that version.`,
+  );
+}
+
+/** Whether `SECRET_KEY` or `SECRET_KEY_PREVIOUS` is the key of the backup. */
+export function hasSecretKey({ secrets }: Pick<Platform, 'secrets'>, { seal }: Manifest): boolean {
+  try {
+    return secrets.open(seal, SEALED.context) === SEALED.text;
+  } catch (error) {
+    if (error instanceof UnsealError) return false;
+    throw error;
+  }
 }
 
 /**
  * Restores a backup into an empty database and brings it to this version. Votes that were open become `unconfirmed` before
  * they are in the database, so no worker ever sees them open; messages that were waiting are given up. An interrupted
- * restore starts anew when it is run again.
+ * restore starts anew when it is run again; until it has ended, `migrate` refuses the database.
  *
  * @param manifest - of `checkBackup`
  * @param by - who restores, for the audit log
  * @param progress - gets the number of restored documents
- * @throws {BackupError} `database-not-empty`, `counts-differ`; what `migrateDatabase` throws
+ * @throws {BackupError} `database-not-empty`, `restore-running`, `backup-damaged`; what `migrateDatabase` throws
  */
 export async function restoreBackup(
   platform: Platform,
@@ -65,74 +111,52 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const { mongo, clock, restores } = platform;
   const { db } = mongo;
-  await emptyDatabase(platform);
+  const { id: _id, collections } = manifest;
+  await emptyDatabase(platform, manifest);
+  const now = clock.now();
+  const began = { _id, takenAt: new Date(manifest.startedAt), startedAt: now, progressAt: now };
+  await restores.insertOne(began, { writeConcern: DURABLE }).catch((error: unknown) => {
+    throw isDuplicateKey(error) ? running() : error;
+  });
 
-  const startedAt = clock.now();
-  const takenAt = new Date(manifest.startedAt);
-  const record = { _id: manifest.id, takenAt, startedAt, held: [] };
-  await restores.insertOne(record, { writeConcern: DURABLE });
-  const total = manifest.collections.reduce((sum, { documents }) => sum + documents, 0);
-  const changes = new Changes(startedAt);
-  let done = 0;
-  for (const collection of manifest.collections) {
-    const onBatch = (documents: number) => {
-      done += documents;
-      progress(done, total);
-    };
-    await restoreCollection(db, folder, collection, changes, onBatch);
-  }
-  const migrated = await migrateDatabase(mongo);
-  const held = [...changes.held.values()];
-  await restores.updateOne(
-    { _id: manifest.id },
-    { $set: { held, finishedAt: clock.now() } },
-    { writeConcern: DURABLE },
-  );
-  const votes = held.reduce((sum, one) => sum + one.votes, 0);
-  const details = { backupId: manifest.id, takenAt: manifest.startedAt, votes };
-  await recordAudit(platform, { by, action: 'backup.restored', serverId: null, details });
-  const { droppedMessages } = changes;
-  const hasOtherKey = !isOurKey(platform, manifest);
-  return { documents: done, held, droppedMessages, migrated, hasOtherKey };
-}
-
-function refuseNewer({ migrations, version }: Manifest): void {
-  const known = new Set(MIGRATIONS.map(({ name }) => name));
-  const unknown = migrations.filter((name) => !known.has(name));
-  if (unknown.length === 0) return;
-  throw new BackupError(
-    'newer-backup',
-    `The backup is of a newer version (${version}), with the migrations ${unknown.join(', ')}. Restore it with that version.`,
-  );
-}
-
-async function checkFiles(folder: string, { collections }: Manifest, progress: Progress): Promise<void> {
-  const total = collections.reduce((sum, { bytes }) => sum + bytes, 0);
-  let read = 0;
-  for (const { file, bytes, sha256 } of collections) {
-    const damaged = (why: string) =>
-      new BackupError('backup-damaged', `The backup is damaged: ${file} ${why}.`);
-    const path = join(folder, file);
-    const size = await stat(path).then(
-      (found) => found.size,
-      () => null,
-    );
-    if (size === null) throw damaged('is missing');
-    if (size !== bytes) throw damaged(`has ${size} bytes instead of ${bytes}`);
-    const hash = await hashOf(path, (part) => {
-      read += part;
-      progress(read, total);
+  const total = collections.reduce((sum, { documents }) => sum + documents, 0);
+  const changes = new Changes(now);
+  let documents = 0;
+  let saidAt = now.getTime();
+  for (const collection of collections) {
+    await restoreCollection(db, folder, collection, changes, async (inserted) => {
+      documents += inserted;
+      progress(documents, total);
+      const at = clock.now();
+      if (at.getTime() - saidAt < PROGRESS_MS) return;
+      saidAt = at.getTime();
+      await restores.updateOne({ _id }, { $set: { progressAt: at } });
     });
-    if (hash !== sha256) throw damaged('has changed');
   }
+  for (const { name, options } of collections) await expireAgain(db, name, options);
+  const { heldVotes, droppedMessages } = changes;
+  const repeatedDeletions = await repeatDeletionRequests(platform);
+  const details = { backupId: _id, takenAt: manifest.startedAt, votes: heldVotes };
+  await recordAudit(platform, { by, action: 'backup.restored', serverId: null, details });
+  await restores.updateOne({ _id }, { $set: { finishedAt: clock.now() } }, { writeConcern: DURABLE });
+  const migrated = await migrateDatabase(mongo);
+  return { documents, heldVotes, droppedMessages, repeatedDeletions, migrated };
 }
 
-/** Drops what an unfinished restore or `tallyport migrate` made; refuses a database that has other documents. */
-async function emptyDatabase({
-  mongo: { db },
-  restores,
-}: Pick<Platform, 'mongo' | 'restores'>): Promise<void> {
-  const unfinished = await restores.findOne({ finishedAt: { $exists: false } });
+function running(): BackupError {
+  return new BackupError(
+    'restore-running',
+    `A restore into this database is running, or was until less than ${DEAD_MS / SECOND} seconds ago. Wait, or use another database.`,
+  );
+}
+
+/** Drops what an unfinished restore of this backup or `tallyport migrate` made; refuses every other document. */
+async function emptyDatabase(
+  { mongo: { db }, restores, clock }: Pick<Platform, 'mongo' | 'restores'> & { clock: Clock },
+  { id: _id }: Manifest,
+): Promise<void> {
+  const unfinished = await restores.findOne({ _id, finishedAt: { $exists: false } });
+  if (unfinished && clock.now().getTime() - unfinished.progressAt.getTime() < DEAD_MS) throw running();
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   const names = collections.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
   if (!unfinished) {
@@ -155,38 +179,69 @@ async function restoreCollection(
   folder: string,
   { name, options, documents, file }: BackupCollection,
   changes: Changes,
-  onBatch: (documents: number) => void,
+  onBatch: (documents: number) => Promise<void>,
 ): Promise<void> {
-  await db.createCollection(name, BSON.EJSON.parse(JSON.stringify(options)) as CreateCollectionOptions);
+  // Old samples would expire while the others are inserted.
+  const { expireAfterSeconds: _, ...create } = options;
+  await db.createCollection(name, BSON.EJSON.parse(JSON.stringify(create)) as CreateCollectionOptions);
   const collection = db.collection(name);
   let batch: Document[] = [];
   let bytes = 0;
+  let read = 0;
   const insert = async () => {
     if (batch.length === 0) return;
     await collection.insertMany(batch, { ordered: false, bypassDocumentValidation: true });
-    onBatch(batch.length);
+    await onBatch(batch.length);
     batch = [];
     bytes = 0;
   };
-  for await (const raw of readBsonFile(join(folder, file))) {
-    const document = BSON.deserialize(raw, AS_STORED);
-    changes.apply(name, document);
-    batch.push(document);
-    bytes += raw.length;
+  for await (const document of documentsOf(folder, file)) {
+    read += 1;
+    if (read > documents) break;
+    changes.apply(name, document.value);
+    batch.push(document.value);
+    bytes += document.bytes;
     if (batch.length >= BATCH.documents || bytes >= BATCH.bytes) await insert();
   }
   await insert();
+  if (read !== documents) throw damaged(file, `does not have ${documents} documents`);
   const restored = await collection.countDocuments();
-  if (restored === documents) return;
-  throw new BackupError(
-    'counts-differ',
-    `The collection ${name} has ${restored} documents after the restore, and ${documents} in the backup.`,
-  );
+  if (restored !== documents) {
+    throw new BackupError(
+      'counts-differ',
+      `The collection ${name} has ${restored} documents after the restore, and ${documents} in the backup.`,
+    );
+  }
 }
 
-/** What a restore changes in documents: nothing is sent again by itself. */
+async function* documentsOf(
+  folder: string,
+  file: string,
+): AsyncGenerator<{ value: Document; bytes: number }> {
+  try {
+    for await (const raw of readBsonFile(join(folder, file))) {
+      yield { value: BSON.deserialize(raw, AS_STORED), bytes: raw.length };
+    }
+  } catch (error) {
+    throw damaged(file, `cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+async function expireAgain(
+  db: Db,
+  name: string,
+  { expireAfterSeconds }: BackupCollection['options'],
+): Promise<void> {
+  if (expireAfterSeconds === undefined) return;
+  await db.command({
+    collMod: name,
+    expireAfterSeconds: BSON.EJSON.deserialize({ s: expireAfterSeconds }).s,
+  });
+}
+
+/** Changes documents of a backup so that nothing is sent again by itself. */
 class Changes {
-  readonly held = new Map<string, { serverId: ObjectId; votes: number }>();
+  heldVotes = 0;
   droppedMessages = 0;
   readonly #now: Date;
 
@@ -197,15 +252,11 @@ class Changes {
   apply(collection: string, document: Document): void {
     switch (collection) {
       case 'votes':
-        this.#holdVote(document);
+        if (holdRestoredVote(document, this.#now)) this.heldVotes += 1;
         break;
       case 'mails':
       case 'discord_messages':
         this.#giveUp(document);
-        break;
-      case 'account_deletions':
-        // The user may have decided otherwise since, and has the time once more.
-        if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
         // A resend that was pending may have been made since.
@@ -213,15 +264,9 @@ class Changes {
     }
   }
 
-  #holdVote(vote: Document): void {
-    if (!holdRestoredVote(vote, this.#now)) return;
-    const serverId = vote.serverId as ObjectId;
-    const server = this.held.get(serverId.toHexString()) ?? { serverId, votes: 0 };
-    server.votes += 1;
-    this.held.set(serverId.toHexString(), server);
-  }
-
   #giveUp(message: Document): void {
+    // Messages over a server's limit are not sent themselves, but counted in one that is.
+    delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;
     delete message.leaseUntil;
@@ -229,14 +274,5 @@ class Changes {
     message.givenUpAt = this.#now;
     message.lastFault = 'restored from a backup';
     this.droppedMessages += 1;
-  }
-}
-
-function isOurKey({ secrets }: Pick<Platform, 'secrets'>, { seal }: Manifest): boolean {
-  try {
-    return secrets.open(seal, SEALED.context) === SEALED.text;
-  } catch (error) {
-    if (error instanceof UnsealError) return false;
-    throw error;
   }
 }

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { mkdir, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { BSON, type ClientSession, type Db, MongoServerError } from 'mongodb';
 import manifestOfUs from '../../package.json' with { type: 'json' };
 import { MAJORITY } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
-import { listMigrations } from '../process/migrations.ts';
+import type { AppliedMigration } from '../process/applied-migration.ts';
 import type { Platform } from '../process/platform.ts';
 import { writeBsonFile } from './bson-file.ts';
-import { type BackupCollection, BackupError, type Manifest, newManifest, writeManifest } from './manifest.ts';
+import {
+  type BackupCollection,
+  BackupError,
+  isBackedUp,
+  type Manifest,
+  newManifest,
+  writeManifest,
+} from './manifest.ts';
 
-/** What a restored listing does without: who is signed in, links that were sent, and what processes hold for a moment. */
-const LEFT_OUT = new Set([
-  'sessions',
-  'verifications',
-  'work_leases',
-  'rate_limits',
-  'used_proofs',
-  'restores',
-]);
+/** The driver adds the moment of the session's first read, and leaves the connection's read concern as it is. */
+const SNAPSHOT = { readConcern: { level: 'snapshot' } } as const;
 
 /** MongoDB's code of a snapshot that it no longer has. */
 const SNAPSHOT_TOO_OLD = 239;
@@ -48,9 +48,8 @@ export async function takeBackup(
   const { mongo, clock, secrets } = platform;
   const target = resolve(folder);
   await refuseExisting(target);
-  const partial = join(dirname(target), `.${basename(target)}.incomplete`);
-  await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true, mode: 0o700 });
+  await mkdir(dirname(target), { recursive: true });
+  const partial = await mkdtemp(`${target}.incomplete-`);
 
   const isSnapshot = !mongo.isStandalone && !noSnapshot;
   const session = isSnapshot ? mongo.connection.getClient().startSession({ snapshot: true }) : undefined;
@@ -60,21 +59,23 @@ export async function takeBackup(
     const total = await estimateOf(mongo.db, found);
     let done = 0;
     const collections: BackupCollection[] = [];
+    const applied = mongo.db.collection<AppliedMigration>('migrations');
+    // Also those of a newer version, which this one does not know.
+    const migrations = await applied.distinct('_id', {}, session ? { session, ...SNAPSHOT } : MAJORITY);
     for (const { name, options } of found) {
-      const file = `${name}.bson.gz`;
+      const file = `${encodeURIComponent(name)}.bson.gz`;
       let documents = 0;
       const counted = async function* () {
         for await (const document of rawDocuments(mongo.db, name, session)) {
           documents += 1;
           done += 1;
-          progress(Math.min(done, total), total);
+          progress(done, Math.max(done, total));
           yield document;
         }
       };
       const written = await writeBsonFile(join(partial, file), counted());
       collections.push({ name, options, documents, file, ...written });
     }
-    const migrations = await listMigrations(mongo);
     const manifest = newManifest({
       id: randomUUID(),
       version: manifestOfUs.version,
@@ -83,10 +84,11 @@ export async function takeBackup(
       finishedAt: clock.now().toISOString(),
       isSnapshot,
       seal: secrets.seal(SEALED.text, SEALED.context),
-      migrations: migrations.filter(({ appliedAt }) => appliedAt).map(({ name }) => name),
+      migrations,
       collections,
     });
     await writeManifest(partial, manifest);
+    await syncFolder(partial);
     await refuseExisting(target);
     await rename(partial, target);
     await syncFolder(dirname(target));
@@ -113,7 +115,7 @@ type Found = { name: string; options: Record<string, unknown> };
 async function collectionsOf(db: Db): Promise<Found[]> {
   const all = await db.listCollections().toArray();
   return all
-    .filter(({ name, type }) => !name.startsWith('system.') && !LEFT_OUT.has(name) && type !== 'view')
+    .filter(({ name, type }) => isBackedUp(name) && type !== 'view')
     .map(({ name, ...rest }) => {
       const { options = {} } = rest as { options?: BSON.Document };
       return { name, options: JSON.parse(BSON.EJSON.stringify(options)) };
@@ -126,30 +128,35 @@ function readAt(name: string): number {
 }
 
 async function estimateOf(db: Db, collections: Found[]): Promise<number> {
-  // A time series has no such estimate; its documents are counted.
-  const counts = collections.map(({ name, options }) =>
-    options.timeseries ? db.collection(name).countDocuments() : db.collection(name).estimatedDocumentCount(),
-  );
+  // A time series has no such estimate.
+  const counts = collections
+    .filter(({ options }) => !options.timeseries)
+    .map(({ name }) => db.collection(name).estimatedDocumentCount());
   return (await Promise.all(counts)).reduce((total, count) => total + count, 0);
 }
 
 /** The documents as they are on the wire, so that every number keeps its type. */
 function rawDocuments(db: Db, name: string, session: ClientSession | undefined): AsyncIterable<Uint8Array> {
-  // The driver adds the moment of the session's first read, and leaves the connection's read concern as it is.
   const cursor = db.collection(name).find(
     {},
     {
       raw: true,
       batchSize: 2_000,
-      ...(session ? { session, readConcern: { level: 'snapshot' } } : MAJORITY),
+      ...(session ? { session, ...SNAPSHOT } : MAJORITY),
     },
   );
   return cursor as unknown as AsyncIterable<Uint8Array>;
 }
 
+/** Waits until the names in a folder are on the disk; some file systems do not offer that. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
+  await handle
+    .sync()
+    .catch((error: NodeJS.ErrnoException) => {
+      if (!['EINVAL', 'EPERM', 'ENOTSUP', 'EISDIR'].includes(error.code ?? '')) throw error;
+    })
+    .finally(() => handle.close());
 }
 
 function explained(error: unknown): unknown {

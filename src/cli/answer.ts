@@ -30,6 +30,8 @@ type Needs<A> = {
   wakes?: boolean;
   /** Its database operations may take 30 seconds. */
   longRun?: boolean;
+  /** Its database operations may take any time, as an index of a large collection does. */
+  unlimited?: boolean;
   /** Running it again completes interrupted work; an interruption prints that. */
   resumable?: boolean;
 };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { BackupError, type Manifest } from '../backup/manifest.ts';
-import { checkBackup, type Restored, restoreBackup } from '../backup/restore-backup.ts';
+import { checkBackup, hasSecretKey, type Restored, restoreBackup } from '../backup/restore-backup.ts';
 import { takeBackup } from '../backup/take-backup.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -20,7 +20,7 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
       'read the collections one after another, also where MongoDB could give one moment of all',
     )
     .addHelpText('after', examples(terminal, 'backup /var/backups/tallyport-2026-11-23'))
-    .action(onPlatform(terminal, backup, { longRun: true }));
+    .action(onPlatform(terminal, backup, { unlimited: true }));
   program
     .command('restore')
     .description(
@@ -29,7 +29,7 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
     .argument('<folder>', 'what `backup` wrote')
     .option('--dry-run', 'only check the backup')
     .addHelpText('after', examples(terminal, 'restore /var/backups/tallyport-2026-11-23'))
-    .action(onPlatform(terminal, restore, { migrates: true, longRun: true }));
+    .action(onPlatform(terminal, restore, { migrates: true, unlimited: true }));
 }
 
 async function backup(
@@ -80,11 +80,12 @@ async function restore(
   ).catch((error: unknown) => {
     throw unusable(folder, 'read', error);
   });
-  if (dryRun) return checked(manifest);
+  const hasKey = hasSecretKey(session, manifest);
+  if (dryRun) return checked(manifest, hasKey);
   const restored = await withProgress(terminal, 'Restoring', 'documents', (progress) =>
     restoreBackup(session, folder, manifest, { by: BY, progress }),
   );
-  return { json: jsonOf(manifest, restored), text: textOf(manifest, restored) };
+  return { json: jsonOf(manifest, restored, hasKey), text: textOf(manifest, restored, hasKey) };
 }
 
 /** The error of the file system in a sentence; other errors as they are. */
@@ -96,46 +97,61 @@ function unusable(folder: string, how: 'read' | 'written', error: unknown): unkn
   );
 }
 
-function checked({ id, startedAt, version, isSnapshot, collections }: Manifest): Answer {
+const OTHER_KEY =
+  'SECRET_KEY is not the key of the backup: without that key, owners must set their listeners and webhooks again.';
+
+function checked({ id, startedAt, version, isSnapshot, collections }: Manifest, hasKey: boolean): Answer {
   const documents = sumOf(collections.map((one) => one.documents));
   return {
-    json: { dry_run: true, id, taken_at: startedAt, version, snapshot: isSnapshot, documents },
-    text: `The backup is whole: ${counted(documents, 'document')} of ${counted(collections.length, 'collection')}, the state of ${utc(new Date(startedAt))}, by version ${version}.`,
+    json: {
+      dry_run: true,
+      id,
+      taken_at: startedAt,
+      version,
+      snapshot: isSnapshot,
+      documents,
+      secret_key: hasKey,
+    },
+    text: [
+      `The backup is whole: ${counted(documents, 'document')} of ${counted(collections.length, 'collection')}, the state of ${utc(new Date(startedAt))}, by version ${version}.`,
+      ...(hasKey ? [] : [OTHER_KEY]),
+    ].join('\n'),
   };
 }
 
-function jsonOf({ id, startedAt }: Manifest, restored: Restored): object {
-  const { documents, held, droppedMessages, migrated, hasOtherKey } = restored;
+function jsonOf({ id, startedAt }: Manifest, restored: Restored, hasKey: boolean): object {
+  const { documents, heldVotes, droppedMessages, repeatedDeletions, migrated } = restored;
   return {
     id,
     taken_at: startedAt,
     documents,
-    held_votes: sumOf(held.map(({ votes }) => votes)),
-    held_servers: held.length,
+    held_votes: heldVotes,
     dropped_messages: droppedMessages,
+    repeated_deletions: repeatedDeletions,
     ...migrated,
-    other_secret_key: hasOtherKey,
+    secret_key: hasKey,
   };
 }
 
-function textOf({ startedAt }: Manifest, restored: Restored): string {
-  const { documents, held, droppedMessages, migrated, hasOtherKey } = restored;
-  const votes = sumOf(held.map((one) => one.votes));
+function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean): string {
+  const { documents, heldVotes, droppedMessages, repeatedDeletions, migrated } = restored;
+  const [were, them] = heldVotes === 1 ? ['was', 'it'] : ['were', 'them'];
   return [
     `${counted(documents, 'document')} restored: the state of ${utc(new Date(startedAt))}.`,
     ...(migrated.ran.length > 0 ? [`Migrations of this version: ${migrated.ran.join(', ')}.`] : []),
-    votes === 0
+    heldVotes === 0
       ? 'No vote was open in the backup.'
-      : `${counted(votes, 'vote')} of ${counted(held.length, 'server')} ${votes === 1 ? 'was' : 'were'} open in the backup and may have been delivered since: held back. Send ${votes === 1 ? 'it' : 'them'} with \`tallyport vote resend-restored\`.`,
+      : `${counted(heldVotes, 'vote')} ${were} open in the backup and may have been delivered since: held back. \`vote resend-restored\` sends ${them}.`,
     ...(droppedMessages > 0
       ? [`${counted(droppedMessages, 'waiting message')} of the backup will not be sent.`]
       : []),
-    'Everybody must sign in again. What was revoked, removed or suspended since the backup is back: look through it before you open the site.',
-    ...(hasOtherKey
+    ...(repeatedDeletions > 0
       ? [
-          'SECRET_KEY is not the key of the backup: owners must set their listeners and webhooks again, unless you set the right key.',
+          `${counted(repeatedDeletions, 'account')} waited to be deleted: their users have seven days again to keep them, and are told by mail if mail is set up.`,
         ]
       : []),
+    'Everybody must sign in again. What was revoked, removed or suspended since the backup is back: look through it before you open the site.',
+    ...(hasKey ? [] : [OTHER_KEY]),
   ].join('\n');
 }
 

@@ -11,6 +11,7 @@ import { InvalidDocumentError } from '../platform/document.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
+import { UnfinishedRestoreError } from '../process/migrate.ts';
 import { MigrationError } from '../process/migrations.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';
 import { sentence } from './format.ts';
@@ -60,6 +61,7 @@ function failed(error: unknown): Omit<Failure, 'exitCode'> {
     error instanceof LeaseLostError ||
     error instanceof MigrationError ||
     error instanceof TransferError ||
+    error instanceof UnfinishedRestoreError ||
     error instanceof UserError
   )
     return { code: error.code, message: error.message };

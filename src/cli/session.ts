@@ -35,7 +35,7 @@ export type Session = Platform & { terminal: Terminal };
 export async function withSession<T>(
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
-  { migrates = false, longRun = false, resumable = false } = {},
+  { migrates = false, longRun = false, unlimited = false, resumable = false } = {},
 ): Promise<T> {
   const config = loadConfig(terminal.env);
   const opening = findServices(config, (line) => say(terminal, line), terminal.env);
@@ -44,7 +44,7 @@ export async function withSession<T>(
   sayStarted(terminal, services, config.DATA_DIR);
   try {
     const embedded = config.MONGODB_URI === undefined;
-    return await usePlatform(services.config, terminal, work, { migrates, longRun, embedded });
+    return await usePlatform(services.config, terminal, work, { migrates, longRun, unlimited, embedded });
   } finally {
     await services.close();
   }
@@ -84,7 +84,12 @@ async function usePlatform<T>(
   config: ConnectedConfig,
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
-  { migrates, longRun, embedded }: { migrates: boolean; longRun: boolean; embedded: boolean },
+  {
+    migrates,
+    longRun,
+    unlimited,
+    embedded,
+  }: { migrates: boolean; longRun: boolean; unlimited: boolean; embedded: boolean },
 ): Promise<T> {
   // A command prints its own errors. LOG_LEVEL=debug shows the log on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
@@ -94,6 +99,7 @@ async function usePlatform<T>(
     mongoTimeoutMs: 0,
     durable: true,
     ...(longRun ? { mongoOperationMs: LONG_OPERATION_MS } : {}),
+    ...(unlimited ? { mongoOperationMs: 0 } : {}),
   });
   try {
     if (!migrates) await requireMigrated(platform, { embedded });

@@ -125,7 +125,7 @@ export function resending(now: Date, resend: { by: string; mayArriveTwice: boole
         'delivery.events': { $concatArrays: ['$delivery.events', [event]] },
       },
     },
-    { $unset: 'delivery.deliveredAt' },
+    { $unset: ['delivery.deliveredAt', 'delivery.restoredAt'] },
   ];
 }
 

@@ -28,9 +28,12 @@ export type ResendRange = {
   states: VoteSelection[];
   /** Only this player's, in any spelling. */
   player?: string;
-  /** Only votes whose last attempt was made between these moments and ended without an answer. */
+  /**
+   * Only votes whose last attempt was made between these moments and ended without an answer; not those that a restore
+   * holds back.
+   */
   silent?: { since: Date; until: Date };
-  /** Only votes that were open in a backup that was restored; without this, `silent` excludes them. */
+  /** Only votes that a restore holds back. */
   restored?: true;
 };
 
@@ -180,8 +183,8 @@ function filterOf(
     quarantinedAt: { $exists: false },
     ...selected(states.filter(isResendable)),
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
-    ...(silent ? { $and: [endedSilently(silent), { 'delivery.events.kind': { $ne: 'restored' } }] } : {}),
-    ...(restored ? { 'delivery.events.kind': 'restored' as const } : {}),
+    ...(silent ? { $and: [endedSilently(silent), { 'delivery.restoredAt': { $exists: false } }] } : {}),
+    ...(restored ? { 'delivery.restoredAt': { $exists: true } } : {}),
     // Not those that this run has resent and that have ended again meanwhile.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
   };

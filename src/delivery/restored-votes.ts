@@ -2,47 +2,58 @@ import type { Collection, Document, ObjectId } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
-import type { Vote } from '../votes/vote.ts';
+import { type Delivery, RESTORED_VOTES, type Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { Resending } from './resend-vote.ts';
-import { countResendable, type ResendRange, type ResentRange, resendVotes } from './resend-votes.ts';
-import type { RestoreRecord } from './restore-record.ts';
+import { type ResendRange, type ResentRange, resendVotes } from './resend-votes.ts';
+
+/** States in which nothing sends a vote by itself. */
+const ENDED = new Set<unknown>(['none', 'delivered', 'unconfirmed', 'failed'] satisfies Delivery['state'][]);
 
 /**
- * Holds back a vote that was open when the backup was taken: it may have been delivered since, so it becomes
- * `unconfirmed`, and only a resend sends it. Changes the vote as it is stored in a backup.
+ * Holds back a vote of a backup that was open: it may have been delivered since, so it becomes `unconfirmed`, and only a
+ * resend sends it. A quarantined vote stays in its quarantine, and its release holds it back. Changes `vote`, which is as
+ * it was stored.
  *
- * @returns whether the vote was open
+ * @returns whether the vote was open, or held back in the backup already
  */
 export function holdRestoredVote(vote: Document, now: Date): boolean {
-  const { delivery } = vote as Pick<Vote, 'delivery'>;
-  if (delivery?.state !== 'waiting' && delivery?.state !== 'sending') return false;
-  delivery.events.push({ at: now, kind: 'restored', from: delivery.state });
+  const { delivery } = vote;
+  if (delivery.restoredAt && !vote.quarantinedAt) return true;
+  const isOpen = !ENDED.has(delivery.state);
+  if (!isOpen && !vote.quarantinedAt) return false;
+  delivery.events = [...(delivery.events ?? []), { at: now, kind: 'restored', from: delivery.state }];
+  delivery.restoredAt = now;
+  if (!isOpen) return false;
   delivery.state = 'unconfirmed';
-  for (const field of Object.keys(DELIVERY_ENDED)) delete vote.delivery[field.replace('delivery.', '')];
+  for (const field of Object.keys(DELIVERY_ENDED)) delete delivery[field.replace('delivery.', '')];
   return true;
 }
 
-type Held = { serverId: ObjectId; votes: number; more: boolean };
-type Counting = { votes: Collection<Vote>; restores: Collection<RestoreRecord>; clock: Clock };
+type Held = { serverId: ObjectId; votes: number };
+type Counting = { votes: Collection<Vote>; clock: Clock };
 
 /** The servers with votes that a restore holds back and that can still be sent, and the number of these votes. */
-export async function heldByRestore(deps: Counting, only?: ObjectId): Promise<Held[]> {
-  const records = await deps.restores.find().toArray();
-  const servers = new Map(
-    records.flatMap(({ held }) => held).map(({ serverId }) => [`${serverId}`, serverId]),
-  );
-  const held: Held[] = [];
-  for (const serverId of servers.values()) {
-    if (only && !serverId.equals(only)) continue;
-    const count = await countResendable(deps, serverId, rangeOf(deps));
-    if (count.votes > 0) held.push({ serverId, ...count });
-  }
-  return held;
+export async function heldByRestore({ votes, clock }: Counting, only?: ObjectId): Promise<Held[]> {
+  const held = {
+    ...(only ? { serverId: only } : {}),
+    'delivery.restoredAt': { $exists: true },
+    'delivery.state': 'unconfirmed',
+    votedAt: { $gt: after(clock.now(), -RESENDABLE_MS) },
+  } as const;
+  const counts = [
+    { $match: held },
+    { $group: { _id: '$serverId', votes: { $sum: 1 } } },
+    { $sort: { votes: -1 } },
+  ];
+  const found = await votes
+    .aggregate<{ _id: ObjectId; votes: number }>(counts, { hint: RESTORED_VOTES })
+    .toArray();
+  return found.map(({ _id, votes }) => ({ serverId: _id, votes }));
 }
 
-/** Votes that were sent, by server; null for a server without a listener. */
-export type SentHeld = { serverId: ObjectId; resent: ResentRange | null };
+/** What was sent of a server; null if it has no listener. */
+type SentHeld = { serverId: ObjectId; resent: ResentRange | null };
 
 /**
  * Sends the votes that a restore holds back. Their timelines say that they may arrive twice. A repeated run takes only
@@ -52,7 +63,7 @@ export type SentHeld = { serverId: ObjectId; resent: ResentRange | null };
  * @param progress - called with the number of finished servers
  */
 export async function sendRestoredVotes(
-  deps: Resending & Counting,
+  deps: Resending,
   held: { serverId: ObjectId }[],
   by: string,
   progress: Progress,

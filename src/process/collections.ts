@@ -14,7 +14,6 @@ import {
   type Verification,
   verificationSchema,
 } from '../accounts/user.ts';
-import { type RestoreRecord, restoreRecordSchema } from '../delivery/restore-record.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
@@ -52,6 +51,7 @@ import { type VoteExclusion, voteExclusionSchema } from '../votes/vote-exclusion
 import { type UsedProof, usedProofSchema } from '../votes/web/proof-of-work.ts';
 import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
+import { type RestoreRecord, restoreRecordSchema } from './restore-record.ts';
 
 /** A model: its name in mongoose, its schema and, for the compiler only, the type of its documents. */
 type ModelDefinition<T extends object> = { name: string; schema: Schema; document?: T };

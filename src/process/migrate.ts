@@ -1,6 +1,7 @@
 import type { ConnectedConfig } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import { type Mongo, openMongo } from '../platform/mongo.ts';
+import { bindCollections } from './collections.ts';
 import { makeIndexes } from './indexes.ts';
 import { MIGRATIONS, type Migration, noteApplied, runMigrations } from './migrations.ts';
 
@@ -12,12 +13,13 @@ export type Migrated = { made: string[]; ran: string[] };
  * database gets a note of each migration and runs none. Run by the release step and by `npm start`; running it twice,
  * or on two machines at once, does no harm.
  *
- * @throws as `makeIndexes` and `runMigrations` do
+ * @throws {UnfinishedRestoreError}; as `makeIndexes` and `runMigrations` do
  */
 export async function migrateDatabase(
   mongo: Mongo,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<Migrated> {
+  await refuseUnfinishedRestore(mongo);
   const { made, wasEmpty } = await makeIndexes(mongo);
   if (wasEmpty) {
     // No documents of an earlier version.
@@ -25,6 +27,23 @@ export async function migrateDatabase(
     return { made, ran: [] };
   }
   return { made, ran: await runMigrations(mongo, migrations) };
+}
+
+/** The database has a part of a backup. */
+export class UnfinishedRestoreError extends Error {
+  readonly code = 'restore-unfinished';
+
+  constructor(database: string) {
+    super(
+      `A restore into «${database}» has not ended: run \`tallyport restore\` again, or use another database.`,
+    );
+    this.name = 'UnfinishedRestoreError';
+  }
+}
+
+async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
+  const unfinished = await bindCollections(mongo).restores.findOne({ finishedAt: { $exists: false } });
+  if (unfinished) throw new UnfinishedRestoreError(mongo.db.databaseName);
 }
 
 /** `migrateDatabase` on the configured database, with a line in the log for what was done. */

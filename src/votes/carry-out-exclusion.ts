@@ -212,9 +212,11 @@ async function unmarkVotes(
   if (listener) await wakeListener(deps.producer, listener);
 }
 
+const RESTORED = { $mergeObjects: ['$delivery', { state: 'unconfirmed' }] };
+
 /**
  * The update that ends an exclusion of votes. A quarantined vote that no exclusion holds back any more leaves the
- * quarantine, and enters the queue of its listener.
+ * quarantine, and enters the queue of its listener; one that a restore holds back becomes `unconfirmed`.
  */
 function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Document[] {
   const isCounted = { $eq: ['$excludedBy', []] };
@@ -226,7 +228,14 @@ function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Docu
       $set: {
         released: { $cond: [isReleased, [{ at: now, kind: 'released' }], []] },
         delivery: {
-          $cond: [isQueued, { $mergeObjects: ['$delivery', queued(now, 'release')] }, '$delivery'],
+          $switch: {
+            branches: [
+              { case: { $not: [isQueued] }, then: '$delivery' },
+              // The quarantine is of a restored backup: it may have been released since.
+              { case: { $gt: ['$delivery.restoredAt', null] }, then: RESTORED },
+            ],
+            default: { $mergeObjects: ['$delivery', queued(now, 'release')] },
+          },
         },
         excludedAt: { $cond: [isCounted, '$$REMOVE', '$excludedAt'] },
         quarantinedAt: { $cond: [isReleased, '$$REMOVE', '$quarantinedAt'] },

@@ -115,6 +115,11 @@ const deliveryDefinition = {
   older: { type: new Schema(olderDefinition, nested) },
   events: { type: [new Schema(eventDefinition, nested)], required: true },
   deliveredAt: { type: Date },
+  /**
+   * A restored backup had it open or in a quarantine: it may have been delivered since. Until somebody sends it again,
+   * nothing does. Absent otherwise.
+   */
+  restoredAt: { type: Date },
 } as const;
 
 /** How many attempts of a vote are stored with details. */
@@ -176,6 +181,13 @@ export const EXCLUDED_VOTES = 'excluded_votes';
 voteSchema.index(
   { serverId: 1, votedAt: 1, excludedAt: 1 },
   { name: EXCLUDED_VOTES, partialFilterExpression: { excludedAt: { $exists: true } } },
+);
+
+/** The index of votes that a restore holds back. */
+export const RESTORED_VOTES = 'restored_votes';
+voteSchema.index(
+  { serverId: 1, 'delivery.restoredAt': 1 },
+  { name: RESTORED_VOTES, partialFilterExpression: { 'delivery.restoredAt': { $exists: true } } },
 );
 
 // Few plugins send a key with a claim.

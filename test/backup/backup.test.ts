@@ -3,18 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BSON, type Document, Double, Long, ObjectId, UUID } from 'mongodb';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
+import { checkBackup, hasSecretKey, restoreBackup } from '../../src/backup/restore-backup.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
+import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-votes.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';
-import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
+import { finishExclusion, requestInclusion } from '../../src/votes/exclude-votes.ts';
+import { openQuarantine } from '../../src/votes/quarantine.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
 import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { putInState } from '../support/votes.ts';
+import { deliveryIn, putInState } from '../support/votes.ts';
 import { bodyOf } from '../votes/voting.ts';
 
 const NONE = () => undefined;
@@ -60,8 +64,8 @@ test('a restored database has every document of the backup, and numbers keep the
   expect(manifest.isSnapshot).toBe(false);
 
   const other = await testPlatform();
-  const { documents, held, hasOtherKey } = await restoreInto(other, folder);
-  expect({ held, hasOtherKey }).toEqual({ held: [], hasOtherKey: false });
+  const { documents, heldVotes } = await restoreInto(other, folder);
+  expect(heldVotes).toBe(0);
   expect(documents).toBe(manifest.collections.reduce((sum, one) => sum + one.documents, 0));
   for (const { name, documents: count } of manifest.collections) {
     // The restore writes into the first, and each migration makes the others anew.
@@ -101,8 +105,8 @@ test('votes that were open are held back: nothing sends them until somebody does
   await takeBackup(platform, folder);
 
   const other = { ...(await testPlatform()), clock };
-  const { held } = await restoreInto(other, folder);
-  expect(held).toEqual([{ serverId, votes: 2 }]);
+  expect(await restoreInto(other, folder)).toMatchObject({ heldVotes: 2 });
+  expect(await heldByRestore(other)).toEqual([{ serverId, votes: 2 }]);
   clock.move(10 * MINUTE);
   // New settings send what an earlier token used up, and not these.
   const { port, token } = listener;
@@ -140,6 +144,46 @@ test('votes that were open are held back: nothing sends them until somebody does
     'Sending: unconfirmed',
     'Waiting: unconfirmed',
   ]);
+
+  // The backup of a restored database knows them too.
+  const second = await newFolder();
+  await takeBackup(other, second);
+  const third = { ...(await testPlatform()), clock };
+  expect(await restoreInto(third, second)).toMatchObject({ heldVotes: 2 });
+  expect(await sendRestoredVotes(third, await heldByRestore(third), 'test', NONE)).toMatchObject([
+    { resent: { resent: 2, mayArriveTwice: 2 } },
+  ]);
+  expect(await heldByRestore(third)).toEqual([]);
+  // One that ends without an answer again is not held any more.
+  await third.votes.updateMany(
+    { serverId, 'delivery.state': 'waiting' },
+    { $set: { 'delivery.state': 'unconfirmed' } },
+  );
+  expect(await heldByRestore(third)).toEqual([]);
+});
+
+test('a quarantine whose release was under way in the backup ends, and its votes are held back', async () => {
+  const { platform, clock, cast, listener, serverId } = await deliveryBench();
+  const vote = await cast('Steve');
+  const exclusionId = await openQuarantine(platform, serverId, 'many at once');
+  const at = clock.now();
+  const quarantined = { excludedBy: [exclusionId], excludedAt: at, quarantinedAt: at };
+  const delivery = deliveryIn('none');
+  await platform.votes.updateOne({ _id: vote._id, serverId }, { $set: { ...quarantined, delivery } });
+  await requestInclusion(platform, exclusionId, 'test');
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+
+  const other = { ...(await testPlatform()), clock };
+  expect(await restoreInto(other, folder)).toMatchObject({ heldVotes: 0 });
+  const exclusion = await other.voteExclusions.findOne({ _id: exclusionId });
+  expect(exclusion).toMatchObject({ state: 'releasing' });
+  await finishExclusion(other, exclusionId, { settledMs: -HOUR });
+  await drainHere(other, serverId);
+  expect(listener.votes).toEqual([]);
+  expect(await heldByRestore(other)).toEqual([{ serverId, votes: 1 }]);
+  const released = await other.votes.findOne({ _id: vote._id, serverId });
+  expect(released?.delivery.events.map(({ kind }) => kind)).toEqual(['restored', 'released']);
 });
 
 test('a call that is repeated after a restore gets the stored answer, and no second vote', async () => {
@@ -264,21 +308,60 @@ test('a database with documents is refused, and one of an unfinished restore is 
 
   const other = await testPlatform();
   // Killed while the votes were inserted: the record is there, and so are some documents.
-  await other.restores.insertOne({ _id: manifest.id, takenAt: new Date(), startedAt: new Date(), held: [] });
+  const [takenAt, ago] = [new Date(), after(new Date(), -MINUTE)];
+  await other.restores.insertOne({ _id: manifest.id, takenAt, startedAt: ago, progressAt: takenAt });
   await other.votes.insertOne({ ...(await platform.votes.findOne()), _id: 'partial' } as never);
+  await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'restore-running' });
+  await other.restores.updateOne({ _id: manifest.id }, { $set: { progressAt: ago } });
+  await expect(migrateDatabase(other.mongo)).rejects.toMatchObject({ code: 'restore-unfinished' });
+  const another = await newFolder();
+  await takeBackup(platform, another);
+  await expect(restoreInto(other, another)).rejects.toMatchObject({ code: 'database-not-empty' });
   await restoreInto(other, folder);
   expect(await other.votes.find().toArray()).toHaveLength(1);
   expect(await other.restores.find().toArray()).toMatchObject([{ finishedAt: expect.any(Date) }]);
   await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'database-not-empty' });
 });
 
-test('with another SECRET_KEY the restore says so, and with the previous one it does not', async () => {
+test('a backup knows whether SECRET_KEY or the previous one is its key', async () => {
   const { platform } = await deliveryBench();
   const folder = await newFolder();
-  await takeBackup(platform, folder);
+  const manifest = await takeBackup(platform, folder);
   const SECRET_KEY = 'another-key-for-tests-0123456789-abcdef';
-  expect(await restoreInto(await testPlatform({ SECRET_KEY }), folder)).toMatchObject({ hasOtherKey: true });
+  expect(hasSecretKey(platform, manifest)).toBe(true);
+  expect(hasSecretKey(await testPlatform({ SECRET_KEY }), manifest)).toBe(false);
   const SECRET_KEY_PREVIOUS = platform.config.SECRET_KEY;
-  const both = await testPlatform({ SECRET_KEY, SECRET_KEY_PREVIOUS });
-  expect(await restoreInto(both, folder)).toMatchObject({ hasOtherKey: false });
+  expect(hasSecretKey(await testPlatform({ SECRET_KEY, SECRET_KEY_PREVIOUS }), manifest)).toBe(true);
+});
+
+test('samples that are older than their lifetime are restored before it begins again', async () => {
+  const { platform, serverId } = await deliveryBench();
+  const lifetime = async ({ mongo: { db } }: Platform) => {
+    const [found] = await db.listCollections({ name: 'status_samples' }).toArray();
+    return (found as { options?: { expireAfterSeconds?: number } }).options?.expireAfterSeconds;
+  };
+  const at = after(new Date(), -60 * DAY);
+  const sample = { _id: new ObjectId(), serverId, at, status: 'online', seconds: 300 };
+  await platform.statusSamples.insertOne(sample as never);
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  const other = await testPlatform();
+  await restoreInto(other, folder);
+  expect(await other.statusSamples.countDocuments()).toBe(1);
+  expect(await lifetime(other)).toBe(await lifetime(platform));
+  expect(await lifetime(other)).toBeGreaterThan(0);
+});
+
+test('a manifest that names sessions, a file twice or an option of a view is refused', async () => {
+  const { platform } = await deliveryBench();
+  for (const [from, to] of [
+    ['"name": "servers"', '"name": "sessions"'],
+    ['"name": "servers"', '"name": "votes"'],
+    ['"options": {}', '"options": { "viewOn": "users" }'],
+  ] as const) {
+    const folder = await newFolder();
+    await takeBackup(platform, folder);
+    await edit(folder, from, to);
+    await expect(checkBackup(folder, NONE)).rejects.toMatchObject({ code: 'backup-damaged' });
+  }
 });

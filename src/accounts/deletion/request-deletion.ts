@@ -87,6 +87,31 @@ export function deletionOfLink(
   return accountDeletions.findOne({ token: hashOf(token), begunAt: { $exists: false } });
 }
 
+/**
+ * Gives each requested deletion its whole delay once more, and mails a new link that cancels it: after a restore a user may
+ * have decided otherwise since.
+ *
+ * @returns how many were requested
+ */
+export async function repeatDeletionRequests(deps: Deleting): Promise<number> {
+  let repeated = 0;
+  for await (const { _id } of deps.accountDeletions.find({ begunAt: { $exists: false } })) {
+    const token = makeToken();
+    const dueAt = after(deps.clock.now(), DELETION_DELAY_MS);
+    const deletion = await deps.accountDeletions.findOneAndUpdate(
+      { _id },
+      { $set: { dueAt, token: hashOf(token) } },
+      { returnDocument: 'after', writeConcern: DURABLE },
+    );
+    const user = await deps.users.findOne({ _id });
+    if (!deletion || !user) continue;
+    const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
+    await mail(deps, user, requestedText(deps.config, deletion, link));
+    repeated += 1;
+  }
+  return repeated;
+}
+
 /** Cancels a requested deletion. Returns false when there is none, or carrying out has begun. */
 export async function cancelDeletion(deps: Deleting, userId: ObjectId): Promise<boolean> {
   const cancelled = await deps.accountDeletions.findOneAndDelete(

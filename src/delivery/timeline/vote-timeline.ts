@@ -87,7 +87,7 @@ function statusOf(
     case 'delivered':
       return { state, at: delivery.deliveredAt ?? null, confirmed: isConfirmed(delivery) };
     case 'unconfirmed':
-      return { state, why: isHeldByRestore(delivery) ? 'restored' : 'no-answer', resendableUntil };
+      return { state, why: delivery.restoredAt ? 'restored' : 'no-answer', resendableUntil };
     case 'failed':
       return { state, why: whyFailed(delivery), resendableUntil };
   }
@@ -112,17 +112,14 @@ function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'ser
   return givenUp.kind === 'expired' ? 'expired' : 'server-removed';
 }
 
-function isHeldByRestore({ events }: Delivery): boolean {
-  return events.findLast(({ kind }) => kind === 'restored' || kind === 'resent')?.kind === 'restored';
-}
-
 /** How often a vote has arrived or may have arrived. */
 function arrivals(delivery: Delivery): number {
   const { attempts, ends, events, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);
   }).length;
-  const restored = events.filter(({ kind }) => kind === 'restored').length;
+  // A sending in progress has its own attempt.
+  const restored = events.filter(({ kind, from }) => kind === 'restored' && from !== 'sending').length;
   return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
 

@@ -1,20 +1,15 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
-const heldDefinition = {
-  serverId: { type: Schema.Types.ObjectId, required: true },
-  votes: { type: Number, required: true },
-} as const;
-
 const restoreRecordDefinition = {
   /** The id of the backup. */
   _id: { type: String, required: true },
   /** When the backup began. */
   takenAt: { type: Date, required: true },
   startedAt: { type: Date, required: true },
-  /** Absent until everything was restored. */
+  /** When it last restored some documents; a running restore updates this every few seconds. */
+  progressAt: { type: Date, required: true },
+  /** Absent until every document was restored. */
   finishedAt: { type: Date },
-  /** Servers with votes that were open in the backup, with the number of these votes. */
-  held: { type: [new Schema(heldDefinition, { _id: false })], required: true },
 } as const;
 
 /** The backup that this database was restored from. */
