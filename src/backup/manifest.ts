@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -113,9 +113,10 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 
 /** @throws {BackupError} `no-backup` without a manifest, `newer-backup` for another format, `backup-damaged` */
 export async function readManifest(folder: string): Promise<Manifest> {
+  if (!(await stat(folder).catch(() => null))?.isDirectory())
+    throw new BackupError('no-backup', `There is no folder «${folder}».`);
   const text = await readFile(join(folder, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why =
-      error.code === 'ENOENT' || error.code === 'ENOTDIR' ? 'it has no manifest.json' : error.message;
+    const why = error.code === 'ENOENT' ? 'it has no manifest.json' : error.message;
     throw new BackupError('no-backup', `«${folder}» is not a complete backup: ${why}.`);
   });
   try {

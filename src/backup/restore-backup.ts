@@ -7,7 +7,7 @@ import { recordAudit } from '../platform/audit/audit-log.ts';
 import { type Clock, SECOND } from '../platform/clock.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
-import { UnsealError } from '../platform/secrets.ts';
+import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import { migrateDatabase } from '../process/migrate.ts';
 import { MIGRATIONS } from '../process/migrations.ts';
 import type { Platform } from '../process/platform.ts';
@@ -83,8 +83,8 @@ function refuseNewer({ migrations, version }: Manifest): void {
   );
 }
 
-/** Whether `SECRET_KEY` or `SECRET_KEY_PREVIOUS` is the key of the backup. */
-export function hasSecretKey({ secrets }: Pick<Platform, 'secrets'>, { seal }: Manifest): boolean {
+/** Whether one of the keys of `secrets`, `SECRET_KEY` and `SECRET_KEY_PREVIOUS`, is that of the backup. */
+export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
   try {
     return secrets.open(seal, SEALED.context) === SEALED.text;
   } catch (error) {
@@ -165,7 +165,7 @@ async function emptyDatabase(
         continue;
       throw new BackupError(
         'database-not-empty',
-        `The database «${db.databaseName}» has documents (${name}). Restore into an empty database: set MONGODB_URI to one with another name.`,
+        `The database «${db.databaseName}» has documents (${name}). Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder.`,
       );
     }
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { BSON, type ClientSession, type Db, MongoServerError } from 'mongodb';
 import manifestOfUs from '../../package.json' with { type: 'json' };
@@ -37,7 +37,7 @@ type Options = {
  * a sharded cluster all documents are of one moment. A lone mongod has no such reads: there the collections are read one
  * after another, keys of requests first and votes last, so that every key that has an answer has its vote.
  *
- * @param folder - must not exist
+ * @param folder - must not exist; the folder that it is in must
  * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system
  */
 export async function takeBackup(
@@ -48,7 +48,6 @@ export async function takeBackup(
   const { mongo, clock, secrets } = platform;
   const target = resolve(folder);
   await refuseExisting(target);
-  await mkdir(dirname(target), { recursive: true });
   const partial = await mkdtemp(`${target}.incomplete-`);
 
   const isSnapshot = !mongo.isStandalone && !noSnapshot;

@@ -32,8 +32,8 @@ type Needs<A> = {
   longRun?: boolean;
   /** Its database operations may take any time, as an index of a large collection does. */
   unlimited?: boolean;
-  /** Running it again completes interrupted work; an interruption prints that. */
-  resumable?: boolean;
+  /** Printed when it is interrupted. */
+  interrupted?: string;
 };
 
 const REDIS_AWAY =

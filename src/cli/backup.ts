@@ -1,35 +1,61 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { BackupError, type Manifest } from '../backup/manifest.ts';
 import { checkBackup, hasSecretKey, type Restored, restoreBackup } from '../backup/restore-backup.ts';
 import { takeBackup } from '../backup/take-backup.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
-import { CommandError } from './failure.ts';
+import { loadConfig } from '../platform/config.ts';
+import { createSecretBox } from '../platform/secrets.ts';
+import { type Answer, examples, onPlatform, printAnswer } from './answer.ts';
+import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
 import { counted, sentence, systemReason, utc } from './format.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
+const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder that ends in «.incomplete-…».';
+const RESTORE_INTERRUPTED =
+  'Interrupted: the database has a part of the backup. Run the same command again in 30 seconds: it starts anew.';
+
 export function addBackupCommands(program: Command, terminal: Terminal): void {
   program
     .command('backup')
     .description('write all data into a new folder, while the platform runs')
-    .argument('<folder>', 'it must not exist; it appears when the backup is complete')
+    .argument('<folder>', 'it must not exist; it appears when the backup is complete', newFolder)
     .option(
       '--no-snapshot',
       'read the collections one after another, also where MongoDB could give one moment of all',
     )
     .addHelpText('after', examples(terminal, 'backup /var/backups/tallyport-2026-11-23'))
-    .action(onPlatform(terminal, backup, { unlimited: true }));
+    .action(onPlatform(terminal, backup, { unlimited: true, interrupted: BACKUP_INTERRUPTED }));
+  const restoring = onPlatform(terminal, restore, {
+    migrates: true,
+    unlimited: true,
+    interrupted: RESTORE_INTERRUPTED,
+  });
   program
     .command('restore')
     .description(
-      'restore a backup into an empty database; votes that were open are held back until you send them',
+      'restore a backup into an empty database that no process uses; votes that were open are held back until you send them',
     )
-    .argument('<folder>', 'what `backup` wrote')
-    .option('--dry-run', 'only check the backup')
+    .argument('<folder>', 'what `backup` wrote', (text: string) => resolve(text))
+    .option('--dry-run', 'only check the backup, without a database')
+    .option('--without-secret-key', 'restore although SECRET_KEY is not the key of the backup')
     .addHelpText('after', examples(terminal, 'restore /var/backups/tallyport-2026-11-23'))
-    .action(onPlatform(terminal, restore, { migrates: true, unlimited: true }));
+    .action(async (folder: string, options: RestoreOptions, command: Command) => {
+      if (!options.dryRun) return restoring(folder, options, command);
+      const { SECRET_KEY, SECRET_KEY_PREVIOUS } = loadConfig(terminal.env);
+      const manifest = await checked(terminal, folder);
+      const secrets = SECRET_KEY ? createSecretBox(SECRET_KEY, SECRET_KEY_PREVIOUS) : null;
+      return printAnswer(terminal, described(manifest, secrets && hasSecretKey(secrets, manifest)), command);
+    });
+}
+
+type RestoreOptions = { dryRun?: boolean; withoutSecretKey?: boolean };
+
+function newFolder(text: string): string {
+  if (text === '') throw wrongUse('The name of the folder is empty.');
+  return resolve(text);
 }
 
 async function backup(
@@ -62,30 +88,43 @@ async function backup(
       collections: Object.fromEntries(collections.map((one) => [one.name, one.documents])),
     },
     text: [
-      `${counted(documents, 'document')} of ${counted(collections.length, 'collection')} saved in «${folder}» (${(bytes / 1e6).toFixed(1)} MB).`,
+      `${counted(documents, 'document')} of ${counted(collections.length, 'collection')} saved in «${folder}» (${sizeOf(bytes)}).`,
       moment,
-      'The backup has personal data and password hashes, so store it like the database. SECRET_KEY is not in it: store that elsewhere.',
+      'The backup has personal data and password hashes, so store it like the database. SECRET_KEY is not in it (with `npm start` it is the file secret-key in DATA_DIR): store that elsewhere.',
     ].join('\n'),
   };
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 async function restore(
   session: Session,
   folder: string,
-  { dryRun = false }: { dryRun?: boolean },
+  { withoutSecretKey = false }: RestoreOptions,
 ): Promise<Answer> {
-  const { terminal } = session;
-  const manifest = await withProgress(terminal, 'Checking', 'bytes', (progress) =>
-    checkBackup(folder, progress),
-  ).catch((error: unknown) => {
-    throw unusable(folder, 'read', error);
-  });
-  const hasKey = hasSecretKey(session, manifest);
-  if (dryRun) return checked(manifest, hasKey);
+  const { terminal, secrets } = session;
+  const manifest = await checked(terminal, folder);
+  const hasKey = hasSecretKey(secrets, manifest);
+  if (!hasKey && !withoutSecretKey) {
+    throw new CommandError(
+      'other-secret-key',
+      `${OTHER_KEY} Set SECRET_KEY, or SECRET_KEY_PREVIOUS, to that key: with \`npm start\` it is in the file secret-key of the old DATA_DIR. To restore without it, use --without-secret-key.`,
+    );
+  }
   const restored = await withProgress(terminal, 'Restoring', 'documents', (progress) =>
     restoreBackup(session, folder, manifest, { by: BY, progress }),
   );
   return { json: jsonOf(manifest, restored, hasKey), text: textOf(manifest, restored, hasKey) };
+}
+
+function checked(terminal: Terminal, folder: string): Promise<Manifest> {
+  return withProgress(terminal, 'Checking', 'bytes', (progress) => checkBackup(folder, progress)).catch(
+    (error: unknown) => {
+      throw unusable(folder, 'read', error);
+    },
+  );
 }
 
 /** The error of the file system in a sentence; other errors as they are. */
@@ -98,9 +137,12 @@ function unusable(folder: string, how: 'read' | 'written', error: unknown): unkn
 }
 
 const OTHER_KEY =
-  'SECRET_KEY is not the key of the backup: without that key, owners must set their listeners and webhooks again.';
+  'SECRET_KEY is not the key of the backup: listeners, Discord webhooks and second factors cannot be read.';
 
-function checked({ id, startedAt, version, isSnapshot, collections }: Manifest, hasKey: boolean): Answer {
+function described(
+  { id, startedAt, version, isSnapshot, collections }: Manifest,
+  hasKey: boolean | null,
+): Answer {
   const documents = sumOf(collections.map((one) => one.documents));
   return {
     json: {
@@ -114,7 +156,7 @@ function checked({ id, startedAt, version, isSnapshot, collections }: Manifest, 
     },
     text: [
       `The backup is whole: ${counted(documents, 'document')} of ${counted(collections.length, 'collection')}, the state of ${utc(new Date(startedAt))}, by version ${version}.`,
-      ...(hasKey ? [] : [OTHER_KEY]),
+      ...(hasKey === false ? [OTHER_KEY] : []),
     ].join('\n'),
   };
 }
@@ -150,7 +192,7 @@ function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean): s
           `${counted(repeatedDeletions, 'account')} waited to be deleted: their users have seven days again to keep them, and are told by mail if mail is set up.`,
         ]
       : []),
-    'Everybody must sign in again. What was revoked, removed or suspended since the backup is back: look through it before you open the site.',
+    'Everybody must sign in again. What was revoked, removed or suspended since the backup is back: look through the listing before you open it.',
     ...(hasKey ? [] : [OTHER_KEY]),
   ].join('\n');
 }

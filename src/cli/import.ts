@@ -55,7 +55,7 @@ function addImport(group: Command, terminal: Terminal, what: keyof typeof FORMS,
       onPlatform(terminal, (session, path: string, options: Options) => take(session, path, options, work), {
         wakes: true,
         longRun: true,
-        resumable: true,
+        interrupted: RUN_AGAIN,
       }),
     );
 }

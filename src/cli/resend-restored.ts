@@ -65,7 +65,10 @@ async function listed(session: Session, held: Awaited<ReturnType<typeof heldByRe
   const slugs = new Map(servers.map(({ _id, slug }) => [_id.toHexString(), slug]));
   const nameOf = (id: string) => slugs.get(id) ?? id;
   return {
-    json: held.map(({ serverId, votes }) => ({ server_id: serverId.toHexString(), votes })),
+    json: held.map(({ serverId, votes }) => {
+      const id = serverId.toHexString();
+      return { server_id: id, slug: nameOf(id), votes };
+    }),
     text: table(
       ['Server', 'Votes'],
       held.map(({ serverId, votes }) => [nameOf(serverId.toHexString()), String(votes)]),

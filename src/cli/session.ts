@@ -19,7 +19,7 @@ const LONG_OPERATION_MS = 30 * SECOND;
 /** How long an interrupted command waits until its services are closed. */
 const LONGEST_CLOSE_MS = 5 * SECOND;
 
-/** Printed when long work is interrupted. */
+/** Printed when an import is interrupted. */
 export const RUN_AGAIN =
   'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.';
 
@@ -35,11 +35,11 @@ export type Session = Platform & { terminal: Terminal };
 export async function withSession<T>(
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
-  { migrates = false, longRun = false, unlimited = false, resumable = false } = {},
+  { migrates = false, longRun = false, unlimited = false, interrupted = '' } = {},
 ): Promise<T> {
   const config = loadConfig(terminal.env);
   const opening = findServices(config, (line) => say(terminal, line), terminal.env);
-  closeWhenInterrupted(terminal, opening, resumable);
+  closeWhenInterrupted(terminal, opening, interrupted);
   const services = await opening;
   sayStarted(terminal, services, config.DATA_DIR);
   try {
@@ -62,9 +62,9 @@ function sayStarted(terminal: Terminal, { started }: OpenServices, dataDir: stri
 /**
  * Closes the services that were started for this command when it is interrupted.
  *
- * @param resumable - running the same command again completes the work
+ * @param interrupted - what is printed then
  */
-function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, resumable: boolean): void {
+function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, interrupted: string): void {
   let services: OpenServices | undefined;
   const close = async () => {
     services = await opening;
@@ -72,7 +72,7 @@ function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>
   };
   terminal.onInterrupt({
     async stop() {
-      if (resumable) say(terminal, RUN_AGAIN);
+      if (interrupted) say(terminal, interrupted);
       // They may still be opening, or wait for another command to end.
       await within(LONGEST_CLOSE_MS, close()).catch(() => undefined);
     },

@@ -212,7 +212,12 @@ async function unmarkVotes(
   if (listener) await wakeListener(deps.producer, listener);
 }
 
-const RESTORED = { $mergeObjects: ['$delivery', { state: 'unconfirmed' }] };
+/** The quarantine of a restored backup may have been released since the backup. */
+function released(now: Date): Document {
+  return {
+    $cond: [{ $gt: ['$delivery.restoredAt', null] }, { state: 'unconfirmed' }, queued(now, 'release')],
+  };
+}
 
 /**
  * The update that ends an exclusion of votes. A quarantined vote that no exclusion holds back any more leaves the
@@ -227,16 +232,7 @@ function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Docu
     {
       $set: {
         released: { $cond: [isReleased, [{ at: now, kind: 'released' }], []] },
-        delivery: {
-          $switch: {
-            branches: [
-              { case: { $not: [isQueued] }, then: '$delivery' },
-              // The quarantine is of a restored backup: it may have been released since.
-              { case: { $gt: ['$delivery.restoredAt', null] }, then: RESTORED },
-            ],
-            default: { $mergeObjects: ['$delivery', queued(now, 'release')] },
-          },
-        },
+        delivery: { $cond: [isQueued, { $mergeObjects: ['$delivery', released(now)] }, '$delivery'] },
         excludedAt: { $cond: [isCounted, '$$REMOVE', '$excludedAt'] },
         quarantinedAt: { $cond: [isReleased, '$$REMOVE', '$quarantinedAt'] },
         excludedBy: { $cond: [isCounted, '$$REMOVE', '$excludedBy'] },

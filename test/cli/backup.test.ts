@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
-import { type Cli, openCli } from './tallyport.ts';
+import { type Cli, openCli, tallyport } from './tallyport.ts';
 
 let cli: Cli;
 let folder: string;
@@ -76,7 +76,7 @@ test('a restore into a database with documents is refused with its name and the 
   expect(await cli.run('restore', folder)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^The database «test_\w+» has documents \(\w+\)\. Restore into an empty database: set MONGODB_URI to one with another name\.\n$/,
+      /^The database «test_\w+» has documents \(\w+\)\. Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder\.\n$/,
     ),
   });
   expect(await cli.run('restore --json', folder)).toMatchObject({ json: { code: 'database-not-empty' } });
@@ -91,11 +91,34 @@ test('a folder that exists, that is no backup or that cannot be written is named
     /^The backup is damaged: servers\.bson\.gz has 1 bytes instead of \d+\.\n$/,
   );
   expect((await cli.run('restore', join(folder, 'none'))).stderr).toBe(
-    `«${join(folder, 'none')}» is not a complete backup: it has no manifest.json.\n`,
+    `There is no folder «${join(folder, 'none')}».\n`,
   );
   expect((await cli.run('backup', join(file, 'below'))).stderr).toBe(
     `«${join(file, 'below')}» cannot be written: not a directory.\n`,
   );
+});
+
+test('a restore with another SECRET_KEY is refused with the way out, or told to go on', async () => {
+  await cli.run('backup', folder);
+  const other = await elsewhere();
+  const SECRET_KEY = 'another-key-for-tests-0123456789-abcdef';
+  const run = (...args: string[]) => tallyport(args, { env: { ...other.env, SECRET_KEY } });
+  expect((await run('restore', '--dry-run', folder)).stdout).toContain(
+    'SECRET_KEY is not the key of the backup',
+  );
+  const refused = await run('restore', folder);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('use --without-secret-key') });
+  expect(await other.platform.servers.countDocuments()).toBe(0);
+  expect((await run('restore', '--without-secret-key', folder)).stdout).toContain(
+    'second factors cannot be read',
+  );
+});
+
+test('the check of a backup needs no database', async () => {
+  await cli.run('backup', folder);
+  const env = { ...cli.env, MONGODB_URI: 'mongodb://127.0.0.1:9/none', SECRET_KEY: '' };
+  const checked = await tallyport(['restore', '--dry-run', '--json', folder], { env });
+  expect(checked).toMatchObject({ code: 0, json: { dry_run: true, secret_key: null } });
 });
 
 test('the help of both commands says what they do', async () => {
