@@ -13,7 +13,7 @@ import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 
 /** A process of the platform, running and ready. */
-export type Program = { pid: number; url: string; stop(): Promise<void> };
+export type Program = { pid: number; url: string; metricsUrl: string; stop(): Promise<void> };
 
 /** A platform on new services, whose processes are started one by one. */
 export type Environment = {
@@ -86,6 +86,7 @@ async function start(path: string, env: Record<string, string | undefined>): Pro
   return {
     pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,
+    metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');

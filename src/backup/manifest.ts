@@ -35,6 +35,11 @@ const OPTIONS = [
   'changeStreamPreAndPostImages',
 ] as const;
 
+/** Of a collection's options those that a restore makes again. */
+export function restorableOptions(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(OPTIONS.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
+}
+
 const collectionSchema = z.object({
   name: z.string().refine((name) => isBackedUp(name), { error: 'is not part of a backup' }),
   /** The options of `createCollection`, as Extended JSON. */

@@ -14,6 +14,7 @@ import {
   isBackedUp,
   type Manifest,
   newManifest,
+  restorableOptions,
   writeManifest,
 } from './manifest.ts';
 
@@ -117,7 +118,7 @@ async function collectionsOf(db: Db): Promise<Found[]> {
     .filter(({ name, type }) => isBackedUp(name) && type !== 'view')
     .map(({ name, ...rest }) => {
       const { options = {} } = rest as { options?: BSON.Document };
-      return { name, options: JSON.parse(BSON.EJSON.stringify(options)) };
+      return { name, options: restorableOptions(JSON.parse(BSON.EJSON.stringify(options))) };
     })
     .toSorted((a, b) => readAt(a.name) - readAt(b.name) || a.name.localeCompare(b.name));
 }

@@ -56,7 +56,12 @@ test('a restored database has every document of the backup, and numbers keep the
     status: 'online',
     seconds: 300,
   } as never);
-  await platform.mongo.db.collection<Document>('of_another_tool').insertMany([
+  const storageEngine = { wiredTiger: { configString: 'block_compressor=zlib' } };
+  await platform.mongo.db.createCollection('of another/tool', {
+    storageEngine,
+    validator: { x: { $ne: 1 } },
+  });
+  await platform.mongo.db.collection<Document>('of another/tool').insertMany([
     { double: new Double(3), long: Long.fromNumber(7), bytes: Buffer.from('abc') },
     { regex: /^a/i, list: [null, { deep: new Date(0) }] },
   ]);
