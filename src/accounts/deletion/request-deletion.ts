@@ -58,8 +58,7 @@ export async function requestDeletion(
   const { deletion, isNew } = requested;
   if (isNew) {
     await record(deps, user, 'account.delete-requested');
-    const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
-    await mail(deps, user, requestedText(deps.config, deletion, link));
+    await mailRequest(deps, user, deletion, token);
   }
   return deletion;
 }
@@ -105,8 +104,7 @@ export async function repeatDeletionRequests(deps: Deleting): Promise<number> {
     );
     const user = await deps.users.findOne({ _id });
     if (!deletion || !user) continue;
-    const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
-    await mail(deps, user, requestedText(deps.config, deletion, link));
+    await mailRequest(deps, user, deletion, token);
     repeated += 1;
   }
   return repeated;
@@ -132,6 +130,11 @@ type Whose = Pick<User, '_id' | 'email'>;
 function record(deps: Deleting, { _id, email }: Whose, action: string): Promise<void> {
   const details = { personId: _id.toHexString() };
   return recordAudit(deps, { by: email, action, serverId: null, details });
+}
+
+function mailRequest(deps: Deleting, user: Whose, deletion: AccountDeletion, token: string): Promise<void> {
+  const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
+  return mail(deps, user, requestedText(deps.config, deletion, link));
 }
 
 /** Without mail only the account page shows the deletion. */
