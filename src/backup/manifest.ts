@@ -1,4 +1,4 @@
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -103,17 +103,10 @@ export function newManifest(manifest: Omit<Manifest, 'format'>): Manifest {
   return manifestSchema.parse({ format: FORMAT, ...manifest });
 }
 
-/** Writes the manifest, which is the last file of a backup, and waits until it is on the disk. */
+/** Writes the manifest and waits until it is on the disk. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const partial = join(folder, `${NAME}.partial`);
-  const file = await open(partial, 'wx', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(partial, join(folder, NAME));
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await writeFile(join(folder, NAME), text, { flag: 'wx', mode: 0o600, flush: true });
 }
 
 /** @throws {BackupError} `no-backup` without a manifest, `newer-backup` for another format, `backup-damaged` */

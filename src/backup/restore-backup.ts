@@ -11,11 +11,12 @@ import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import { migrateDatabase } from '../process/migrate.ts';
 import { MIGRATIONS } from '../process/migrations.ts';
 import type { Platform } from '../process/platform.ts';
+import { sum } from '../votes/vote-figures.ts';
 import { hashOf, readBsonFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
 import { SEALED } from './take-backup.ts';
 
-/** The largest insert: so many documents or bytes. */
+/** The largest insert. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
 /** Numbers keep their type: a double without a fraction does not become an integer. Texts are taken as they are. */
@@ -53,7 +54,7 @@ export async function checkBackup(folder: string, progress: Progress): Promise<M
   const manifest = await readManifest(folder);
   refuseNewer(manifest);
   const { collections } = manifest;
-  const total = collections.reduce((sum, { bytes }) => sum + bytes, 0);
+  const total = sum(collections.map(({ bytes }) => bytes));
   let read = 0;
   for (const { file, bytes, sha256 } of collections) {
     const path = join(folder, file);
@@ -119,7 +120,7 @@ export async function restoreBackup(
     throw isDuplicateKey(error) ? running() : error;
   });
 
-  const total = collections.reduce((sum, { documents }) => sum + documents, 0);
+  const total = sum(collections.map(({ documents }) => documents));
   const changes = new Changes(now);
   let documents = 0;
   let saidAt = now.getTime();

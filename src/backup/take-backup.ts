@@ -7,6 +7,7 @@ import { MAJORITY } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { AppliedMigration } from '../process/applied-migration.ts';
 import type { Platform } from '../process/platform.ts';
+import { sum } from '../votes/vote-figures.ts';
 import { writeBsonFile } from './bson-file.ts';
 import {
   type BackupCollection,
@@ -132,7 +133,7 @@ async function estimateOf(db: Db, collections: Found[]): Promise<number> {
   const counts = collections
     .filter(({ options }) => !options.timeseries)
     .map(({ name }) => db.collection(name).estimatedDocumentCount());
-  return (await Promise.all(counts)).reduce((total, count) => total + count, 0);
+  return sum(await Promise.all(counts));
 }
 
 /** The documents as they are on the wire, so that every number keeps its type. */

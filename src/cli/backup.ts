@@ -5,6 +5,7 @@ import { checkBackup, hasSecretKey, type Restored, restoreBackup } from '../back
 import { takeBackup } from '../backup/take-backup.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createSecretBox } from '../platform/secrets.ts';
+import { sum } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform, printAnswer } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
@@ -71,8 +72,8 @@ async function backup(
   ).catch((error: unknown) => {
     throw unusable(folder, 'written', error);
   });
-  const documents = sumOf(collections.map((one) => one.documents));
-  const bytes = sumOf(collections.map((one) => one.bytes));
+  const documents = sum(collections.map((one) => one.documents));
+  const bytes = sum(collections.map((one) => one.bytes));
   const moment = isSnapshot
     ? `All data is of one moment, ${utc(new Date(startedAt))}.`
     : 'The collections were read one after another: what changed meanwhile may be in some of them only.';
@@ -143,7 +144,7 @@ function described(
   { id, startedAt, version, isSnapshot, collections }: Manifest,
   hasKey: boolean | null,
 ): Answer {
-  const documents = sumOf(collections.map((one) => one.documents));
+  const documents = sum(collections.map((one) => one.documents));
   return {
     json: {
       dry_run: true,
@@ -195,8 +196,4 @@ function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean): s
     'Everybody must sign in again. What was revoked, removed or suspended since the backup is back: look through the listing before you open it.',
     ...(hasKey ? [] : [OTHER_KEY]),
   ].join('\n');
-}
-
-function sumOf(numbers: number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { heldByRestore, sendRestoredVotes } from '../delivery/restored-votes.ts';
+import { sum } from '../votes/vote-figures.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';
@@ -32,7 +33,7 @@ async function resendRestored(
   const sent = await withProgress(session.terminal, 'Resending', 'servers', (progress) =>
     sendRestoredVotes(session, held, BY, progress),
   );
-  const votes = sent.reduce((sum, { resent }) => sum + (resent?.resent ?? 0), 0);
+  const votes = sum(sent.map(({ resent }) => resent?.resent ?? 0));
   const withoutListener = sent.filter(({ resent }) => !resent).length;
   const more = sent.some(({ resent }) => resent?.more);
   return {
