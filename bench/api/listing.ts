@@ -1,4 +1,6 @@
 import { ObjectId } from 'mongodb';
+import { setListener } from '../../src/delivery/listeners.ts';
+import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
@@ -39,6 +41,16 @@ export async function listCallers(platform: Platform, servers: number): Promise<
     await platform.apiTokens.insertMany(tokens);
   }
   return callers;
+}
+
+/** Sets `listener` as the vote listener of a caller's server. */
+export async function listenAt(
+  platform: Platform,
+  { serverId }: Caller,
+  { port, token }: Pick<VotifierListener, 'port' | 'token'>,
+): Promise<void> {
+  const target = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: token } as const;
+  await setListener(platform, new ObjectId(serverId), { ...target, serviceName: 'Bench' }, 'bench');
 }
 
 /** Adds delivered votes of the last year, spread evenly over the servers, each of another player. */

@@ -14,16 +14,16 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ObjectId } from 'mongodb';
 import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
 import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-votes.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, ownEnvironment } from '../../src/platform/config.ts';
 import { openPlatform } from '../../src/process/platform.ts';
-import { addVotes, listCallers } from '../api/listing.ts';
+import { sum } from '../../src/votes/vote-figures.ts';
+import { addVotes, listCallers, listenAt } from '../api/listing.ts';
 import { openEnvironment } from '../delivery/environment.ts';
+import { quantile } from '../delivery/figures.ts';
 
 const [stored = 500_000, servers = 1_000, rate = 60] = process.argv.slice(2, 5).map(Number);
 const WITH_LISTENER = 50;
@@ -39,10 +39,8 @@ const [up, down] = [new VotifierListener(), new VotifierListener()];
 await up.start();
 await down.start();
 const heard = callers.slice(0, WITH_LISTENER);
-for (const [index, { serverId }] of heard.entries()) {
-  const { port, token: secret } = index % 10 === 0 ? down : up;
-  const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
-  await setListener(platform, new ObjectId(serverId), { ...settings, serviceName: 'Bench' }, 'bench');
+for (const [index, caller] of heard.entries()) {
+  await listenAt(platform, caller, index % 10 === 0 ? down : up);
 }
 await environment.worker();
 const web = await environment.web();
@@ -125,23 +123,22 @@ await pause(LISTENED_MS);
 const byItself = arrivals().length - first.length;
 const held = await heldByRestore(other);
 const sent = await sendRestoredVotes(other, held, 'bench', NONE);
-const told = sent.reduce((sum, { resent }) => sum + (resent?.resent ?? 0), 0);
+const told = sum(sent.map(({ resent }) => resent?.resent ?? 0));
 while (arrivals().length < first.length + told && Date.now() < deadline + 5 * MINUTE) await pause(200);
 const after = arrivals().length - first.length;
 
 const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-const quantile = (values: number[], q: number) =>
-  `${(values.toSorted((a, b) => a - b)[Math.floor(values.length * q)] ?? 0).toFixed(1)} ms`;
+const ms = (values: number[], share: number) => `${quantile(values, share).toFixed(1)} ms`;
 console.table({
-  documents: manifest.collections.reduce((sum, one) => sum + one.documents, 0),
-  size: mb(manifest.collections.reduce((sum, one) => sum + one.bytes, 0)),
+  documents: sum(manifest.collections.map(({ documents }) => documents)),
+  size: mb(sum(manifest.collections.map(({ bytes }) => bytes))),
   'taken in': `${(takenMs / SECOND).toFixed(1)} s`,
   'checked in': `${(checkedMs / SECOND).toFixed(1)} s`,
   'restored in': `${(restoredMs / SECOND).toFixed(1)} s`,
   'collections with another count': differing.join(', ') || 'none',
   'votes cast, refused': `${accepted}, ${refused}`,
-  'a cast before: p50, p99': `${quantile(times.before, 0.5)}, ${quantile(times.before, 0.99)}`,
-  'during the backup': `${quantile(times.during, 0.5)}, ${quantile(times.during, 0.99)}`,
+  'a cast before: p50, p99': `${ms(times.before, 0.5)}, ${ms(times.before, 0.99)}`,
+  'during the backup': `${ms(times.during, 0.5)}, ${ms(times.during, 0.99)}`,
   'arrived at first, twice': `${first.length}, ${twice}`,
   'open in the backup': restored.heldVotes,
   [`sent by itself in ${LISTENED_MS / SECOND} s`]: byItself,

@@ -2,11 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { ObjectId } from 'mongodb';
-import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { listCallers } from '../api/listing.ts';
+import { listCallers, listenAt } from '../api/listing.ts';
 import { openEnvironment, type Program, residentMb } from '../delivery/environment.ts';
 import { quantile } from '../delivery/figures.ts';
 import { type Trend, trendOf } from './trend.ts';
@@ -51,11 +49,7 @@ const { platform } = environment;
 const callers = await listCallers(platform, SERVERS);
 const listener = new VotifierListener();
 await listener.start();
-for (const { serverId } of callers.slice(0, SERVERS / 2)) {
-  const { port, token: secret } = listener;
-  const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
-  await setListener(platform, new ObjectId(serverId), { ...settings, serviceName: 'Soak' }, 'soak');
-}
+for (const caller of callers.slice(0, SERVERS / 2)) await listenAt(platform, caller, listener);
 const programs: Record<string, Program> = {
   worker: await environment.worker(),
   scheduler: await environment.program('workers/scheduler.ts'),
