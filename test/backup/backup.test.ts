@@ -1,8 +1,7 @@
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BSON, type Document, Double, Long, ObjectId, UUID } from 'mongodb';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkBackup, hasSecretKey, restoreBackup } from '../../src/backup/restore-backup.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
@@ -21,15 +20,9 @@ import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { deliveryIn, putInState } from '../support/votes.ts';
 import { bodyOf } from '../votes/voting.ts';
+import { newFolder } from './new-folder.ts';
 
 const NONE = () => undefined;
-
-/** The path of a folder that does not exist yet. */
-async function newFolder(): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'tallyport-backup-'));
-  onTestFinished(() => rm(parent, { recursive: true }));
-  return join(parent, 'backup');
-}
 
 /** Restores a backup into a platform on an empty database. */
 async function restoreInto(platform: Platform, folder: string) {

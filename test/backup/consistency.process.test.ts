@@ -1,6 +1,4 @@
 /** Backups while votes are cast: what a backup contains fits together. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -13,14 +11,9 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { startReplicaSet } from '../support/replica-set.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { bodyOf } from '../votes/voting.ts';
+import { newFolder } from './new-folder.ts';
 
 const NONE = () => undefined;
-
-async function newFolder(): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'tallyport-backup-'));
-  onTestFinished(() => rm(parent, { recursive: true }));
-  return join(parent, 'backup');
-}
 
 /** Casts votes with keys, one after another, until `stop` is called, which returns how many were answered. */
 function castAllTheTime(platform: Platform): { count(): number; stop(): Promise<number> } {

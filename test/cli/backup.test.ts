@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
+import { newFolder } from '../backup/new-folder.ts';
 import { type Cli, openCli, tallyport } from './tallyport.ts';
 
 let cli: Cli;
@@ -21,9 +21,7 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 beforeEach(async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'tallyport-cli-backup-'));
-  folder = join(parent, 'backup');
-  onTestFinished(() => rm(parent, { recursive: true }));
+  folder = await newFolder();
 });
 
 /** Another installation on an empty database. */
