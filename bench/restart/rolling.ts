@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
+import { type LoadBalancer, startLoadBalancer } from '../../test/support/load-balancer.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
-import { type LoadBalancer, startLoadBalancer } from './load-balancer.ts';
 import { type Caller, openWeb, prepare, type Web } from './web.ts';
 
 const CALLS = 10_000;

@@ -4,7 +4,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ObjectId } from 'mongodb';
 import { freePort } from '../../src/embedded/service-process.ts';
-import { SECOND } from '../../src/platform/clock.ts';
 import {
   type ConnectedConfig,
   loadConfig,
@@ -16,6 +15,7 @@ import { migrate } from '../../src/process/migrate.ts';
 import { openPlatform } from '../../src/process/platform.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listing.ts';
+import { isReady } from '../../test/support/load-balancer.ts';
 
 const ENTRY = fileURLToPath(new URL('../../src/server.ts', import.meta.url));
 
@@ -80,13 +80,4 @@ export async function openWeb(env: Variables): Promise<Web> {
       if (code !== 0) throw new Error(`the web process ended with ${code}`);
     },
   };
-}
-
-/** Whether `/readyz` answers 200; undefined without an answer within a second. */
-export async function isReady(url: string): Promise<boolean | undefined> {
-  try {
-    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(SECOND) })).ok;
-  } catch (error) {
-    return error instanceof DOMException ? undefined : false;
-  }
 }

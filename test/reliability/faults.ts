@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { SECOND } from '../../src/platform/clock.ts';
+import { Cluster } from 'ioredis';
 import type { Platform } from '../../src/process/platform.ts';
 import { type FaultProxy, mongoCommand } from '../support/fault-proxy.ts';
-import type { Fault } from './plan.ts';
+import { during, type Inject, killing, onLine, pick, stopping } from './inject.ts';
 import type { Processes } from './processes.ts';
-import type { Target } from './targets.ts';
+import type { Listening, Target } from './targets.ts';
 
 /** What faults happen to. */
 export type Scene = { processes: Processes; targets: Target[]; platform: Platform };
@@ -19,86 +19,71 @@ const WRITES = [
   mongoCommand('update', 'idempotency_keys'),
 ];
 
-/** Injects one fault and ends it after its duration. */
-export async function happen({ kind, lasting, which }: Fault, { processes, targets, platform }: Scene) {
-  const pick = <T>(list: T[]): T => list[which % list.length] as T;
-  const around = async (begin: () => unknown, mend: () => unknown) => {
-    await begin();
-    await pause(lasting);
-    await patiently(mend);
-  };
-  const working = targets.filter((target) => target.kind === 'working');
-  const listener = pick(working);
-  // v1 takes a connection that closes in the middle of a frame for a success: nothing could be judged then.
-  const confirming = pick(working.filter(({ confirms }) => confirms));
-  const { toMongod, toRedis } = pick([...processes.web, ...processes.workers]);
-  switch (kind) {
-    case 'kill-web':
-      return around(pick(processes.web).kill, pick(processes.web).start);
-    case 'kill-worker':
-      return around(pick(processes.workers).kill, pick(processes.workers).start);
-    case 'kill-scheduler':
-      return around(processes.scheduler.kill, processes.scheduler.start);
-    case 'kill-mongod':
-      return around(processes.mongod.kill, processes.mongod.start);
-    case 'kill-redis':
-      return around(processes.redis.kill, processes.redis.start);
-    case 'stop-web':
-      return around(pick(processes.web).stop, pick(processes.web).resume);
-    case 'stop-worker':
-      return around(pick(processes.workers).stop, pick(processes.workers).resume);
-    case 'stop-mongod':
-      return around(processes.mongod.stop, processes.mongod.resume);
-    case 'stop-redis':
-      return around(processes.redis.stop, processes.redis.resume);
-    case 'flush-redis':
-      return flush(platform, lasting);
-    case 'mongod-line-cut':
-      return around(toMongod.refuse, toMongod.restore);
-    case 'mongod-line-hangs':
-      return around(toMongod.hang, toMongod.restore);
-    case 'mongod-line-slow':
-      return around(() => toMongod.delay(200), toMongod.restore);
-    case 'mongod-answer-lost':
-      return loseAnswers(toMongod, lasting);
-    case 'redis-line-cut':
-      return around(toRedis.refuse, toRedis.restore);
-    case 'redis-line-slow':
-      return around(() => toRedis.delay(200), toRedis.restore);
-    case 'listener-away':
-      return around(listener.away, listener.back);
-    case 'listener-loses-answers':
-      return around(confirming.losesAnswers, confirming.behave);
-    case 'listener-resets':
-      return around(confirming.resets, confirming.behave);
-    case 'listener-slow':
-      return around(listener.slow, listener.behave);
-    case 'listener-line-cut':
-      return around(confirming.line.refuse, confirming.line.restore);
-    case 'listener-line-slow':
-      return around(() => listener.line.delay(300), listener.line.restore);
-  }
+/** Every fault that can happen to these processes, services and listeners. */
+export function faultsOf(scene: Scene): Record<string, Inject> {
+  return { ...ofProcesses(scene), ...ofServices(scene), ...ofListeners(scene) };
 }
 
-/** Another process may have the port for a moment that a service or listener had and wants again. */
-async function patiently(mend: () => unknown): Promise<void> {
-  const deadline = performance.now() + 10 * SECOND;
-  for (;;) {
-    try {
-      await mend();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await pause(200);
-    }
-  }
+function ofProcesses({ processes: { web, workers, scheduler } }: Scene): Record<string, Inject> {
+  return {
+    'kill-web': killing((which) => pick(web, which)),
+    'kill-worker': killing((which) => pick(workers, which)),
+    'kill-scheduler': killing(() => scheduler),
+    'stop-web': stopping((which) => pick(web, which)),
+    'stop-worker': stopping((which) => pick(workers, which)),
+  };
+}
+
+/** The faults of MongoDB and Redis, and of the lines to them. */
+export function ofServices({ processes, platform }: Scene): Record<string, Inject> {
+  const members = [...processes.web, ...processes.workers];
+  const toMongod = (which: number) => pick(members, which).toMongod();
+  const toRedis = (which: number) => pick(members, which).toRedis();
+  return {
+    ...processes.mongod.faults,
+    ...processes.redis.faults,
+    'flush-redis': ({ lasting }) => flush(platform, lasting),
+    'mongod-line-cut': onLine(toMongod, (line) => line.refuse()),
+    'mongod-line-hangs': onLine(toMongod, (line) => line.hang()),
+    'mongod-line-slow': onLine(toMongod, (line) => line.delay(200)),
+    'mongod-answer-lost': async ({ lasting, which }) => loseAnswers(await toMongod(which), lasting),
+    'redis-line-cut': onLine(toRedis, (line) => line.refuse()),
+    'redis-line-slow': onLine(toRedis, (line) => line.delay(200)),
+  };
+}
+
+function ofListeners({ targets }: Scene): Record<string, Inject> {
+  const working = targets.filter((target) => target.kind === 'working');
+  // v1 takes a connection that closes in the middle of a frame for a success: nothing could be judged then.
+  const confirming = working.filter(({ confirms }) => confirms);
+  const on =
+    (some: Target[], begin: keyof Listening, mend: keyof Listening): Inject =>
+    ({ lasting, which }) => {
+      const target = pick(some, which);
+      return during(lasting, target[begin], target[mend]);
+    };
+  return {
+    'listener-away': on(working, 'away', 'back'),
+    'listener-loses-answers': on(confirming, 'losesAnswers', 'behave'),
+    'listener-resets': on(confirming, 'resets', 'behave'),
+    'listener-slow': on(working, 'slow', 'behave'),
+    'listener-line-cut': onLine(
+      (which) => pick(confirming, which).line,
+      (line) => line.refuse(),
+    ),
+    'listener-line-slow': onLine(
+      (which) => pick(working, which).line,
+      (line) => line.delay(300),
+    ),
+  };
 }
 
 /** Empties Redis as soon as it is there, within `lasting` milliseconds. */
 async function flush({ producerRedis }: Platform, lasting: number): Promise<void> {
   const deadline = performance.now() + lasting;
   while (performance.now() < deadline) {
-    const flushed = producerRedis.flushall().then(
+    const nodes = producerRedis instanceof Cluster ? producerRedis.nodes('master') : [producerRedis];
+    const flushed = Promise.all(nodes.map((node) => node.flushall())).then(
       () => true,
       () => false,
     );

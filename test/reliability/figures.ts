@@ -1,5 +1,6 @@
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { order } from './facts.ts';
+import type { Call } from './history.ts';
 import type { Storm } from './storm.ts';
 
 /** What a storm was, in numbers. */
@@ -16,12 +17,15 @@ type Figures = {
   ambiguous: number;
   receivedAgain: number;
   drifts: number;
+  rolledBack: number;
+  /** The longest time during the faults in which no call was accepted or refused, in milliseconds. */
+  longestOutageMs: number;
   /** From the last mending to the last first receipt, in milliseconds; 0 when all had arrived by then. */
   caughtUpMs: number;
 };
 
 /** Counts what happened in a storm. */
-export function figuresOf({ history, faults }: Storm): Figures {
+export function figuresOf({ history, faults, rolledBack }: Omit<Storm, 'kinds'>): Figures {
   const { calls, votes, receipts, servers, drifts, faultsEndedAt, repairedAt } = history;
   const answered = (kind: string) => calls.filter(({ answer }) => answer.kind === kind).length;
   const failing = servers.find(({ listener }) => listener === 'always-failing')?.serverId;
@@ -41,8 +45,18 @@ export function figuresOf({ history, faults }: Storm): Figures {
     ambiguous: votes.filter(({ ends }) => (ends.ambiguous ?? 0) > 0).length,
     receivedAgain: receipts.length - receiptsByVote.size,
     drifts,
+    rolledBack,
+    longestOutageMs: longestOutage(calls, faultsEndedAt),
     caughtUpMs: lastFirst - faultsEndedAt,
   };
+}
+
+function longestOutage(calls: Call[], until: number): number {
+  const answered = calls
+    .filter(({ answer, endedAt }) => answer.kind !== 'unknown' && endedAt <= until)
+    .map(({ endedAt }) => endedAt)
+    .toSorted((a, b) => a - b);
+  return Math.max(0, ...answered.slice(1).map((at, index) => at - (answered[index] ?? at)));
 }
 
 /** A table of one row, in Markdown, as docs/reliability.md has it. */
@@ -61,10 +75,12 @@ export function tableOf(
     ['Accepted / refused / no answer', `${accepted} / ${refused} / ${unanswered}`],
     ['Votes stored', figures.votes],
     ['Delivered of those for working listeners', `${delivered} of ${toDeliver}`],
+    ['Longest outage', `${(figures.longestOutageMs / SECOND).toFixed(1)} s`],
     ['Last one after the faults', `${(caughtUpMs / SECOND).toFixed(1)} s`],
     ['Votes with an ambiguous end', figures.ambiguous],
     ['Received again', figures.receivedAgain],
     ['Counters put right by', figures.drifts],
+    ['Rolled back', figures.rolledBack],
     ['Rules broken', breaches],
   ];
   const row = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`;

@@ -13,7 +13,7 @@ export type Call = {
   answer:
     | { kind: 'accepted'; voteId: string; nextVoteAt: number; monthlyVotes: number }
     | { kind: 'refused'; nextVoteAt: number }
-    | { kind: 'unknown' };
+    | { kind: 'unknown'; reason?: string };
 };
 
 /** A vote that a listener took, as the listener noted it, in the order of receipt. */

@@ -157,10 +157,10 @@ async function ask(
       return { kind: 'accepted', voteId, nextVoteAt, monthlyVotes: body.monthly_votes ?? -1 };
     }
     if (response.status === 429) return { kind: 'refused', nextVoteAt };
-    if (response.status === 503) return { kind: 'unknown' };
+    if (response.status === 503) return { kind: 'unknown', reason: `503: ${JSON.stringify(body)}` };
     throw new UnexpectedAnswer(`${response.status}: ${JSON.stringify(body)}`);
   } catch (error) {
     if (error instanceof UnexpectedAnswer) throw error;
-    return { kind: 'unknown' };
+    return { kind: 'unknown', reason: String(error) };
   }
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { type ServiceKind, type ServiceProcess, startService } from '../../src/embedded/service-process.ts';
@@ -13,6 +14,12 @@ export type ControlledProcess = {
   /** SIGSTOP and SIGCONT; nothing happens to one that does not run. */
   stop(): void;
   resume(): void;
+};
+
+/** A process of ours. */
+export type ControlledProgram = ControlledProcess & {
+  /** SIGTERM; waits for its end. Throws when it ends with another exit code than 0. */
+  end(): Promise<void>;
 };
 
 /** Called when a process ends that was not killed on purpose. */
@@ -61,21 +68,31 @@ export function service(
   };
 }
 
-/** A process of ours, by its entry: `src/server.ts`. It does not outlive this one. */
+/** The folder of this version's source. */
+export const THIS_VERSION = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * A process of ours, by its entry: `src/server.ts`. It does not outlive this one.
+ *
+ * @param root - the folder of a version's source
+ */
 export function program(
   entry: string,
   env: Record<string, string | undefined>,
   died: Died,
-): ControlledProcess {
-  const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  root = THIS_VERSION,
+): ControlledProgram {
+  const path = join(root, entry);
   let child: ChildProcess | undefined;
-  process.once('exit', () => child?.kill('SIGKILL'));
   return {
     async start() {
       if (child) return;
       const started = spawn(process.execPath, [path], { env, stdio: ['ignore', 'ignore', 'inherit'] });
       child = started;
+      const killWithThisProcess = () => started.kill('SIGKILL');
+      process.once('exit', killWithThisProcess);
       started.once('exit', (code, signal) => {
+        process.off('exit', killWithThisProcess);
         if (child !== started) return;
         child = undefined;
         died(`${entry}: ${signal ?? `exit code ${code}`} (see standard error)`);
@@ -87,6 +104,14 @@ export function program(
       if (!killed) return;
       killed.kill('SIGKILL');
       await once(killed, 'exit');
+    },
+    async end() {
+      const ended = child;
+      child = undefined;
+      if (!ended) return;
+      ended.kill('SIGTERM');
+      const [code, signal] = await once(ended, 'exit');
+      if (code !== 0) throw new Error(`${entry} ended with ${signal ?? `exit code ${code}`}`);
     },
     stop: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),

@@ -1,4 +1,4 @@
-/** `npm run storm -- --minutes N --seed S --rate R`: a fault storm and its judgement. Exit code 1 for a breach. */
+/** `npm run storm -- [options]`: a fault storm and its judgement. Exit code 1 for a breach. */
 import { parseArgs } from 'node:util';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
@@ -6,6 +6,7 @@ import { MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { figuresOf, tableOf } from './figures.ts';
 import { judge } from './judge.ts';
+import type { Topology } from './processes.ts';
 import { runStorm } from './storm.ts';
 
 const HELP = `npm run storm -- [options]
@@ -14,6 +15,9 @@ Runs 2 web processes, 2 workers, a scheduler, mongod, Redis and listeners of all
 kills, stops and cuts them as the seed plans it, and judges what happened. Ends with a table for
 docs/reliability.md, which says what the figures mean.
 
+  --replica-set three mongods: step-downs, killed and frozen primaries, rollbacks
+  --sentinel    a Redis primary, two replicas and three Sentinels: failovers
+  --cluster     a Redis Cluster of three shards with a replica each: failovers
   --minutes N   how long the faults go on (1)
   --seed S      the plan of faults; the same seed, the same plan (1)
   --rate R      votes a second (100)
@@ -30,6 +34,9 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     rate: { type: 'string', default: '100' },
+    'replica-set': { type: 'boolean', default: false },
+    sentinel: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
     quiet: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -38,6 +45,7 @@ if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
+if (values.sentinel && values.cluster) throw new Error('choose --sentinel or --cluster');
 // Interrupted, it ends as a process does that may tell its children: none is left behind.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
@@ -48,7 +56,12 @@ const options = {
   lengthMs: positive(values.minutes, 'minutes') * MINUTE,
   votesPerSecond: positive(values.rate, 'rate'),
 };
+const topology: Topology = {
+  mongod: values['replica-set'] ? 'replica-set' : 'alone',
+  redis: values.sentinel ? 'sentinel' : values.cluster ? 'cluster' : 'alone',
+};
 const storm = await runStorm({
+  topology,
   binaries: { mongod: await findMongod(env, console.log), redis: await findRedis(env, console.log) },
   ...options,
   ...(values.quiet ? {} : { say: console.log }),

@@ -1,23 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ObjectId } from 'mongodb';
-import { resumeListener } from '../../src/delivery/listeners.ts';
-import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
-import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
-import { recountVotes } from '../../src/votes/recount-votes.ts';
-import type { Vote } from '../../src/votes/vote.ts';
-import { happen, type Scene } from './faults.ts';
-import type { History, Listed, Receipt, StoredVote } from './history.ts';
-import { castAll, startLoad } from './load.ts';
+import { openPlatform } from '../../src/process/platform.ts';
+import { concludeHistory } from './conclude-history.ts';
+import { faultsOf, ofServices } from './faults.ts';
+import type { History, Receipt } from './history.ts';
+import type { Inject } from './inject.ts';
+import { startLoad } from './load.ts';
 import { type Fault, planFaults, randomNumbers, type Span } from './plan.ts';
-import { type Processes, startProcesses } from './processes.ts';
-import { addTarget, type Target } from './targets.ts';
+import { startProcesses, type Topology } from './processes.ts';
+import { addTarget, listerOf, type Target } from './targets.ts';
 
 export type StormOptions = {
   binaries: { mongod: Binary; redis: Binary };
+  /** A lone mongod and a lone Redis unless it says otherwise. */
+  topology?: Partial<Topology>;
+  /** Only faults of MongoDB and Redis. */
+  onlyServices?: boolean;
   seed: number;
   lengthMs: number;
   votesPerSecond: number;
@@ -27,14 +27,15 @@ export type StormOptions = {
   say?: (line: string) => void;
 };
 
-/** What a storm left behind: everything that happened, and the faults that it had. */
-export type Storm = { history: History; faults: Fault[] };
-
-/** After the last fault every vote of a working listener is expected within a minute. */
-const CALM_MS = 75 * SECOND;
-
-/** So many votes for each server are cast when all is mended, through every web process at once. */
-const FAIR_WEATHER_VOTES = 20;
+/** What a storm left behind. */
+export type Storm = {
+  history: History;
+  faults: Fault[];
+  /** The kinds of faults that these services and processes can have. */
+  kinds: string[];
+  /** Writes that a replica set took and rolled back after a failover. */
+  rolledBack: number;
+};
 
 const PROTOCOLS = ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const;
 
@@ -46,35 +47,39 @@ const PROTOCOLS = ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const
  */
 export async function runStorm(options: StormOptions): Promise<Storm> {
   const { seed, lengthMs, votesPerSecond, pauseMs, say = () => undefined } = options;
-  const processes = await startProcesses(options.binaries);
+  const processes = await startProcesses(options.binaries, {
+    mongod: 'alone',
+    redis: 'alone',
+    ...options.topology,
+  });
   const quiet = createLogger({ LOG_LEVEL: 'silent' }, 'storm');
   const platform = await openPlatform(processes.config, 'storm', { log: quiet, mongoOperationMs: MINUTE });
   const receipts: Receipt[] = [];
   const targets: Target[] = [];
   try {
+    const lister = listerOf(platform);
     for (const [index, protocol] of PROTOCOLS.entries()) {
-      targets.push(await addTarget(platform, { name: `Storm ${index}`, protocol }, receipts));
+      targets.push(await addTarget(lister, { name: `Storm ${index}`, protocol }, receipts));
     }
     const failing = { name: 'Failing', protocol: 'votifier-v2', kind: 'always-failing' } as const;
-    targets.push(await addTarget(platform, failing, receipts));
+    targets.push(await addTarget(lister, failing, receipts));
 
     const beganAt = platform.clock.now();
     const load = startLoad(targets, processes.urls, votesPerSecond, randomNumbers(seed + 1));
-    const faults = planFaults(seed, lengthMs, pauseMs);
-    await rage(faults, lengthMs, { processes, targets, platform }, say);
+    const scene = { processes, targets, platform };
+    const injects = options.onlyServices ? ofServices(scene) : faultsOf(scene);
+    const kinds = Object.keys(injects);
+    const faults = planFaults(kinds, { seed, lengthMs, pauseMs });
+    await rage(faults, lengthMs, injects, say);
     await load.stop();
     await processes.mend();
     const faultsEndedAt = Date.now();
     await processes.untilReady();
     say(`calm: ${load.calls.length} calls, ${receipts.length} receipts so far`);
-    await settle(platform, targets);
-    const drifts = await repair(platform, targets, beganAt);
-    const repairedAt = Date.now();
-    const calls = [...load.calls, ...(await castAll(targets, processes.urls, FAIR_WEATHER_VOTES))];
-    await settle(platform, targets);
-    const { crashes } = processes;
-    const seen = { calls, receipts, crashes, drifts, faultsEndedAt, repairedAt };
-    return { history: await collect(platform, processes, targets, seen), faults };
+    const { urls, crashes } = processes;
+    const seen = { calls: load.calls, receipts, crashes, faultsEndedAt };
+    const history = await concludeHistory(platform, { urls, targets, beganAt }, seen);
+    return { history, faults, kinds, rolledBack: (await processes.mongod.rolledBack?.()) ?? 0 };
   } finally {
     await platform.close();
     for (const target of targets) await target.close();
@@ -86,7 +91,7 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
 async function rage(
   faults: Fault[],
   lengthMs: number,
-  scene: Scene,
+  injects: Record<string, Inject>,
   say: (line: string) => void,
 ): Promise<void> {
   const began = performance.now();
@@ -96,86 +101,8 @@ async function rage(
     await until(fault.at);
     const { at, kind, lasting } = fault;
     say(`${String(Math.round(at / SECOND)).padStart(4)} s  ${kind} for ${lasting} ms`);
-    mending.push(happen(fault, scene));
+    mending.push(injects[kind]?.(fault) ?? Promise.reject(new Error(`no fault ${kind}`)));
   }
   await Promise.all(mending);
   await until(lengthMs);
-}
-
-/** Waits until no working listener has a vote to come; sends what is unconfirmed again, as its owner would. */
-async function settle(platform: Platform, targets: Target[]): Promise<void> {
-  const deadline = Date.now() + CALM_MS;
-  const working = targets.filter(({ kind }) => kind === 'working').map((t) => new ObjectId(t.serverId));
-  const open = () =>
-    platform.votes.countDocuments({
-      serverId: { $in: working },
-      'delivery.state': { $in: ['waiting', 'sending'] },
-    });
-  /** Listeners that a fault met before their first vote hold their votes: their owners resume them. */
-  const resumeHeld = async () => {
-    const held = platform.listeners.find({ serverId: { $in: working }, 'pause.code': 'never-acknowledged' });
-    for await (const { serverId } of held) await resumeListener(platform, serverId, 'storm');
-  };
-  const untilNoneIsOpen = async () => {
-    while ((await open()) > 0 && Date.now() < deadline) {
-      await resumeHeld();
-      await pause(100);
-    }
-  };
-  await untilNoneIsOpen();
-  for (const serverId of working) {
-    const range = { since: new Date(0), until: new Date(), states: ['unconfirmed' as const] };
-    await resendVotes(platform, serverId, range, 'storm');
-  }
-  await untilNoneIsOpen();
-}
-
-/** Repairs the counters of the storm's days; returns by how many votes they were wrong. */
-async function repair(platform: Platform, targets: Target[], beganAt: Date): Promise<number> {
-  // Nobody casts any more, so the last minute is as settled as it will be in two.
-  const clock = { now: () => after(platform.clock.now(), 2 * MINUTE) };
-  const days = [...new Set([dayOf(beganAt), dayOf(platform.clock.now())])];
-  const found = await Promise.all(
-    targets.map(({ serverId }) => recountVotes({ ...platform, clock }, new ObjectId(serverId), days)),
-  );
-  return found.flat().reduce((sum, { counted, votes }) => sum + Math.abs(votes - counted), 0);
-}
-
-async function collect(
-  platform: Platform,
-  { urls }: Processes,
-  targets: Target[],
-  seen: Omit<History, 'votes' | 'servers'>,
-): Promise<History> {
-  // Increments are written 100 ms after their votes.
-  await pause(SECOND);
-  const votes = await platform.votes.find({}).sort({ votedAt: 1 }).toArray();
-  const servers: Listed[] = [];
-  for (const { serverId, kind, token } of targets) {
-    const info = await fetch(`${urls[0]}/api/v1/servers/${serverId}/info`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    const { monthly_votes: monthly, all_time_votes: allTime } = (await info.json()) as Record<string, number>;
-    servers.push({ serverId, listener: kind, counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 } });
-  }
-  return { ...seen, votes: votes.map(stored), servers };
-}
-
-function stored({ _id, serverId, username, votedAt, delivery }: Vote): StoredVote {
-  return {
-    voteId: _id.toString(),
-    serverId: serverId.toHexString(),
-    username,
-    votedAt: votedAt.getTime(),
-    state: delivery.state,
-    ...(delivery.deliveredAt ? { deliveredAt: delivery.deliveredAt.getTime() } : {}),
-    attemptCount: delivery.attemptCount,
-    attempts: delivery.attempts.map(({ at, code, class: of, lateAt }) => ({
-      at: at.getTime(),
-      ...(code ? { code } : {}),
-      ...(of ? { class: of } : {}),
-      ...(lateAt ? { late: true as const } : {}),
-    })),
-    ends: delivery.ends,
-  };
 }

@@ -14,7 +14,7 @@ import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import type { Receipt } from './history.ts';
 
 /** What a storm can do to a listener. Each may be done again, or undone, while it is so already. */
-type Listening = {
+export type Listening = {
   away(): Promise<void>;
   back(): Promise<void>;
   losesAnswers(): void;
@@ -35,18 +35,55 @@ export type Target = Listening & {
   close(): Promise<void>;
 };
 
+/** Lists servers: by the features of this version, or by the command line of an earlier one. */
+export type Lister = {
+  /** Returns the server's id. */
+  addServer(name: string): Promise<string>;
+  issueToken(serverId: string): Promise<string>;
+  setVotifier(serverId: string, settings: VotifierSettings): Promise<void>;
+  /** Returns the secret that signs its requests. */
+  setHttp(serverId: string, url: string): Promise<string>;
+};
+
+export type VotifierSettings = {
+  protocol: 'votifier-v1' | 'votifier-v2';
+  host: string;
+  port: number;
+  /** The public key of v1, the token of v2. */
+  secret: string;
+};
+
+/** Lists servers by the features of this version. */
+export function listerOf(platform: Platform): Lister {
+  return {
+    async addServer(name) {
+      const server = { name, address: 'play.example.org', port: 25_565 };
+      return (await addServer(platform, server, 'storm')).serverId;
+    },
+    async issueToken(serverId) {
+      return (await issueToken(platform, { serverId: new ObjectId(serverId), name: 'storm' })).token;
+    },
+    async setVotifier(serverId, settings) {
+      await setListener(platform, new ObjectId(serverId), { ...settings, serviceName: 'Storm' }, 'storm');
+    },
+    async setHttp(serverId, url) {
+      const settings = { url, serviceName: 'Storm' };
+      const { secret } = await setHttpListener(platform, new ObjectId(serverId), settings, 'storm');
+      return secret ?? '';
+    },
+  };
+}
+
 type Wanted = { name: string; protocol: 'votifier-v1' | 'votifier-v2' | 'http'; kind?: Target['kind'] };
 
 /** Lists a server and starts its listener behind a line that can be cut; every vote it takes is noted. */
 export async function addTarget(
-  platform: Platform,
+  lister: Lister,
   { name, protocol, kind = 'working' }: Wanted,
   receipts: Receipt[],
 ): Promise<Target> {
-  const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'storm');
-  const { serverId } = added;
-  const id = new ObjectId(serverId);
-  const { token } = await issueToken(platform, { serverId: id, name: 'storm' });
+  const serverId = await lister.addServer(name);
+  const token = await lister.issueToken(serverId);
   const note = (receipt: Omit<Receipt, 'serverId' | 'receivedAt'>) =>
     receipts.push({ serverId, receivedAt: Date.now(), ...receipt });
 
@@ -54,8 +91,7 @@ export async function addTarget(
     const site = await startSite(note);
     const line = await startFaultProxy(site.port, 'chunks');
     const url = `http://127.0.0.1:${line.port}/votes`;
-    const { secret } = await setHttpListener(platform, id, { url, serviceName: 'Storm' }, 'storm');
-    site.secret = secret ?? '';
+    site.secret = await lister.setHttp(serverId, url);
     return { ...site, serverId, token, kind, confirms: true, line };
   }
   const listener = new VotifierListener({
@@ -65,8 +101,7 @@ export async function addTarget(
   await listener.start();
   const line = await startFaultProxy(listener.port, 'chunks');
   const secret = protocol === 'votifier-v1' ? listener.publicKeyLine : listener.token;
-  const settings = { protocol, host: '127.0.0.1', port: line.port, secret, serviceName: 'Storm' };
-  await setListener(platform, id, settings, 'storm');
+  await lister.setVotifier(serverId, { protocol, host: '127.0.0.1', port: line.port, secret });
   if (kind === 'always-failing') listener.behaviour = { onConnect: 'silence' };
   const confirms = protocol !== 'votifier-v1';
   return {

@@ -27,27 +27,19 @@ export async function startReplicaSet({
   electionTimeoutMs?: number;
   binary?: Binary;
 } = {}): Promise<ReplicaSet> {
-  const options = { args: ['--replSet', NAME], ...(binary ? { binary } : {}) };
+  // A primary that stops would wait 15 s for a successor.
+  const args = ['--replSet', NAME, '--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'];
+  const options = { args, ...(binary ? { binary } : {}) };
   const members = await Promise.all([1, 2, 3].map(() => startMongod(options)));
   const hosts = members.map(({ port }) => `127.0.0.1:${port}`);
-  await command(members[0] as TestService, {
-    replSetInitiate: {
-      _id: NAME,
-      members: hosts.map((host, _id) => ({ _id, host })),
-      settings: { electionTimeoutMillis: electionTimeoutMs, heartbeatIntervalMillis: 500 },
-    },
-  });
+  const ports = members.map(({ port }) => port);
+  await initiate(NAME, ports[0] as number, hosts, electionTimeoutMs);
 
   const set: ReplicaSet = {
     members,
     uri: (database) => `mongodb://${hosts.join(',')}/${database}?replicaSet=${NAME}`,
     async primary() {
-      for (;;) {
-        const writable = await Promise.all(members.map(isPrimary));
-        const primary = members[writable.indexOf(true)];
-        if (primary) return primary;
-        await pause(50);
-      }
+      return members[await primaryOf(ports)] as TestService;
     },
     async stop() {
       await Promise.all(members.map((member) => member.stop()));
@@ -57,16 +49,45 @@ export async function startReplicaSet({
   return set;
 }
 
-async function isPrimary(member: TestService): Promise<boolean> {
+/** Makes a replica set of started members; `port` is one of them. */
+export async function initiate(
+  name: string,
+  port: number,
+  hosts: string[],
+  electionTimeoutMs: number,
+): Promise<void> {
+  await command(port, {
+    replSetInitiate: {
+      _id: name,
+      members: hosts.map((host, _id) => ({ _id, host })),
+      settings: { electionTimeoutMillis: electionTimeoutMs, heartbeatIntervalMillis: 500 },
+    },
+  });
+}
+
+/** The index of the member that is primary now; waits until there is one, or returns undefined after `timeoutMs`. */
+export async function primaryOf(ports: number[]): Promise<number>;
+export async function primaryOf(ports: number[], timeoutMs: number): Promise<number | undefined>;
+export async function primaryOf(ports: number[], timeoutMs = Infinity): Promise<number | undefined> {
+  const deadline = performance.now() + timeoutMs;
+  while (performance.now() < deadline) {
+    const index = (await Promise.all(ports.map(isPrimary))).indexOf(true);
+    if (index >= 0) return index;
+    await pause(50);
+  }
+  return undefined;
+}
+
+async function isPrimary(port: number): Promise<boolean> {
   try {
-    return (await command(member, { hello: 1 })).isWritablePrimary === true;
+    return (await command(port, { hello: 1 })).isWritablePrimary === true;
   } catch {
     return false;
   }
 }
 
 /** Sends a command directly to a member. */
-async function command({ port }: TestService, what: Record<string, unknown>) {
+async function command(port: number, what: Record<string, unknown>) {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}`, {
     directConnection: true,
     serverSelectionTimeoutMS: 300,

@@ -1,19 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
-import { newVoteId } from '../../src/votes/cast-vote.ts';
+import { migrateDatabase } from '../../src/process/migrate.ts';
+import { castVote, newVoteId } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { startReplicaSet } from '../support/replica-set.ts';
+import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { ballot, bodyOf, votesOf } from './voting.ts';
 
+/** Its primary stays one for a whole test although the other members are killed. */
+let set: ReplicaSet;
+
+beforeAll(async () => {
+  set = await startReplicaSet({ electionTimeoutMs: 8_000 });
+  return () => set.stop();
+}, 60_000);
+
+/** The primary, and the members that follow it. */
+async function roles() {
+  const primary = await set.primary();
+  return { primary, others: set.members.filter(({ port }) => port !== primary.port) };
+}
+
 test('an answer that a failover rolls back is not sent', async () => {
-  // Long enough that a primary whose other members are killed stays one for the whole of the test.
-  const set = await startReplicaSet({ electionTimeoutMs: 8_000 });
-  onTestFinished(() => set.stop());
   const platform = await testPlatform({ MONGODB_URI: set.uri('replay') });
   const now = platform.clock.now();
   const request = { ...ballot('Steve'), key: randomUUID() };
@@ -27,8 +39,7 @@ test('an answer that a failover rolls back is not sent', async () => {
     answer: null,
   };
   await platform.idempotencyKeys.insertOne(claim);
-  const primary = await set.primary();
-  const others = set.members.filter(({ port }) => port !== primary.port);
+  const { primary, others } = await roles();
 
   // It waits for the answer of the process that owns the claim.
   const looks = vi.spyOn(platform.idempotencyKeys, 'findOne');
@@ -60,4 +71,32 @@ test('an answer that a failover rolls back is not sent', async () => {
   await primary.restart();
   expect(await castVoteOnce(platform, request, bodyOf)).toEqual({ ...first, replayed: true });
   expect(await votesOf(platform, request.serverId)).toHaveLength(1);
+}, 180_000);
+
+test('a vote that a failover rolls back is not accepted; the accepted one stays', async () => {
+  const platform = await testPlatform({ MONGODB_URI: set.uri('rollback') });
+  await migrateDatabase(platform.mongo);
+  const { primary, others } = await roles();
+  const vote = ballot('Steve');
+  await Promise.all(others.map((member) => member.kill()));
+  const casting = castVote(platform, vote).then(
+    (result) => result,
+    () => 'not answered' as const,
+  );
+  // The primary has it, and nobody else.
+  await vi.waitUntil(async () => (await votesOf(platform, vote.serverId)).length === 1, EVENTUALLY);
+  const [lost] = await votesOf(platform, vote.serverId);
+  await primary.kill();
+  await Promise.all(others.map((member) => member.restart()));
+  await set.primary();
+
+  // The call under way may insert its vote again. Without an answer, the player votes once more.
+  const first = await casting;
+  const accepted = first === 'not answered' ? await castVote(platform, vote) : first;
+  expect(accepted.kind).toBe('accepted');
+  await primary.restart();
+  const [stored, ...more] = await votesOf(platform, vote.serverId);
+  expect(more).toEqual([]);
+  expect(stored).toMatchObject({ _id: accepted.vote._id, seq: 1 });
+  if (first !== 'not answered') expect(stored?._id).toEqual(lost?._id);
 }, 180_000);

@@ -2,13 +2,19 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from '../../src/platform/clock.ts';
-import { isReady, type Web } from './web.ts';
+
+/** A web process. */
+type Web = { url: string };
 
 /** A load balancer that sends each request to one of the ready web processes. */
 export type LoadBalancer = {
   url: string;
   /** Whether it sends requests to this process. */
   sendsTo(web: Web): boolean;
+  /** Sends no more requests to this process; waits until those under way are answered. */
+  drain(web: Web): Promise<void>;
+  /** Ends `drain`: sends requests to it again as soon as it is ready. */
+  restore(web: Web): void;
   close(): Promise<void>;
 };
 
@@ -20,10 +26,12 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
   const agent = new Agent({ keepAlive: true });
   const stop = new AbortController();
   const ready = new Set(webs);
+  const drained = new Set<Web>();
+  const underWay = new Map<Web, number>();
   const watching = webs.map(async (web) => {
     while (!stop.signal.aborted) {
       const answer = await isReady(web.url);
-      if (answer) ready.add(web);
+      if (answer && !drained.has(web)) ready.add(web);
       // A missing answer does not count: on a busy machine an answer may be late.
       if (answer === false) ready.delete(web);
       await pause(SECOND, undefined, { signal: stop.signal }).catch(() => undefined);
@@ -35,6 +43,8 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
     turn += 1;
     const web = able[turn % able.length];
     if (!web) return void outgoing.writeHead(502).end('nobody is ready');
+    underWay.set(web, (underWay.get(web) ?? 0) + 1);
+    outgoing.once('close', () => underWay.set(web, (underWay.get(web) ?? 0) - 1));
     const { method = 'GET', url = '/', headers } = incoming;
     const forwarded = request(`${web.url}${url}`, { method, headers, agent }, (answer) => {
       const { connection: _, ...headers } = answer.headers;
@@ -51,6 +61,12 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     sendsTo: (web) => ready.has(web),
+    async drain(web) {
+      drained.add(web);
+      ready.delete(web);
+      while (underWay.get(web)) await pause(20);
+    },
+    restore: (web) => void drained.delete(web),
     async close() {
       stop.abort();
       await Promise.all(watching);
@@ -59,4 +75,13 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Whether `/readyz` answers 200; undefined without an answer within a second. */
+export async function isReady(url: string): Promise<boolean | undefined> {
+  try {
+    return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(SECOND) })).ok;
+  } catch (error) {
+    return error instanceof DOMException ? undefined : false;
+  }
 }

@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import { resumeListener } from '../../src/delivery/listeners.ts';
+import { resendVotes } from '../../src/delivery/resend-votes.ts';
+import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { recountVotes } from '../../src/votes/recount-votes.ts';
+import type { Vote } from '../../src/votes/vote.ts';
+import type { History, Listed, StoredVote } from './history.ts';
+import { castAll } from './load.ts';
+import type { Target } from './targets.ts';
+
+/** After the last fault every vote of a working listener is expected within a minute. */
+const CALM_MS = 75 * SECOND;
+
+/** The number of votes for each server when all is mended, cast through every web process at once. */
+const FAIR_WEATHER_VOTES = 20;
+
+type Scene = {
+  /** Of the web processes. */
+  urls: string[];
+  targets: Target[];
+  /** When the first vote may have been cast. */
+  beganAt: Date;
+};
+
+/**
+ * Completes a history for the judge when all faults have ended: waits for the open votes, resends unconfirmed ones as an
+ * owner would do it, repairs the counters, casts some votes in fair weather, and reads what is stored.
+ */
+export async function concludeHistory(
+  platform: Platform,
+  { urls, targets, beganAt }: Scene,
+  seen: Pick<History, 'calls' | 'receipts' | 'crashes' | 'faultsEndedAt'>,
+): Promise<History> {
+  await settle(platform, targets);
+  const drifts = await repair(platform, targets, beganAt);
+  const repairedAt = Date.now();
+  const calls = [...seen.calls, ...(await castAll(targets, urls, FAIR_WEATHER_VOTES))];
+  await settle(platform, targets);
+  return collect(platform, { urls, targets, beganAt }, { ...seen, calls, drifts, repairedAt });
+}
+
+/** Waits until no working listener has a vote to come; sends what is unconfirmed again, as its owner would. */
+async function settle(platform: Platform, targets: Target[]): Promise<void> {
+  const deadline = Date.now() + CALM_MS;
+  const working = targets.filter(({ kind }) => kind === 'working').map((t) => new ObjectId(t.serverId));
+  const open = () =>
+    platform.votes.countDocuments({
+      serverId: { $in: working },
+      'delivery.state': { $in: ['waiting', 'sending'] },
+    });
+  /** Listeners that a fault met before their first vote hold their votes: their owners resume them. */
+  const resumeHeld = async () => {
+    const held = platform.listeners.find({ serverId: { $in: working }, 'pause.code': 'never-acknowledged' });
+    for await (const { serverId } of held) await resumeListener(platform, serverId, 'storm');
+  };
+  const untilNoneIsOpen = async () => {
+    while ((await open()) > 0 && Date.now() < deadline) {
+      await resumeHeld();
+      await pause(100);
+    }
+  };
+  await untilNoneIsOpen();
+  for (const serverId of working) {
+    const range = { since: new Date(0), until: new Date(), states: ['unconfirmed' as const] };
+    await resendVotes(platform, serverId, range, 'storm');
+  }
+  await untilNoneIsOpen();
+}
+
+/** Repairs the counters of the storm's days; returns by how many votes they were wrong. */
+async function repair(platform: Platform, targets: Target[], beganAt: Date): Promise<number> {
+  // Nobody casts any more, so the last minute is as settled as it will be in two.
+  const clock = { now: () => after(platform.clock.now(), 2 * MINUTE) };
+  const days = [...new Set([dayOf(beganAt), dayOf(platform.clock.now())])];
+  const found = await Promise.all(
+    targets.map(({ serverId }) => recountVotes({ ...platform, clock }, new ObjectId(serverId), days)),
+  );
+  return found.flat().reduce((sum, { counted, votes }) => sum + Math.abs(votes - counted), 0);
+}
+
+async function collect(
+  platform: Platform,
+  { urls, targets, beganAt }: Scene,
+  seen: Omit<History, 'votes' | 'servers'>,
+): Promise<History> {
+  // Increments are written 100 ms after their votes.
+  await pause(SECOND);
+  const votes = await platform.votes
+    .find({ votedAt: { $gte: beganAt } })
+    .sort({ votedAt: 1 })
+    .toArray();
+  const servers: Listed[] = [];
+  for (const { serverId, kind, token } of targets) {
+    const info = await fetch(`${urls[0]}/api/v1/servers/${serverId}/info`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { monthly_votes: monthly, all_time_votes: allTime } = (await info.json()) as Record<string, number>;
+    servers.push({ serverId, listener: kind, counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 } });
+  }
+  return { ...seen, votes: votes.map(stored), servers };
+}
+
+function stored({ _id, serverId, username, votedAt, delivery }: Vote): StoredVote {
+  return {
+    voteId: _id.toString(),
+    serverId: serverId.toHexString(),
+    username,
+    votedAt: votedAt.getTime(),
+    state: delivery.state,
+    ...(delivery.deliveredAt ? { deliveredAt: delivery.deliveredAt.getTime() } : {}),
+    attemptCount: delivery.attemptCount,
+    attempts: delivery.attempts.map(({ at, code, class: of, lateAt }) => ({
+      at: at.getTime(),
+      ...(code ? { code } : {}),
+      ...(of ? { class: of } : {}),
+      ...(lateAt ? { late: true as const } : {}),
+    })),
+    ends: delivery.ends,
+  };
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { Binary } from '../../../src/embedded/binary.ts';
+import { freePort, type ServiceKind } from '../../../src/embedded/service-process.ts';
+import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
+import type { Inject } from '../inject.ts';
+import { type ControlledProcess, service } from '../process-control.ts';
+
+/** MongoDB or Redis as the processes of a storm use it: one node, or several that take over from each other. */
+export type StormService = {
+  /** For whoever looks in from outside; past the lines where there is one node. */
+  address: string;
+  /** Opens the way of one process. */
+  connect(): Promise<Connection>;
+  /** The faults of its nodes, by name. */
+  faults: Record<string, Inject>;
+  /** Starts what does not run, resumes what is stopped, and restores every line. */
+  mend(): Promise<void>;
+  /** How many writes were made that a failover took back; only replica sets do. */
+  rolledBack?(): Promise<number>;
+  close(): Promise<void>;
+};
+
+export type Connection = {
+  address: string;
+  /** The line to the node that takes writes now. A lone node has a line for each process, others one for all. */
+  line(): FaultProxy | Promise<FaultProxy>;
+};
+
+/** What a service is started with. */
+export type ServiceOptions = {
+  binary: Binary;
+  /** For the data of its nodes. */
+  folder: string;
+  /** Called when a node ends that was not killed on purpose. */
+  died: (what: string) => void;
+};
+
+/** A node behind a line. Other nodes and clients know only the line's port. */
+export type Node = ControlledProcess & { port: number; line: FaultProxy };
+
+/** A node that is not started yet. `args` are added to its command line. */
+export async function openNode(
+  kind: ServiceKind,
+  { binary, folder, died }: ServiceOptions,
+  {
+    name,
+    requests,
+    args,
+  }: { name: string; requests: 'mongodb' | 'chunks'; args: (line: number) => string[] },
+): Promise<Node> {
+  const port = await freePort();
+  const line = await startFaultProxy(port, requests);
+  const more = args(line.port);
+  const own = { ...kind, args: (dir: string, own: number) => [...kind.args(dir, own), ...more] };
+  return { ...service(own, { binary, dir: join(folder, name), port }, died), port, line };
+}
+
+/** `mend` and `close` for some nodes. */
+export function careOf(nodes: Node[]): Pick<StormService, 'mend' | 'close'> {
+  return {
+    async mend() {
+      for (const node of nodes) node.resume();
+      await Promise.all(nodes.map((node) => node.line.restore()));
+      await Promise.all(nodes.map((node) => node.start()));
+    },
+    async close() {
+      await Promise.all(nodes.map((node) => node.kill()));
+      await Promise.all(nodes.map((node) => node.line.close()));
+    },
+  };
+}
