@@ -63,13 +63,20 @@ export async function startStormCluster(options: ServiceOptions): Promise<StormS
 
 async function openClusterNode(n: number, options: ServiceOptions): Promise<ClusterNode> {
   const bus = await freePort();
-  const args = (line: number) => [
-    ...['--cluster-enabled', 'yes', '--cluster-port', String(bus)],
-    ...['--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', String(line)],
-    ...['--cluster-announce-bus-port', String(bus)],
-    ...['--cluster-node-timeout', String(NODE_TIMEOUT_MS)],
-    ...['--cluster-require-full-coverage', 'no', '--cluster-replica-validity-factor', '0'],
-  ];
+  const settings = {
+    'cluster-enabled': 'yes',
+    'cluster-port': bus,
+    'cluster-node-timeout': NODE_TIMEOUT_MS,
+    'cluster-announce-ip': '127.0.0.1',
+    'cluster-announce-bus-port': bus,
+    'cluster-require-full-coverage': 'no',
+    'cluster-replica-validity-factor': 0,
+  };
+  const args = (line: number) =>
+    Object.entries({ ...settings, 'cluster-announce-port': line }).flatMap(([name, value]) => [
+      `--${name}`,
+      String(value),
+    ]);
   const node = await openNode(REDIS, options, { name: `redis-${n}`, requests: 'chunks', args });
   await node.start();
   return { ...node, bus, id: await ask(node.port, 'CLUSTER', 'MYID') };
