@@ -19,6 +19,7 @@ import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
 import { runRelay } from './relay.ts';
 import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
+import { type Activity, replaceStuckWorkers } from './replace-stuck-workers.ts';
 import { sendDiscordWorker, sendMailWorker } from './send-mail.ts';
 import { settleAccountsWorker } from './settle-accounts.ts';
 import { notifyOwnersWorker } from './tell-owners.ts';
@@ -102,11 +103,16 @@ function concurrencyOf(config: Platform['config'], name: QueueName): number {
  * rule 12, within about 13 s; the platform stays open.
  *
  * @param queues - names of queues; an empty list means all queues
+ * @param watchEveryMs - how often workers are compared with their queues (`replaceStuckWorkers`)
  * @throws {ConfigError} when there is no queue with a name, or `CANARY_ADDRESSES` has an unknown game
  */
 export function buildWorkers(
   platform: Platform,
-  { metrics, queues: names = [] }: { metrics: Metrics; queues?: string[] },
+  {
+    metrics,
+    queues: names = [],
+    watchEveryMs: everyMs,
+  }: { metrics: Metrics; queues?: string[]; watchEveryMs?: number | undefined },
 ): Work {
   const { config, log } = platform;
   const queues = queuesNamed(names, config);
@@ -114,17 +120,27 @@ export function buildWorkers(
   const waitNoLonger = new AbortController();
   const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
   const underWay = new Set<Promise<unknown>>();
-  const tracked = (processor: Processor): Processor => {
-    return (...job) => {
-      const run = processor(...job).finally(() => underWay.delete(run));
+  const activities = new Map<QueueName, Activity>(
+    queues.map((name) => [name, { running: 0, taken: 0, concurrency: concurrencyOf(config, name) }]),
+  );
+  const connection = openRedis(config.REDIS_URL, log);
+
+  function start(name: QueueName): Worker {
+    const processor = withJobErrors(platform, name, process[name], stop.signal);
+    const activity = activities.get(name);
+    const tracked: Processor = (...job) => {
+      if (activity) {
+        activity.taken += 1;
+        activity.running += 1;
+      }
+      const run = processor(...job).finally(() => {
+        underWay.delete(run);
+        if (activity) activity.running -= 1;
+      });
       underWay.add(run);
       return run;
     };
-  };
-  const connection = openRedis(config.REDIS_URL, log);
-  const workers = queues.map((name) => {
-    const processor = withJobErrors(platform, name, process[name], stop.signal);
-    const worker = new Worker(name, tracked(processor), {
+    const worker = new Worker(name, tracked, {
       connection,
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),
@@ -147,14 +163,28 @@ export function buildWorkers(
       }),
     );
     return worker;
-  });
+  }
+
+  const workers = new Map(queues.map((name) => [name, start(name)]));
+  const replacing = replaceStuckWorkers(
+    { queues: platform.queues, log, activities, replace, everyMs },
+    stop.signal,
+  );
+
+  function replace(name: QueueName): void {
+    metrics.workerReplaced(name);
+    // Its jobs end first. A stuck one may never close, so nothing waits for it.
+    void workers.get(name)?.close();
+    workers.set(name, start(name));
+  }
   const delivers = DELIVERY_QUEUES.some((queue) => queues.includes(queue));
   const relay = delivers ? runRelay(platform, stop.signal) : Promise.resolve();
 
   return {
     async close() {
       stop.abort();
-      const closed = Promise.all([...workers.map((worker) => worker.close()), relay]);
+      const closing = [...workers.values()].map((worker) => worker.close());
+      const closed = Promise.all([...closing, relay, replacing]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);
       connection.disconnect();

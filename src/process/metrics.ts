@@ -6,6 +6,7 @@ import { PROTOCOLS, type Protocol } from '../listeners/listener.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
+import type { QueueName } from '../platform/queues.ts';
 import type { Checked } from '../probing/check-server.ts';
 import type { Check } from '../probing/probe-state.ts';
 import { rankedAt } from '../ranking/recompute-ranks.ts';
@@ -32,6 +33,8 @@ export type Metrics = {
   countersDrifted(votes: number): void;
   /** Counts a finished check of a game server. */
   probeEnded(outcome: ProbeOutcome): void;
+  /** Counts a BullMQ worker that took no job although jobs waited, and was replaced. */
+  workerReplaced(queue: QueueName): void;
   /** Records an answered request. `route` is the pattern, never the path: `/api/v1/servers/:serverId/vote`. */
   requestEnded(request: { method: string; route: string; status: number; durationMs: number }): void;
   /** The content type of `text()`. */
@@ -123,6 +126,12 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: 'Votes by which counters differed from the votes themselves when they were repaired.',
     registers,
   });
+  const replaced = new Counter({
+    name: 'tallyport_workers_replaced_total',
+    help: 'BullMQ workers that took no job although jobs waited, and were replaced.',
+    labelNames: ['queue'],
+    registers,
+  });
   registerWaitingWork(registry, createWaitingWork(sources));
   registerRanksAge(registry, sources);
 
@@ -132,6 +141,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     voteArrived: (protocol, latencyMs) => arrivals.observe({ protocol }, latencyMs / SECOND),
     voteDelayed: (queue, delayMs) => delays.observe({ queue }, delayMs / SECOND),
     countersDrifted: (votes) => drift.inc(votes),
+    workerReplaced: (queue) => replaced.inc({ queue }),
     probeEnded(outcome) {
       probes.inc({ outcome });
       if (outcome === 'canary-failed') canary.set(0);

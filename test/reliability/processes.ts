@@ -5,7 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { freePort } from '../../src/embedded/service-process.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
+import {
+  type ConnectedConfig,
+  loadConfig,
+  ownEnvironment,
+  type Variables,
+} from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { migrate } from '../../src/process/migrate.ts';
 import { type ControlledProcess, program } from './process-control.ts';
@@ -46,7 +51,7 @@ export type Processes = {
   close(): Promise<void>;
 };
 
-/** The environment of the processes. Schedules are short: faults last seconds, not hours. */
+/** The environment of the processes. */
 export const ENVIRONMENT = {
   NODE_ENV: 'test',
   LOG_LEVEL: 'error',
@@ -55,6 +60,10 @@ export const ENVIRONMENT = {
   DESTINATION_LIMIT: '1000000',
   ACCOUNT_LIMIT: '1000000',
   METRICS_PORT: '0',
+};
+
+/** Faults in a storm last seconds, not hours; so do the schedules. */
+export const SHORT_SCHEDULES = {
   LISTENER_TIMEOUT_MS: '1000',
   LEASE_MS: '6000',
   RELAY_INTERVAL_MS: '500',
@@ -64,11 +73,13 @@ export const ENVIRONMENT = {
 
 const READY_TIMEOUT_MS = 60 * SECOND;
 
-/** Starts all of it on free ports and a fresh folder. */
+/** Starts all of it on free ports and a fresh folder. `schedules` are the settings of times. */
 export async function startProcesses(
   binaries: { mongod: Binary; redis: Binary },
   topology: Topology,
+  schedules: Variables = SHORT_SCHEDULES,
 ): Promise<Processes> {
+  const environment = { ...ENVIRONMENT, ...schedules };
   const folder = await mkdtemp(join(tmpdir(), 'tallyport-storm-'));
   const crashes: string[] = [];
   const died = (what: string) => void crashes.push(what);
@@ -77,7 +88,7 @@ export async function startProcesses(
     REDISES[topology.redis]({ binary: binaries.redis, folder, died }),
   ]);
   const config = loadConfig({
-    ...ENVIRONMENT,
+    ...environment,
     MONGODB_URI: mongod.address,
     REDIS_URL: redis.address,
   }) as ConnectedConfig;
@@ -87,7 +98,7 @@ export async function startProcesses(
     const [toMongod, toRedis] = await Promise.all([mongod.connect(), redis.connect()]);
     const own = {
       ...ownEnvironment(),
-      ...ENVIRONMENT,
+      ...environment,
       ...more,
       MONGODB_URI: toMongod.address,
       REDIS_URL: toRedis.address,

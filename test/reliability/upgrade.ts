@@ -18,7 +18,7 @@ import type { History, Receipt } from './history.ts';
 import { startLoad } from './load.ts';
 import { randomNumbers } from './plan.ts';
 import { type ControlledProgram, program, THIS_VERSION } from './process-control.ts';
-import { ENVIRONMENT, untilReady } from './processes.ts';
+import { ENVIRONMENT, SHORT_SCHEDULES, untilReady } from './processes.ts';
 import { listerOfRelease, type Release, unpackRelease } from './release.ts';
 import { addTarget, type Target } from './targets.ts';
 
@@ -67,6 +67,7 @@ export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
   const env: Variables = {
     ...ownEnvironment(),
     ...ENVIRONMENT,
+    ...SHORT_SCHEDULES,
     MONGODB_URI: `${mongod.uri}/upgrade`,
     REDIS_URL: redis.url,
     SHUTDOWN_DELAY_MS,

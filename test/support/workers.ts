@@ -25,19 +25,21 @@ type Options = {
   args?: string[];
   /** Its clock; the machine's by default. */
   clock?: Clock;
+  /** How often its workers are compared with their queues. */
+  watchEveryMs?: number;
 };
 
 /** Starts what `workers/main.ts` runs, and throws as it would. */
 export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<RunningWorker> {
   const start: StartWork = (platform, { metrics }) =>
-    buildWorkers(platform, { metrics, queues: options.args ?? [] });
+    buildWorkers(platform, { metrics, queues: options.args ?? [], watchEveryMs: options.watchEveryMs });
   return startHere('worker', start, config, { ...options, open: WORKER_OPTIONS });
 }
 
 /** Starts what `workers/scheduler.ts` runs. */
 export function startScheduler(
   config: ConnectedConfig,
-  options: Omit<Options, 'args'> = {},
+  options: Omit<Options, 'args' | 'watchEveryMs'> = {},
 ): Promise<RunningWorker> {
   return startHere('scheduler', buildScheduler, config, options);
 }

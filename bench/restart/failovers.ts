@@ -1,0 +1,139 @@
+/**
+ * `node bench/restart/failovers.ts [options]`: what a failover or an outage costs callers and deliveries, with the default
+ * times of Tallyport. Each fault happens `--rounds` times under a steady load. Prints, for each, how long no vote was
+ * accepted, and how long deliveries lagged after MongoDB or Redis was back. The exit code is 1 if a vote was not
+ * delivered or its delivery lagged longer than `--limit` seconds.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { findMongod } from '../../src/embedded/find-mongod.ts';
+import { findRedis } from '../../src/embedded/find-redis.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { ownEnvironment } from '../../src/platform/config.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { openPlatform } from '../../src/process/platform.ts';
+import { faultsOf } from '../../test/reliability/faults.ts';
+import type { Call, Receipt } from '../../test/reliability/history.ts';
+import type { Inject } from '../../test/reliability/inject.ts';
+import { startLoad } from '../../test/reliability/load.ts';
+import { randomNumbers } from '../../test/reliability/plan.ts';
+import { startProcesses, type Topology } from '../../test/reliability/processes.ts';
+import { addTarget, listerOf } from '../../test/reliability/targets.ts';
+import { quantile } from '../delivery/figures.ts';
+
+const { values } = parseArgs({
+  options: {
+    mongod: { type: 'string', default: 'alone' },
+    redis: { type: 'string', default: 'alone' },
+    /** Names of faults, each with its length in seconds: `kill-primary:10,stop-primary:30`. */
+    faults: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    rate: { type: 'string', default: '60' },
+    servers: { type: 'string', default: '8' },
+    limit: { type: 'string', default: '20' },
+  },
+});
+const DEFAULT_FAULTS: Record<string, string> = {
+  'replica-set': 'step-down-primary:1,kill-primary:20,stop-primary:30',
+  sentinel: 'fail-over-redis:1,kill-redis-primary:20,stop-redis-primary:30',
+  cluster: 'fail-over-shard:1,kill-shard-primary:20,stop-shard-primary:30',
+  alone: 'kill-redis:20,stop-redis:20',
+};
+const topology = { mongod: values.mongod, redis: values.redis } as Topology;
+const plan = (
+  values.faults ??
+  DEFAULT_FAULTS[topology.mongod === 'alone' ? topology.redis : topology.mongod] ??
+  ''
+)
+  .split(',')
+  .map((text) => text.split(':'))
+  .map(([kind = '', seconds = '1']) => ({ kind, lasting: Number(seconds) * SECOND }));
+
+/** A delivery that takes longer after its vote lags. */
+const LAG_MS = 2 * SECOND;
+/** How long the load goes on after the end of a fault until the next one begins. */
+const AFTER_MS = 45 * SECOND;
+
+type Round = { kind: string; beganAt: number; endedAt: number };
+
+const env = ownEnvironment();
+const binaries = { mongod: await findMongod(env, console.log), redis: await findRedis(env, console.log) };
+// The default times of Tallyport, which production has.
+const processes = await startProcesses(binaries, topology, {});
+const log = createLogger({ LOG_LEVEL: 'silent' }, 'bench');
+const platform = await openPlatform(processes.config, 'bench', { log, mongoOperationMs: MINUTE });
+const receipts: Receipt[] = [];
+const lister = listerOf(platform);
+const targets = [];
+for (let n = 0; n < Number(values.servers); n += 1) {
+  targets.push(await addTarget(lister, { name: `Failover ${n}`, protocol: 'votifier-v2' }, receipts));
+}
+const injects: Record<string, Inject> = faultsOf({ processes, targets, platform });
+const load = startLoad(targets, processes.urls, Number(values.rate), randomNumbers(1));
+await pause(10 * SECOND);
+
+const rounds: Round[] = [];
+for (let round = 0; round < Number(values.rounds); round += 1) {
+  for (const { kind, lasting } of plan) {
+    const inject = injects[kind];
+    if (!inject) throw new Error(`${kind} is not one of ${Object.keys(injects).join(', ')}`);
+    const beganAt = Date.now();
+    console.log(`${kind} for ${lasting / SECOND} s`);
+    await inject({ lasting, which: round });
+    rounds.push({ kind, beganAt, endedAt: Date.now() });
+    await pause(AFTER_MS);
+  }
+}
+await load.stop();
+await pause(10 * SECOND);
+
+const firstReceipt = new Map<string, number>();
+for (const { voteId, receivedAt } of receipts)
+  if (voteId && !firstReceipt.has(voteId)) firstReceipt.set(voteId, receivedAt);
+console.log(
+  '\n| Fault | No vote accepted for | Deliveries lagged for | Slowest delivery |\n|---|--:|--:|--:|',
+);
+const lags = rounds.map(rowOf);
+const { calls } = load;
+const accepted = calls.filter(({ answer }) => answer.kind === 'accepted');
+const missing = accepted.filter(
+  ({ answer }) => answer.kind === 'accepted' && !firstReceipt.has(answer.voteId),
+);
+console.log(
+  `\n${calls.length} calls, ${accepted.length} accepted, ${missing.length} of them not delivered; ` +
+    `deliveries lagged at most ${(Math.max(...lags) / SECOND).toFixed(1)} s, in the median ${(quantile(lags, 0.5) / SECOND).toFixed(1)} s`,
+);
+await platform.close();
+for (const target of targets) await target.close();
+await processes.close();
+process.exit(missing.length === 0 && Math.max(...lags) <= Number(values.limit) * SECOND ? 0 : 1);
+
+/** Prints a round; returns for how long deliveries lagged after the service was there again. */
+function rowOf({ kind, beganAt, endedAt }: Round): number {
+  const until = endedAt + AFTER_MS;
+  const during = load.calls.filter((call) => call.endedAt >= beganAt && call.startedAt < until);
+  const outage = longestGap(during);
+  // With a replica set the new primary is there when votes are accepted again; without, when the fault ends.
+  const isBackAt = topology.mongod === 'replica-set' ? outage.endedAt : endedAt;
+  const late = during.flatMap((call) => {
+    const receivedAt = call.answer.kind === 'accepted' ? firstReceipt.get(call.answer.voteId) : undefined;
+    return receivedAt !== undefined && receivedAt - call.endedAt > LAG_MS
+      ? [{ receivedAt, took: receivedAt - call.endedAt }]
+      : [];
+  });
+  const lag = Math.max(0, ...late.map(({ receivedAt }) => receivedAt - isBackAt));
+  const slowest = Math.max(0, ...late.map(({ took }) => took));
+  const [gap, lagged, slow] = [outage.ms, lag, slowest].map((ms) => `${(ms / SECOND).toFixed(1)} s`);
+  console.log(`| ${kind} | ${gap} | ${lagged} | ${slow} |`);
+  return lag;
+}
+
+/** The longest time in which no vote was accepted, and when it ended. */
+function longestGap(calls: Call[]): { ms: number; endedAt: number } {
+  const times = calls
+    .filter(({ answer }) => answer.kind === 'accepted')
+    .map(({ endedAt }) => endedAt)
+    .toSorted((a, b) => a - b);
+  const gaps = times.slice(1).map((endedAt, index) => ({ ms: endedAt - (times[index] ?? endedAt), endedAt }));
+  return gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest), { ms: 0, endedAt: 0 });
+}

@@ -1,0 +1,67 @@
+import { Worker } from 'bullmq';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { EVENTUALLY } from '../support/eventually.ts';
+import { startWorker } from '../support/workers.ts';
+import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
+
+const WATCH_EVERY_MS = 100;
+
+/** BullMQ's fetch of the next job never returns, once for each queue: the state of the reported errors. */
+function stickOnce(): { stuck: Set<string> } {
+  const stuck = new Set<string>();
+  const prototype = Worker.prototype as unknown as { _getNextJob(...args: unknown[]): Promise<unknown> };
+  const fetchNext = prototype._getNextJob;
+  const spy = vi.spyOn(prototype, '_getNextJob').mockImplementation(function (this: Worker, ...args) {
+    if (stuck.has(this.name)) return fetchNext.apply(this, args);
+    stuck.add(this.name);
+    return new Promise(() => undefined);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return { stuck };
+}
+
+it('replaces a worker that takes no job while jobs wait, and delivers', async () => {
+  const platform = await castingPlatform();
+  const alpha = await addGameServer(platform);
+  const { stuck } = stickOnce();
+  const worker = await startWorker(platform.config, {
+    args: ['forward-votes'],
+    watchEveryMs: WATCH_EVERY_MS,
+  });
+  await vi.waitUntil(() => stuck.has('forward-votes') && stuck.has('test-listeners'), EVENTUALLY);
+  await allArrive(alpha, await castMany(alpha, 3));
+  expect(worker.lines.filter(({ event }) => event === 'worker.replaced').length).toBeGreaterThan(0);
+  // A replaced worker stops with the process.
+  await worker.stop();
+});
+
+it('leaves workers alone that are busy, have nothing to do, or whose queue is paused', async () => {
+  const platform = await castingPlatform({ WORKER_CONCURRENCY: '1' });
+  const alpha = await addGameServer(platform, { name: 'Alpha' });
+  const beta = await addGameServer(platform, { name: 'Beta' });
+  const worker = await startWorker(platform.config, {
+    args: ['forward-votes'],
+    watchEveryMs: WATCH_EVERY_MS,
+  });
+  for (const server of [alpha, beta]) await allArrive(server, [await server.cast('First')]);
+  alpha.listener.stall();
+  await castMany(alpha, 2);
+  await vi.waitUntil(() => alpha.listener.held > 0, EVENTUALLY);
+  await castMany(beta, 2);
+  const queue = platform.queues['forward-votes'];
+  await vi.waitUntil(async () => (await queue.getWaitingCount()) > 0, EVENTUALLY);
+  await untilCompared(5);
+  await queue.pause();
+  alpha.listener.release();
+  await vi.waitUntil(async () => (await queue.getActiveCount()) === 0, EVENTUALLY);
+  await alpha.cast('Later');
+  await vi.waitUntil(async () => (await queue.getWaitingCount()) > 0, EVENTUALLY);
+  await untilCompared(5);
+  expect(worker.lines.filter(({ event }) => event === 'worker.replaced')).toEqual([]);
+});
+
+/** Waits as long as so many comparisons take at least. */
+async function untilCompared(times: number): Promise<void> {
+  const began = performance.now();
+  await vi.waitUntil(() => performance.now() - began > times * WATCH_EVERY_MS, EVENTUALLY);
+}
