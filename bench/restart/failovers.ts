@@ -112,7 +112,10 @@ process.exit(missing.length === 0 && Math.max(...lags) <= Number(values.limit) *
 function rowOf({ kind, beganAt, endedAt }: Round): number {
   const until = endedAt + AFTER_MS;
   const during = load.calls.filter((call) => call.endedAt >= beganAt && call.startedAt < until);
-  const outage = longestGap(during);
+  // The last vote before the fault begins the gap.
+  const outage = longestGap(
+    load.calls.filter((call) => call.endedAt >= beganAt - LAG_MS && call.startedAt < until),
+  );
   // With a replica set the new primary is there when votes are accepted again; without, when the fault ends.
   const isBackAt = topology.mongod === 'replica-set' ? outage.endedAt : endedAt;
   const late = during.flatMap((call) => {

@@ -21,6 +21,8 @@ declare module 'vitest' {
     chromium: string | null;
     /** Whether `promtool` is on PATH, for the tests of alert rules. */
     promtool: boolean;
+    /** Whether `helm` is on PATH, for the tests of the chart. */
+    helm: boolean;
   }
 }
 
@@ -37,7 +39,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('mongodBinary', mongodBinary);
   project.provide('redisBinary', redisBinary);
   project.provide('chromium', browserFor(env));
-  project.provide('promtool', hasPromtool(env));
+  project.provide('promtool', hasTool('promtool', 'the tests of alert rules', env.REQUIRE_TOOLS));
+  project.provide('helm', hasTool('helm', 'the tests of the Helm chart', env.REQUIRE_TOOLS));
   return async () => {
     await redis.stop();
     await mongod.stop();
@@ -55,11 +58,10 @@ function browserFor(env: Record<string, string | undefined>): string | null {
   return null;
 }
 
-/** With `REQUIRE_PROMTOOL` set, as CI does, no test of alert rules is skipped. */
-function hasPromtool(env: Record<string, string | undefined>): boolean {
-  if (!spawnSync('promtool', ['--version']).error) return true;
-  const missing = 'no promtool on PATH: install it (Debian: apt install prometheus)';
-  if (env.REQUIRE_PROMTOOL) throw new Error(missing);
-  console.log(`The tests of alert rules are skipped: ${missing}.`);
+/** Whether a program is on PATH. With `REQUIRE_TOOLS` set, as CI does, no test is skipped. */
+function hasTool(name: string, tests: string, required: string | undefined): boolean {
+  if (!spawnSync(name, ['--help']).error) return true;
+  if (required) throw new Error(`no ${name} on PATH`);
+  console.log(`There is no ${name} on PATH: ${tests} are skipped.`);
   return false;
 }

@@ -82,6 +82,11 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
+  /** Has votes released that may have been claimed and are not sent. */
+  addUnsent(votes: Ready[]): void {
+    for (const ready of votes) this.#unsent.add(ready);
+  }
+
   /** Begins no more attempts, waits for the running ones while it renews the lease, and releases the other votes. */
   async close(): Promise<void> {
     this.#closing = true;

@@ -47,6 +47,7 @@ const claims: BatchLoader<Collection<Vote>, ClaimStatement, boolean> = {
  * anything is sent (design rule 4). The write itself compares the end of the listener's lease with mongod's clock: a
  * worker that was suspended for longer than its lease claims nothing under that lease.
  *
+ * @param toRelease - called before this throws, with votes that may have been claimed and could not be released
  * @returns the votes in queue order; none when no vote is due, or none may be claimed
  * @throws the driver's error when MongoDB fails; votes that may have been claimed are released if possible
  */
@@ -55,6 +56,7 @@ export async function claimVotes(
   listener: Claiming,
   reason: ClaimReason,
   { most, atOnce }: ClaimSize,
+  toRelease: (claimed: Claimed[]) => void = () => undefined,
 ): Promise<Claimed[]> {
   const { votes, clock, batcher, config, processId } = recording;
   const { serverId } = listener;
@@ -88,7 +90,9 @@ export async function claimVotes(
     const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
     return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => claimedVote(vote, attempt));
   } catch (error) {
-    await releaseAfterFailure(recording, listener, ids, attempt).catch(() => undefined);
+    await releaseAfterFailure(recording, listener, ids, attempt).catch(() =>
+      toRelease(next.map((vote) => claimedVote(vote, attempt))),
+    );
     throw error;
   }
 }
@@ -109,7 +113,7 @@ function takenBy(
   return votes.find({ serverId, _id: { $in: ids }, ...own }, { sort: QUEUE_ORDER }).toArray();
 }
 
-/** Some votes may have been claimed, and none was sent. If this fails too, their leases expire. */
+/** Some votes may have been claimed, and none was sent. */
 async function releaseAfterFailure(
   recording: Recording & { batcher: Batcher },
   listener: Claiming,

@@ -7,7 +7,7 @@ import { giveUpSentVotes } from '../unconfirmed-votes.ts';
 import { noteOutcome } from './attempts-under-way.ts';
 import type { Draining, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
-import { takeLease } from './listener-lease.ts';
+import { releaseWithRetries, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { openOrExplain } from './our-fault.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
@@ -47,7 +47,12 @@ async function drainOnce(
   const asOf = given.clock.now();
   // Before the lease is taken: this process may be suspended before it gets the answer.
   const since = performance.now();
-  const listener = await takeLease(given, serverId, owner);
+  const releaseLater = () => releaseWithRetries(given, serverId, owner, options.waitNoLonger);
+  const listener = await takeLease(given, serverId, owner).catch(async (error: unknown) => {
+    // The lease may be taken, and its answer lost.
+    await releaseLater();
+    throw error;
+  });
   if (listener === 'busy') return { end: { kind: 'busy' }, again: false };
   if (!listener) {
     await releaseLeftVotes(given, serverId, asOf);
@@ -57,6 +62,19 @@ async function drainOnce(
   const deps = { ...given, log: given.log.child(named) };
   const opened = await openOrExplain(deps, listener);
   const leased = new LeasedListener(deps, { owner, since }, listener, opened);
+  try {
+    return await drainAndRelease(deps, leased, options);
+  } catch (error) {
+    await leased.release().catch(releaseLater);
+    throw error;
+  }
+}
+
+async function drainAndRelease(
+  deps: Draining,
+  leased: LeasedListener,
+  options: DrainLimits,
+): Promise<{ end: DrainResult; again: boolean }> {
   const end = await drainLeased(deps, leased, options);
   const { called, changed } = await leased.release();
   const mayBeDue = end.kind === 'idle' || end.kind === 'unreachable';
@@ -70,27 +88,22 @@ async function drainLeased(
 ): Promise<DrainResult> {
   const { batcher, servers, votes, log } = deps;
   const { serverId } = leased.now;
-  try {
-    const [server, hasLost] = await Promise.all([
-      batcher.load(serversOfDrains, servers, serverId),
-      batcher.load(hasLostAttempts, votes, serverId),
-    ]);
-    for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
-      log.warn({ event: 'delivery.lost', voteId: ended.claimed.vote._id.toString() });
-      await noteOutcome(deps, leased, ended);
-    }
-    if (!server || server.removedAt) {
-      await releaseWaitingVotes(deps, serverId, 'server-removed');
-      return { kind: 'gone' };
-    }
-    await giveUpSentVotes(deps, leased.now);
-    deps.onBegin?.(server.name);
-    const end = await sendDueVotes(deps, leased, options, server.ownerId?.toHexString() ?? null);
-    return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;
-  } catch (error) {
-    await leased.release().catch(() => undefined);
-    throw error;
+  const [server, hasLost] = await Promise.all([
+    batcher.load(serversOfDrains, servers, serverId),
+    batcher.load(hasLostAttempts, votes, serverId),
+  ]);
+  for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
+    log.warn({ event: 'delivery.lost', voteId: ended.claimed.vote._id.toString() });
+    await noteOutcome(deps, leased, ended);
   }
+  if (!server || server.removedAt) {
+    await releaseWaitingVotes(deps, serverId, 'server-removed');
+    return { kind: 'gone' };
+  }
+  await giveUpSentVotes(deps, leased.now);
+  deps.onBegin?.(server.name);
+  const end = await sendDueVotes(deps, leased, options, server.ownerId?.toHexString() ?? null);
+  return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;
 }
 
 async function untilNextTest(

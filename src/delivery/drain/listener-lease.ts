@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
+import { SECOND } from '../../platform/clock.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 
 type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
@@ -71,4 +73,32 @@ export async function releaseLease(
     { projection: { lease: 1, revision: 1 }, writeConcern: REPLICATED },
   );
   return released && { revision: released.revision, called: released.lease?.called ?? false };
+}
+
+/** How often a lease is released again while MongoDB is unavailable. */
+const RETRY_MS = SECOND / 2;
+
+/**
+ * Releases a lease after MongoDB failed, until it answers or the lease has expired: a lease that stays would keep all
+ * workers from the listener's votes. Never throws.
+ *
+ * @param waitNoLonger - once aborted, there is only one more try
+ */
+export async function releaseWithRetries(
+  leasing: Leasing,
+  serverId: ObjectId,
+  owner: string,
+  waitNoLonger: AbortSignal,
+): Promise<void> {
+  const expiresAt = performance.now() + leasing.config.LEASE_MS;
+  for (;;) {
+    const isLastTry = waitNoLonger.aborted || performance.now() > expiresAt;
+    try {
+      await releaseLease(leasing, serverId, owner, {});
+      return;
+    } catch {
+      if (isLastTry) return;
+    }
+    await pause(RETRY_MS, undefined, { signal: waitNoLonger }).catch(() => undefined);
+  }
 }

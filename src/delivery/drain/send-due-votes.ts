@@ -96,7 +96,9 @@ async function claimAndSend(
     const claimedAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
-    const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size);
+    const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size, (votes) =>
+      attempts.addUnsent(votes.map((one) => ({ claimed: one, claimedAt }))),
+    );
     for (const one of claimed) attempts.add({ claimed: one, claimedAt });
     if (grant) throttle?.giveBack(grant, claimed.length);
     claimedCount += claimed.length;

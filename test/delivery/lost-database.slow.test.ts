@@ -1,0 +1,65 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { openPlatform } from '../../src/process/platform.ts';
+import { deliveryBench, drainHere } from '../support/delivering.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
+import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
+
+/** A second platform on the database of a bench, whose connections to MongoDB go through a line. */
+async function platformOnLine() {
+  const bench = await deliveryBench({ LEASE_MS: '60000' });
+  const { config } = bench.platform;
+  const line = await startFaultProxy(Number(new URL(config.MONGODB_URI).port), 'mongodb');
+  const worker = await openPlatform({ ...config, MONGODB_URI: line.through(config.MONGODB_URI) }, 'worker');
+  onTestFinished(async () => {
+    await worker.close();
+    await line.close();
+  });
+  const leaseNow = async () =>
+    (await bench.platform.listeners.findOne({ serverId: bench.serverId }))?.lease ?? null;
+  return { bench, worker, line, leaseNow };
+}
+
+it('a drain that lost MongoDB releases its lease as soon as MongoDB is back', {
+  timeout: 60_000,
+}, async () => {
+  const { bench, worker, line, leaseNow } = await platformOnLine();
+  await bench.cast('Steve');
+  const failures = vi.spyOn(worker.listeners, 'findOneAndUpdate').mock.settledResults;
+  const cut = line.cutBeforeNext(mongoCommand('find', 'votes'), () => line.refuse());
+  const draining = expect(drainHere(worker, bench.serverId)).rejects.toThrow();
+  await cut.catch(() => undefined);
+  expect(await leaseNow()).not.toBeNull();
+  await vi.waitUntil(() => failures.some(({ type }) => type === 'rejected'), EVENTUALLY);
+  await line.restore();
+  await draining;
+  expect(await leaseNow()).toBeNull();
+});
+
+it('a lease whose answer was lost is released', async () => {
+  const { bench, worker, line, leaseNow } = await platformOnLine();
+  await bench.cast('Steve');
+  // The driver tries once more by itself.
+  const answers = [1, 2].map(() => line.cutAfterNext(mongoCommand('findAndModify', 'listeners')));
+  await expect(drainHere(worker, bench.serverId)).rejects.toThrow();
+  await Promise.all(answers);
+  expect(await leaseNow()).toBeNull();
+});
+
+it('votes of a claim that failed while MongoDB was away are due again, as if they had not been claimed', async () => {
+  const { bench, worker, line } = await platformOnLine();
+  const vote = await bench.cast('Steve');
+  const warnings = vi.fn();
+  const log = Object.assign(Object.create(worker.log), { child: () => log, warn: warnings });
+  const lost = line.cutAfterNext(mongoCommand('update', 'votes', 'leaseUntil'), () => line.refuse());
+  const draining = expect(drainHere({ ...worker, log }, bench.serverId)).rejects.toThrow();
+  await lost.catch(() => undefined);
+  expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'sending' });
+  const isNotReleased = ([{ event }]: [{ event: string }]) => event === 'delivery.not_released';
+  await vi.waitUntil(() => (warnings.mock.calls as [{ event: string }][]).some(isNotReleased), EVENTUALLY);
+  await line.restore();
+  await draining;
+  expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', attempts: [] });
+  await bench.drain();
+  expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'delivered', attemptCount: 1 });
+  expect(bench.listener.votes).toHaveLength(1);
+}, 60_000);

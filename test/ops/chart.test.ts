@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { describe, expect, inject, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../src/platform/config.ts';
+import { pathOf } from './operators-files.ts';
+
+const run = promisify(execFile);
+
+const CHART = pathOf('helm/tallyport');
+const REQUIRED = {
+  'image.repository': 'registry.example.org/tallyport',
+  publicUrl: 'https://vote.example.org',
+  trustProxy: '1',
+  existingSecret: 'tallyport',
+};
+const EVERYTHING = {
+  ...REQUIRED,
+  'worker.autoscaling.enabled': 'true',
+  'ingress.enabled': 'true',
+  'ingress.className': 'nginx',
+  'ingress.tlsSecret': 'tls',
+  'podMonitor.enabled': 'true',
+  'settings.MAIL_FROM': 'votes@example.org',
+  'networkPolicy.from[0].namespaceSelector.matchLabels.name': 'ingress',
+};
+
+type Container = {
+  command: string[];
+  env: { name: string; value: string }[];
+  ports?: { name: string; containerPort: number }[];
+};
+type Manifest = {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  spec: { template?: { spec: { containers: Container[] } } };
+};
+
+const set = (values: Record<string, string>) =>
+  Object.entries(values).flatMap(([name, value]) => ['--set-string', `${name}=${value}`]);
+
+async function render(values: Record<string, string>): Promise<Manifest[]> {
+  // `--set` and not `--set-string`, where the chart tests a boolean.
+  const args = Object.entries(values).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+  const { stdout } = await run('helm', ['template', 'listing', CHART, ...args]);
+  return parseAllDocuments(stdout).map((document) => document.toJSON() as Manifest);
+}
+
+const containers = (manifests: Manifest[]) =>
+  manifests.flatMap(({ spec }) => spec.template?.spec.containers ?? []);
+
+/** Throws when a manifest does not have the form that Kubernetes' API describes. */
+async function validate(manifest: Manifest): Promise<void> {
+  const { apiVersion, kind } = manifest;
+  const models = await import(`kubernetes-models/${apiVersion}/${kind}`);
+  new models[kind](manifest).validate();
+}
+
+describe.runIf(inject('helm'))('the Helm chart', () => {
+  test('has no lint errors', async () => {
+    await run('helm', ['lint', '--strict', '--quiet', CHART, ...set(REQUIRED)]);
+  });
+
+  test.each(Object.keys(REQUIRED))('says that %s must be set', async (missing) => {
+    const { [missing as keyof typeof REQUIRED]: _, ...others } = REQUIRED;
+    await expect(run('helm', ['template', 'listing', CHART, ...set(others)])).rejects.toThrow(
+      `Set ${missing}`,
+    );
+  });
+
+  test('refuses a value that it does not know', async () => {
+    const args = set({ ...REQUIRED, 'worker.replica': '2' });
+    await expect(run('helm', ['template', 'listing', CHART, ...args])).rejects.toThrow(/replica/);
+  });
+
+  test('has manifests that Kubernetes accepts, with as few and as many parts as possible', async () => {
+    const [few, many] = [await render(REQUIRED), await render(EVERYTHING)];
+    const kinds = many.map(({ kind }) => kind);
+    expect(kinds).toEqual(
+      expect.arrayContaining(['HorizontalPodAutoscaler', 'Ingress', 'PodMonitor', 'Job']),
+    );
+    // Not a resource of Kubernetes itself.
+    for (const manifest of [...few, ...many].filter(({ kind }) => kind !== 'PodMonitor'))
+      await validate(manifest);
+    const [first] = many.filter(({ kind }) => kind === 'Deployment');
+    await expect(validate({ ...first, spec: { replicas: 'two' } } as unknown as Manifest)).rejects.toThrow(
+      /replicas/,
+    );
+  });
+
+  test('starts the processes of the Procfile with settings that they accept', async () => {
+    const all = containers(await render(EVERYTHING));
+    const procfile = readFileSync(new URL('../../Procfile', import.meta.url), 'utf8');
+    expect(all).toHaveLength(4);
+    for (const { command, env, ports = [] } of all) {
+      expect(procfile).toContain(command.join(' '));
+      expect(existsSync(new URL(`../../${command[1]}`, import.meta.url))).toBe(true);
+      const config = loadConfig({
+        NODE_ENV: 'production',
+        MONGODB_URI: 'mongodb://mongodb/tallyport',
+        REDIS_URL: 'redis://redis',
+        SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+        SMTP_URL: 'smtp://mail',
+        ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+      });
+      expect(config).toMatchObject({
+        TRUST_PROXY: 1,
+        METRICS_HOST: '0.0.0.0',
+        MAIL_FROM: 'votes@example.org',
+      });
+      for (const { name, containerPort } of ports) {
+        expect(containerPort).toBe(name === 'http' ? config.PORT : config.METRICS_PORT);
+      }
+    }
+  });
+});
