@@ -30,6 +30,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     rate: { type: 'string', default: '60' },
     servers: { type: 'string', default: '8' },
+    /** Seconds of load after each fault. */
+    after: { type: 'string', default: '45' },
     limit: { type: 'string', default: '20' },
   },
 });
@@ -52,7 +54,7 @@ const plan = (
 /** A delivery that takes longer after its vote lags. */
 const LAG_MS = 2 * SECOND;
 /** How long the load goes on after the end of a fault until the next one begins. */
-const AFTER_MS = 45 * SECOND;
+const AFTER_MS = Number(values.after) * SECOND;
 
 type Round = { kind: string; beganAt: number; endedAt: number };
 

@@ -44,6 +44,9 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
     waitQueueTimeoutMS: operationMs,
     serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
     connectTimeoutMS: OPERATION_TIMEOUT_MS,
+    // A node that is frozen or cut off is noticed after this and `connectTimeoutMS` together, and the operations that wait
+    // for it end then. With the default of 10 s a frozen primary is felt for 15 s.
+    heartbeatFrequencyMS: 2 * SECOND,
     maxPoolSize: 100,
     ignoreUndefined: true,
     writeConcern: durable ? DURABLE : REPLICATED,

@@ -3,9 +3,13 @@ import { afterAll } from 'vitest';
 import { closeAtFileEnd } from './at-the-end.ts';
 import { giveBackDatabases } from './databases.ts';
 import { requireKnownKeys } from './filter-keys.ts';
+import { requireShardKey } from './shard-key.ts';
 
 // vitest runs this before each file, so these hooks are called last, and the second one first.
 afterAll(giveBackDatabases);
 afterAll(closeAtFileEnd);
 
-mongoose.set('debug', requireKnownKeys);
+mongoose.set('debug', (collection: string, operation: string, first: unknown) => {
+  requireKnownKeys(collection, operation, first);
+  requireShardKey(collection, operation, first);
+});

