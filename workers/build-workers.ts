@@ -166,15 +166,13 @@ export function buildWorkers(
   }
 
   const workers = new Map(queues.map((name) => [name, start(name)]));
-  const replacing = replaceStuckWorkers(
-    { queues: platform.queues, log, activities, replace, everyMs },
-    stop.signal,
-  );
+  const replaced: (Promise<void> | undefined)[] = [];
+  const replacing = replaceStuckWorkers({ ...platform, activities, replace, everyMs }, stop.signal);
 
   function replace(name: QueueName): void {
     metrics.workerReplaced(name);
-    // Its jobs end first. A stuck one may never close, so nothing waits for it.
-    void workers.get(name)?.close();
+    // Its jobs end first. A stuck one may never close: only the shutdown waits for it, for a limited time.
+    replaced.push(workers.get(name)?.close());
     workers.set(name, start(name));
   }
   const delivers = DELIVERY_QUEUES.some((queue) => queues.includes(queue));
@@ -184,7 +182,7 @@ export function buildWorkers(
     async close() {
       stop.abort();
       const closing = [...workers.values()].map((worker) => worker.close());
-      const closed = Promise.all([...closing, relay, replacing]);
+      const closed = Promise.all([...closing, ...replaced, relay, replacing]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);
       connection.disconnect();

@@ -4,8 +4,9 @@ import { SECOND } from '../src/platform/clock.ts';
 import { within } from '../src/platform/deadline.ts';
 import type { Logger } from '../src/platform/log.ts';
 import type { QueueName } from '../src/platform/queues.ts';
+import type { RedisConnection } from '../src/platform/redis.ts';
 
-/** How often a worker is compared with its queue. It is stuck after two comparisons. */
+/** How often a worker is compared with its queue. */
 const COMPARED_EVERY_MS = 10 * SECOND;
 
 /** A Redis that takes longer to answer is unavailable: then no worker is stuck. */
@@ -23,6 +24,7 @@ export type Activity = {
 
 type Watch = {
   queues: Record<QueueName, Queue>;
+  producerRedis: RedisConnection;
   log: Logger;
   /** The activity of each worker of this process. */
   activities: Map<QueueName, Activity>;
@@ -32,41 +34,58 @@ type Watch = {
 };
 
 /**
- * Replaces each worker that takes no job for two comparisons although jobs wait, it has free slots and its queue is not
- * paused. BullMQ had several errors that left a worker in this state after Redis was unavailable (its issues 3088, 4479
- * and 4586). Runs until `stopping` is aborted.
+ * Replaces each worker that takes no job from one comparison to the next although jobs could be taken. BullMQ had several
+ * errors that left a worker in this state after Redis was unavailable (its issues 4378, 4479 and 4585). A replacement that
+ * takes no job either is not replaced again. Runs until `stopping` is aborted.
  */
 export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): Promise<void> {
-  const { queues, log, activities, replace, everyMs = COMPARED_EVERY_MS } = watch;
+  const { queues, producerRedis, log, activities, replace, everyMs = COMPARED_EVERY_MS } = watch;
   const suspects = new Map<QueueName, number>();
+  const replacedAt = new Map<QueueName, number>();
   while (!stopping.aborted) {
     await pause(everyMs, undefined, { signal: stopping }).catch(() => undefined);
-    for (const [name, activity] of activities) {
-      const waiting = await jobsLeftWaiting(queues[name], activity);
-      if (stopping.aborted) return;
-      const { taken } = activity;
-      if (waiting > 0 && suspects.get(name) === taken) {
-        log.error(
-          { event: 'worker.replaced', queue: name, waiting },
-          'a worker took no job although jobs waited',
-        );
-        replace(name);
-        suspects.delete(name);
-      } else if (waiting > 0) suspects.set(name, taken);
-      else suspects.delete(name);
-    }
+    // Commands would wait for Redis and be sent all at once when it is back.
+    if (producerRedis.status !== 'ready') suspects.clear();
+    else
+      for (const [name, activity] of activities) {
+        const waiting = await jobsLeftWaiting(queues[name], activity, everyMs);
+        if (stopping.aborted) return;
+        const { taken } = activity;
+        if (waiting > 0 && suspects.get(name) === taken && replacedAt.get(name) !== taken) {
+          log.error(
+            { event: 'worker.replaced', queue: name, waiting },
+            'a worker took no job although jobs waited',
+          );
+          replace(name);
+          replacedAt.set(name, taken);
+        }
+        if (waiting > 0) suspects.set(name, taken);
+        else suspects.delete(name);
+      }
   }
 }
 
-/** Jobs that wait although this worker could take them; 0 when Redis is unavailable. */
-async function jobsLeftWaiting(queue: Queue, { running, concurrency }: Activity): Promise<number> {
+/** Jobs that this worker could take and does not, delayed ones that are overdue too; 0 when Redis does not answer. */
+async function jobsLeftWaiting(
+  queue: Queue,
+  { running, concurrency }: Activity,
+  everyMs: number,
+): Promise<number> {
   if (running >= concurrency) return 0;
   try {
-    const [waiting, isPaused] = await within(
+    const [waiting, overdue, ...limits] = await within(
       TIMEOUT_MS,
-      Promise.all([queue.getWaitingCount(), queue.isPaused()]),
+      Promise.all([
+        queue.getWaitingCount(),
+        // Only a worker that takes jobs moves them on.
+        queue.getDelayedCount(Date.now() - everyMs),
+        queue.isPaused(),
+        // Limits that an operator set in Bull Board.
+        queue.isMaxed(),
+        queue.getGlobalRateLimit(),
+      ]),
     );
-    return isPaused ? 0 : waiting;
+    return limits.some(Boolean) ? 0 : waiting + overdue;
   } catch {
     return 0;
   }

@@ -35,6 +35,18 @@ it('replaces a worker that takes no job while jobs wait, and delivers', async ()
   await worker.stop();
 });
 
+it('replaces a worker that leaves an overdue job delayed, and replaces it only once while it takes nothing', async () => {
+  const platform = await castingPlatform();
+  await platform.queues['tell-owners'].add('Tell owners', {}, { delay: 1 });
+  const prototype = Worker.prototype as unknown as { _getNextJob(): Promise<unknown> };
+  const spy = vi.spyOn(prototype, '_getNextJob').mockImplementation(() => new Promise(() => undefined));
+  onTestFinished(() => spy.mockRestore());
+  const worker = await startWorker(platform.config, { args: ['tell-owners'], watchEveryMs: WATCH_EVERY_MS });
+  await worker.waitForEvent('worker.replaced');
+  await untilCompared(5);
+  expect(worker.lines.filter(({ event }) => event === 'worker.replaced')).toHaveLength(1);
+});
+
 it('leaves workers alone that are busy, have nothing to do, or whose queue is paused', async () => {
   const platform = await castingPlatform({ WORKER_CONCURRENCY: '1' });
   const alpha = await addGameServer(platform, { name: 'Alpha' });

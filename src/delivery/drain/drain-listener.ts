@@ -47,7 +47,8 @@ async function drainOnce(
   const asOf = given.clock.now();
   // Before the lease is taken: this process may be suspended before it gets the answer.
   const since = performance.now();
-  const releaseLater = () => releaseWithRetries(given, serverId, owner, options.waitNoLonger);
+  const ending = AbortSignal.any([options.stop, options.waitNoLonger]);
+  const releaseLater = () => releaseWithRetries(given, serverId, owner, ending);
   const listener = await takeLease(given, serverId, owner).catch(async (error: unknown) => {
     // The lease may be taken, and its answer lost.
     await releaseLater();

@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { SECOND } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
+import { isTransientError } from '../../platform/transient-errors.ts';
 
 type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
 
@@ -80,25 +82,29 @@ const RETRY_MS = SECOND / 2;
 
 /**
  * Releases a lease after MongoDB failed, until it answers or the lease has expired: a lease that stays would keep all
- * workers from the listener's votes. Never throws.
+ * workers from the listener's votes. Never throws; logs when it gives up.
  *
- * @param waitNoLonger - once aborted, there is only one more try
+ * @param ending - once aborted, there is only one more try
  */
 export async function releaseWithRetries(
-  leasing: Leasing,
+  leasing: Leasing & { log: Logger },
   serverId: ObjectId,
   owner: string,
-  waitNoLonger: AbortSignal,
+  ending: AbortSignal,
 ): Promise<void> {
   const expiresAt = performance.now() + leasing.config.LEASE_MS;
   for (;;) {
-    const isLastTry = waitNoLonger.aborted || performance.now() > expiresAt;
+    const isLastTry = ending.aborted || performance.now() > expiresAt;
     try {
       await releaseLease(leasing, serverId, owner, {});
       return;
-    } catch {
-      if (isLastTry) return;
+    } catch (error) {
+      if (isLastTry || !isTransientError(error)) {
+        const reason = String(error);
+        leasing.log.warn({ event: 'lease.not_released', serverId: serverId.toHexString(), reason });
+        return;
+      }
     }
-    await pause(RETRY_MS, undefined, { signal: waitNoLonger }).catch(() => undefined);
+    await pause(RETRY_MS, undefined, { signal: ending }).catch(() => undefined);
   }
 }

@@ -69,7 +69,7 @@ spec:
         - { name: http, containerPort: 3000 }
         {{- end }}
         - { name: metrics, containerPort: 9464 }
-      # MongoDB may be away at the start: a process waits for it.
+      # MongoDB may be away at the start: a process waits a minute for it.
       startupProbe:
         httpGet: { path: /healthz, port: {{ .port }} }
         periodSeconds: 2
@@ -103,4 +103,21 @@ spec:
   affinity:
     {{- toYaml . | nindent 4 }}
   {{- end }}
+{{- end }}
+
+{{- define "tallyport.egress" -}}
+- ports:
+    - { protocol: UDP, port: 53 }
+    - { protocol: TCP, port: 53 }
+# Game servers and vote listeners: any port of any public address.
+- to:
+    - ipBlock:
+        cidr: 0.0.0.0/0
+        except: {{ toJson .Values.networkPolicy.privateRanges }}
+    - ipBlock:
+        cidr: ::/0
+        except: [fc00::/7, fe80::/10]
+{{- with .Values.networkPolicy.services }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
