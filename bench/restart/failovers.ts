@@ -58,6 +58,10 @@ const AFTER_MS = Number(values.after) * SECOND;
 
 type Round = { kind: string; beganAt: number; endedAt: number };
 
+// Interrupted, it ends as a process does that may tell its children: none is left behind.
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+
 const env = ownEnvironment();
 const binaries = { mongod: await findMongod(env, console.log), redis: await findRedis(env, console.log) };
 // The default times of Tallyport, which production has.

@@ -16,6 +16,10 @@ const votes = Number(process.argv[2] ?? 1_000_000);
 const votesPerSecond = Number(process.argv[3] ?? 50);
 const STEADY_MS = 10 * SECOND;
 
+// Interrupted, it ends as a process does that may tell its children: none is left behind.
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
+
 const env = ownEnvironment();
 const { history, reads, failedReads, steps } = await runUpgrade({
   binaries: { mongod: await findMongod(env, console.log), redis: await findRedis(env, console.log) },

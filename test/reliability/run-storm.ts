@@ -45,7 +45,10 @@ if (values.help) {
   console.log(HELP);
   process.exit(0);
 }
-if (values.sentinel && values.cluster) throw new Error('choose --sentinel or --cluster');
+if (values.sentinel && values.cluster) {
+  console.error('Choose --sentinel or --cluster.');
+  process.exit(2);
+}
 // Interrupted, it ends as a process does that may tell its children: none is left behind.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
