@@ -4,7 +4,7 @@ import { judge } from './judge.ts';
 import { runUpgrade } from './upgrade.ts';
 
 it('fails no request and loses no vote during an upgrade from 0.1.0 and back', {
-  timeout: 240_000,
+  timeout: 480_000,
 }, async () => {
   const { history, reads, failedReads } = await runUpgrade({
     binaries: { mongod: inject('mongodBinary'), redis: inject('redisBinary') },
