@@ -45,23 +45,25 @@ export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): 
   while (!stopping.aborted) {
     await pause(everyMs, undefined, { signal: stopping }).catch(() => undefined);
     // Commands would wait for Redis and be sent all at once when it is back.
-    if (producerRedis.status !== 'ready') suspects.clear();
-    else
-      for (const [name, activity] of activities) {
-        const waiting = await jobsLeftWaiting(queues[name], activity, everyMs);
-        if (stopping.aborted) return;
-        const { taken } = activity;
-        if (waiting > 0 && suspects.get(name) === taken && replacedAt.get(name) !== taken) {
-          log.error(
-            { event: 'worker.replaced', queue: name, waiting },
-            'a worker took no job although jobs waited',
-          );
-          replace(name);
-          replacedAt.set(name, taken);
-        }
-        if (waiting > 0) suspects.set(name, taken);
-        else suspects.delete(name);
+    if (producerRedis.status !== 'ready') {
+      suspects.clear();
+      continue;
+    }
+    for (const [name, activity] of activities) {
+      const waiting = await jobsLeftWaiting(queues[name], activity, everyMs);
+      if (stopping.aborted) return;
+      const { taken } = activity;
+      if (waiting > 0 && suspects.get(name) === taken && replacedAt.get(name) !== taken) {
+        log.error(
+          { event: 'worker.replaced', queue: name, waiting },
+          'a worker took no job although jobs waited',
+        );
+        replace(name);
+        replacedAt.set(name, taken);
       }
+      if (waiting > 0) suspects.set(name, taken);
+      else suspects.delete(name);
+    }
   }
 }
 

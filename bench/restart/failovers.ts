@@ -13,7 +13,8 @@ import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openPlatform } from '../../src/process/platform.ts';
 import { faultsOf } from '../../test/reliability/faults.ts';
-import type { Call, Receipt } from '../../test/reliability/history.ts';
+import { longestGap } from '../../test/reliability/figures.ts';
+import type { Receipt } from '../../test/reliability/history.ts';
 import type { Inject } from '../../test/reliability/inject.ts';
 import { startLoad } from '../../test/reliability/load.ts';
 import { randomNumbers } from '../../test/reliability/plan.ts';
@@ -99,9 +100,9 @@ for (const { voteId, receivedAt } of receipts)
 console.log(
   '\n| Fault | No vote accepted for | Deliveries lagged for | Slowest delivery |\n|---|--:|--:|--:|',
 );
-const lags = rounds.map(rowOf);
 const { calls } = load;
 const accepted = calls.filter(({ answer }) => answer.kind === 'accepted');
+const lags = rounds.map(rowOf);
 const missing = accepted.filter(
   ({ answer }) => answer.kind === 'accepted' && !firstReceipt.has(answer.voteId),
 );
@@ -135,14 +136,4 @@ function rowOf({ kind, beganAt, endedAt }: Round): number {
   const [gap, lagged, slow] = [outage.ms, lag, slowest].map((ms) => `${(ms / SECOND).toFixed(1)} s`);
   console.log(`| ${kind} | ${gap} | ${lagged} | ${slow} |`);
   return lag;
-}
-
-/** The longest time in which no vote was accepted, and when it ended. */
-function longestGap(calls: Call[]): { ms: number; endedAt: number } {
-  const times = calls
-    .filter(({ answer }) => answer.kind === 'accepted')
-    .map(({ endedAt }) => endedAt)
-    .toSorted((a, b) => a - b);
-  const gaps = times.slice(1).map((endedAt, index) => ({ ms: endedAt - (times[index] ?? endedAt), endedAt }));
-  return gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest), { ms: 0, endedAt: 0 });
 }

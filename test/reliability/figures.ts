@@ -52,11 +52,15 @@ export function figuresOf({ history, faults, rolledBack }: Omit<Storm, 'kinds'>)
 }
 
 function longestOutage(calls: Call[], until: number): number {
-  const answered = calls
-    .filter(({ answer, endedAt }) => answer.kind !== 'unknown' && endedAt <= until)
-    .map(({ endedAt }) => endedAt)
-    .toSorted((a, b) => a - b);
-  return Math.max(0, ...answered.slice(1).map((at, index) => at - (answered[index] ?? at)));
+  const answered = calls.filter(({ answer, endedAt }) => answer.kind !== 'unknown' && endedAt <= until);
+  return longestGap(answered).ms;
+}
+
+/** The longest time in which none of these calls ended, in milliseconds, and when it ended. */
+export function longestGap(calls: Pick<Call, 'endedAt'>[]): { ms: number; endedAt: number } {
+  const times = calls.map(({ endedAt }) => endedAt).toSorted((a, b) => a - b);
+  const gaps = times.slice(1).map((endedAt, index) => ({ ms: endedAt - (times[index] ?? endedAt), endedAt }));
+  return gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest), { ms: 0, endedAt: 0 });
 }
 
 /** A table of one row, in Markdown, as docs/reliability.md has it. */

@@ -94,7 +94,7 @@ export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
 
     const members = await membersOf(release, env, (what) => void crashes.push(what));
     closing.push(
-      ...[...members.all].map(
+      ...members.all.map(
         ({ old, current }) =>
           () =>
             Promise.all([old.kill(), current.kill()]),

@@ -4,7 +4,14 @@ import { freePort } from '../../../src/embedded/service-process.ts';
 import { SECOND } from '../../../src/platform/clock.ts';
 import { killing, pick, stopping } from '../inject.ts';
 import { ask } from './ask-redis.ts';
-import { careOf, type Node, openNode, type ServiceOptions, type StormService } from './storm-service.ts';
+import {
+  askFor,
+  careOf,
+  type Node,
+  openNode,
+  type ServiceOptions,
+  type StormService,
+} from './storm-service.ts';
 
 const SHARDS = 3;
 const SLOTS = 16_384;
@@ -24,17 +31,16 @@ export async function startStormCluster(options: ServiceOptions): Promise<StormS
 
   /** The nodes of a role, by what the first node that answers says. */
   async function withRole(role: 'master' | 'slave'): Promise<Node[]> {
-    const deadline = performance.now() + ROLES_TIMEOUT_MS;
-    while (performance.now() < deadline) {
+    const found = await askFor(ROLES_TIMEOUT_MS, async () => {
       for (const { port } of nodes) {
         const table = await ask(port, 'CLUSTER', 'NODES').catch(() => '');
         const ids = idsOf(table, role);
         const some = nodes.filter(({ id }) => ids.has(id));
         if (some.length > 0) return some;
       }
-      await pause(50);
-    }
-    return nodes;
+      return undefined;
+    });
+    return found ?? nodes;
   }
   const primary = async (which: number) => pick(await withRole('master'), which);
   const replica = async (which: number) => pick(await withRole('slave'), which);

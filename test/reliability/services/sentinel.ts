@@ -7,7 +7,14 @@ import { SECOND } from '../../../src/platform/clock.ts';
 import { killing, pick, stopping } from '../inject.ts';
 import { type ControlledProcess, service } from '../process-control.ts';
 import { ask } from './ask-redis.ts';
-import { careOf, type Node, openNode, type ServiceOptions, type StormService } from './storm-service.ts';
+import {
+  askFor,
+  careOf,
+  type Node,
+  openNode,
+  type ServiceOptions,
+  type StormService,
+} from './storm-service.ts';
 
 const NAME = 'storm';
 
@@ -36,14 +43,11 @@ export async function startStormSentinel(options: ServiceOptions): Promise<Storm
 
   /** The node that the Sentinels call the primary; the first while none of them answers. */
   async function primary(): Promise<Node> {
-    const deadline = performance.now() + PRIMARY_TIMEOUT_MS;
-    while (performance.now() < deadline) {
-      const named = await Promise.all(sentinels.map(({ port }) => namedPrimary(port)));
-      const node = nodes.find(({ line }) => named.includes(line.port));
-      if (node) return node;
-      await pause(50);
-    }
-    return first;
+    const named = await askFor(PRIMARY_TIMEOUT_MS, async () => {
+      const ports = await Promise.all(sentinels.map(({ port }) => namedPrimary(port)));
+      return nodes.find(({ line }) => ports.includes(line.port));
+    });
+    return named ?? first;
   }
   const replica = async (which: number) => {
     const current = await primary();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Binary } from '../../../src/embedded/binary.ts';
 import { freePort, type ServiceKind } from '../../../src/embedded/service-process.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
@@ -53,6 +54,17 @@ export async function openNode(
   const more = args(line.port);
   const own = { ...kind, args: (dir: string, own: number) => [...kind.args(dir, own), ...more] };
   return { ...service(own, { binary, dir: join(folder, name), port }, died), port, line };
+}
+
+/** Asks again and again until there is an answer; undefined after `ms` milliseconds. */
+export async function askFor<T>(ms: number, ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  const deadline = performance.now() + ms;
+  while (performance.now() < deadline) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await pause(50);
+  }
+  return undefined;
 }
 
 /** `mend` and `close` for some nodes. */
