@@ -10,6 +10,7 @@ import { describeApi, openApiDocument } from './api/openapi.ts';
 import { parseQuery } from './api/query-string.ts';
 import { closeConnections, refuseOverload, watchRequests } from './api/requests.ts';
 import { compileSerializer } from './api/serializer.ts';
+import { traceRequests } from './api/trace-requests.ts';
 import { refuseUnknownPaths } from './api/unknown-paths.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
 import { SECOND } from './platform/clock.ts';
@@ -47,6 +48,8 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
   answerHalfClosed(app.server);
+  // First, so that all other hooks run inside the request's span.
+  if (platform.tracing.isOn) traceRequests(app, platform.tracing);
 
   const assets = await loadAssets(config);
   nameSite(app, platform, assets);

@@ -145,7 +145,7 @@ async function start(): Promise<void> {
   const addresses = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   running = await startAllInOne(config, { log: (line) => console.log(line), env });
   const { url } = running;
-  opened = await openPlatform(running.config, 'demo');
+  opened = await openPlatform(running.config, 'demo', { traced: false });
   const samples = await openSamples(opened, addresses, terminal, signal);
   const [first, second, third] = samples.votedFor;
   if (!first || !second || !third) throw new Error('there are no samples');

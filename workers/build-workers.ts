@@ -23,6 +23,7 @@ import { type Activity, replaceStuckWorkers } from './replace-stuck-workers.ts';
 import { sendDiscordWorker, sendMailWorker } from './send-mail.ts';
 import { settleAccountsWorker } from './settle-accounts.ts';
 import { notifyOwnersWorker } from './tell-owners.ts';
+import { traceJobs } from './trace-jobs.ts';
 
 /** Options of a worker's platform: operations on many votes may take longer than a request, but not without limit. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: 30 * SECOND };
@@ -126,7 +127,8 @@ export function buildWorkers(
   const connection = openRedis(config.REDIS_URL, log);
 
   function start(name: QueueName): Worker {
-    const processor = withJobErrors(platform, name, process[name], stop.signal);
+    const resolved = withJobErrors(platform, name, process[name], stop.signal);
+    const processor = traceJobs(platform.tracing, name, resolved);
     const activity = activities.get(name);
     const tracked: Processor = (...job) => {
       if (activity) {

@@ -10,6 +10,7 @@ import { SECOND } from '../src/platform/clock.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { Platform } from '../src/process/platform.ts';
+import { traceAttempt } from './trace-attempt.ts';
 
 /** The longest run of a job; then other listeners get the slot. */
 const BUDGET_MS = 20 * SECOND;
@@ -27,7 +28,7 @@ export function forwardVotes(
   metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived' | 'voteDelayed'>,
   signals: StopSignals,
 ): Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>> {
-  const { clock, config, producer, secrets } = platform;
+  const { clock, config, producer, secrets, tracing } = platform;
   const deps: Draining = {
     ...platform,
     send: createSend(config),
@@ -39,6 +40,7 @@ export function forwardVotes(
     return (ended, listener) => {
       const { claimed, outcome } = ended;
       const { vote, attempt } = claimed;
+      traceAttempt(tracing, ended, listener);
       metrics.attemptEnded(attempt.protocol, outcome);
       const now = clock.now();
       const delayMs = deliveryDelayMs(ended, listener, now);

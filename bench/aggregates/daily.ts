@@ -5,62 +5,27 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Db, ObjectId } from 'mongodb';
+import type { Db } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { startService } from '../../src/embedded/service-process.ts';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
-import type { StatusSample } from '../../src/history/status-sample.ts';
 import { PROBE_SUMS } from '../../src/history/sum-samples.ts';
-import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Mongo, openMongo } from '../../src/platform/mongo.ts';
 import { startOf } from '../../src/platform/periods/period-marks.ts';
 import { bindCollections } from '../../src/process/collections.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
-import { newProbeState } from '../../src/servers/listing.ts';
+import { addSamples, listPlain, ROUNDS } from './fill-samples.ts';
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [2_500, 10_000];
 
 /** Much newer than the retention time of samples. */
 const TODAY = '2028-03-01';
 const YESTERDAY = '2028-02-29';
-const ROUNDS = 288;
-const BATCH = 20_000;
-
-async function fill(mongo: Mongo, count: number): Promise<void> {
-  const { servers, statusSamples } = bindCollections(mongo);
-  const listedAt = startOf(YESTERDAY);
-  const ids = Array.from({ length: count }, () => new ObjectId());
-  const listed = ids.map((_id, i) => ({
-    _id,
-    slug: `server-${i}`,
-    slugs: [`server-${i}`],
-    listedAt,
-    removedAt: null,
-    probe: newProbeState(listedAt),
-    lastReport: null,
-  }));
-  await servers.insertMany(listed as never);
-  let batch: StatusSample[] = [];
-  // In the order of production: one round of all servers after the other.
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const at = after(startOf(YESTERDAY), (round * DAY) / ROUNDS);
-    for (const [i, serverId] of ids.entries()) {
-      const status = (i + round) % 50 === 0 ? 'offline' : 'online';
-      const onlinePlayers = (i * 7 + round) % 200;
-      const found = { status, onlinePlayers, maxPlayers: 200, latencyMs: (i + round) % 90 } as const;
-      batch.push({ at, serverId, source: 'probe', seconds: 300, ...found });
-      if (batch.length < BATCH) continue;
-      await statusSamples.insertMany(batch, { ordered: false });
-      batch = [];
-    }
-  }
-  if (batch.length > 0) await statusSamples.insertMany(batch, { ordered: false });
-}
-
 async function bare(db: Db): Promise<void> {
   await db
     .collection('status_samples')
@@ -91,7 +56,8 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
 async function compare(mongo: Mongo, count: number): Promise<void> {
   const { db } = mongo;
   await migrateDatabase(mongo);
-  const filling = await seconds(() => fill(mongo, count));
+  const ids = await listPlain(mongo, count, startOf(YESTERDAY));
+  const filling = await seconds(() => addSamples(mongo, ids, YESTERDAY));
   console.log(`${count} servers, ${count * ROUNDS} samples (${filling.toFixed(1)} s to insert)`);
   const deps = {
     ...bindCollections(mongo),

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { cpuSeconds } from './environment.ts';
+import { cpuSeconds, residentMb } from './environment.ts';
 
 /** The value that a share of `values` does not exceed: `quantile(times, 0.99)`. */
 export function quantile(values: number[], share: number): number {
@@ -33,6 +33,23 @@ export async function watchCpu(pids: Record<string, number[]>): Promise<() => Pr
       ([name, after]) => `${name} ${((100 * (after - (before.get(name) ?? 0))) / seconds).toFixed(0)} %`,
     );
     return `CPU: ${shares.join(', ')} of one core`;
+  };
+}
+
+/** The most memory that a process of each kind had at the times of `measure()`. */
+export function watchMemory(pids: Record<string, number[]>): { measure(): Promise<void>; shown(): string } {
+  const most: Record<string, number> = {};
+  return {
+    async measure() {
+      for (const [name, some] of Object.entries(pids)) {
+        const megabytes = await Promise.all(some.map((pid) => residentMb(pid)));
+        most[name] = Math.max(most[name] ?? 0, ...megabytes);
+      }
+    },
+    shown() {
+      const all = Object.entries(most).map(([name, mb]) => `${name} ${mb.toFixed(0)} MB`);
+      return `memory at most: ${all.join(', ')}`;
+    },
   };
 }
 

@@ -1,45 +1,27 @@
 /** `npm run soak -- --minutes N --rate R`: memory and handles of each process under an even load. */
-import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { notNegative, positive, script } from '../../test/support/script-options.ts';
 import { listCallers, listenAt } from '../api/listing.ts';
 import { openEnvironment, type Program, residentMb } from '../delivery/environment.ts';
 import { quantile } from '../delivery/figures.ts';
+import { openFiles } from './open-files.ts';
 import { type Trend, trendOf } from './trend.ts';
 
-const HELP = `npm run soak -- [options]
-
-Runs a web process, a worker, a scheduler, mongod and Redis under an even load of votes, reports, reads and pages.
-Measures each process: resident memory, the used heap after collections, open files. After the warm-up the heap must not
-grow by over 1 MB an hour, nor the open files by 10: exit code 1 when the growth is certain (twice its standard error).
-
-  --minutes N   how long, without the warm-up (60)
-  --warm-up N   minutes before the first measurement (10)
-  --rate R      calls a second (100)`;
-
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '60' },
-    'warm-up': { type: 'string', default: '10' },
-    rate: { type: 'string', default: '100' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) {
-  console.log(HELP);
-  process.exit(0);
-}
-const [minutes, warmUp, rate] = [values.minutes, values['warm-up'], values.rate].map(Number);
-if (!(minutes && minutes > 0 && warmUp !== undefined && warmUp >= 0 && rate && rate > 0)) {
-  console.error('--minutes and --rate are numbers above 0, --warm-up is one from 0 on.');
-  process.exit(2);
-}
+const { minutes, warmUp, rate } = script(
+  'npm run soak --',
+  'Runs a web process, a worker, a scheduler, mongod and Redis under an even load of votes, reports, reads and pages. Measures each process: resident memory, the used heap after collections, open files. After the warm-up the heap must not grow by over 1 MB an hour, nor the open files outside of pools of connections by 10: exit code 1 when the growth is certain (twice its standard error).',
+)
+  .option('--minutes <n>', 'how long, without the warm-up', positive, 60)
+  .option('--warm-up <n>', 'minutes before the first measurement', notNegative, 10)
+  .option('--rate <n>', 'calls a second', positive, 100)
+  .parse()
+  .opts<{ minutes: number; warmUp: number; rate: number }>();
 
 const SERVERS = 200;
 const MOST_MB_AN_HOUR = 1;
-/** Pools open some more connections when calls happen to come together. */
+/** Connections to listeners are open for moments; the lowest number of a minute may still vary. */
 const MOST_OPENED = 10;
 /** Within this time the lowest used heap is that right after a collection. */
 const WINDOW_MS = MINUTE;
@@ -98,7 +80,11 @@ const load = (async () => {
   await Promise.all(under);
 })();
 
-type Sample = { at: number; rss: number; heap: number; files: number };
+/** Connections at these ports are in pools: mongod, Redis, and the callers' connections to web. */
+const { MONGODB_URI, REDIS_URL } = platform.config;
+const POOLED = new Set([MONGODB_URI, REDIS_URL, url].map((address) => Number(new URL(address).port)));
+
+type Sample = { at: number; rss: number; heap: number; allFiles: number; files: number };
 const samples: Record<string, Sample[]> = {};
 
 async function heapMb({ metricsUrl }: Program): Promise<number> {
@@ -110,10 +96,10 @@ async function measure(name: string, pid: number, program?: Program): Promise<vo
   const [rss, heap, files] = await Promise.all([
     residentMb(pid),
     program ? heapMb(program) : Number.NaN,
-    readdir(`/proc/${pid}/fd`).then(({ length }) => length),
+    openFiles(pid, POOLED),
   ]);
   samples[name] ??= [];
-  samples[name].push({ at: performance.now(), rss, heap, files });
+  samples[name].push({ at: performance.now(), rss, heap, allFiles: files.all, files: files.others });
 }
 
 console.log(`${rate} calls a second: ${warmUp} minutes of warm-up, then ${minutes} minutes …`);
@@ -140,6 +126,11 @@ function floors(of: Sample[], key: 'heap' | 'rss' | 'files'): { hours: number[];
   };
 }
 
+function shownFiles(of: Sample[], key: 'allFiles' | 'files'): string {
+  const numbers = of.map((sample) => sample[key]);
+  return `${quantile(numbers, 0.5)}, at most ${Math.max(...numbers)}`;
+}
+
 let isGrowing = false;
 const table = Object.fromEntries(
   Object.entries(samples).map(([name, of]) => {
@@ -162,11 +153,9 @@ const table = Object.fromEntries(
         'RSS MB/h': shown(rssTrend),
         'heap MB': ours ? `${heap.values[0]?.toFixed(1)} → ${heap.values.at(-1)?.toFixed(1)}` : '',
         'heap MB/h': ours ? shown(heapTrend) : '',
-        files: `${quantile(
-          of.map((sample) => sample.files),
-          0.5,
-        )}, at most ${Math.max(...of.map((sample) => sample.files))}`,
-        'files/h': shown(filesTrend),
+        files: shownFiles(of, 'allFiles'),
+        'not in pools': shownFiles(of, 'files'),
+        'those/h': shown(filesTrend),
         flat: ours ? (verdict ? 'NO' : 'yes') : '',
       },
     ];

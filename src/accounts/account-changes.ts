@@ -5,10 +5,17 @@ import type { Config } from '../platform/config.ts';
 import type { User } from './user.ts';
 
 /** A change that users make to how they sign in. */
-export type AccountChange = 'two-factor-on' | 'two-factor-off' | 'backup-codes' | 'password';
+export type AccountChange =
+  | 'two-factor-on'
+  | 'two-factor-off'
+  | 'backup-codes'
+  | 'password'
+  | 'site-linked'
+  | 'site-unlinked';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-type ChangeSources = Outbox & {
+/** Dependencies of {@link noteAccountChange}. */
+export type ChangeSources = Outbox & {
   auditLog: Collection<AuditEntry>;
   config: Site & Pick<Config, 'SMTP_URL'>;
 };
@@ -16,6 +23,7 @@ type ChangeSources = Outbox & {
 export type AccountMailing = Outbox & Pick<ChangeSources, 'config'>;
 type ChangedUser = Pick<User, 'email'> & { _id: ObjectId };
 
+/** `{site}` is the other site. */
 const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
   'two-factor-on': {
     subject: 'Your second factor is on',
@@ -30,25 +38,38 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
     text: 'New backup codes were made for your account. The old ones work no more.',
   },
   password: { subject: 'Your password is changed', text: 'A new password was set for your account.' },
+  'site-linked': {
+    subject: 'You can sign in with {site}',
+    text: 'Your account can now be opened with your account at {site}. You can unlink it on the page of your account.',
+  },
+  'site-unlinked': {
+    subject: 'You can no longer sign in with {site}',
+    text: 'The link of your account to {site} was removed. Your password still opens it.',
+  },
   'two-factor-reset': {
     subject: 'Your second factor was taken away',
     text: 'An operator has taken the second factor of your account away. Your password alone opens it now.',
   },
 };
 
-/** Records a user's change to their own account in the audit log and mails the user about it. */
+/**
+ * Records a user's change to their own account in the audit log and mails the user about it.
+ *
+ * @param site - the name of the other site that is linked or unlinked
+ */
 export async function noteAccountChange(
   sources: ChangeSources,
   user: ChangedUser,
   change: AccountChange,
+  site?: string,
 ): Promise<void> {
   await recordAudit(sources, {
     by: user.email,
     action: `account.${change}`,
     serverId: null,
-    details: { personId: user._id.toHexString() },
+    details: { personId: user._id.toHexString(), ...(site ? { site } : {}) },
   });
-  await mailAccountChange(sources, user, change);
+  await mailAccountChange(sources, user, change, site);
 }
 
 /** Mails a user about a change to how they sign in. `wantsMail` does not apply: this is a security mail. */
@@ -56,6 +77,7 @@ export async function mailAccountChange(
   sources: AccountMailing,
   { email }: Pick<User, 'email'>,
   change: keyof typeof MAILS,
+  site = '',
 ): Promise<void> {
   const { SMTP_URL, SERVICE_NAME: name, PUBLIC_URL: url } = sources.config;
   if (SMTP_URL === undefined) return;
@@ -63,7 +85,7 @@ export async function mailAccountChange(
   const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
   await putMail(sources, {
     to: email,
-    subject: `${subject} (${name})`,
-    text: [text, ifNotYou, `-- \n${name}, ${url}`].join('\n\n'),
+    subject: `${subject.replace('{site}', () => site)} (${name})`,
+    text: [text.replace('{site}', () => site), ifNotYou, `-- \n${name}, ${url}`].join('\n\n'),
   });
 }

@@ -3,16 +3,20 @@ import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { type Collection, type Db, ObjectId } from 'mongodb';
-import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
+import { errorType } from '../platform/error-type.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { derivedKey } from '../platform/secrets.ts';
+import { type ChangeSources, noteAccountChange } from './account-changes.ts';
 import type { AddressChange } from './address/address-change.ts';
 import { cancelAddressChangeOf } from './address/cancel-change.ts';
 import { noteCause } from './library-cause.ts';
 import type { OneTimeLink } from './one-time-link.ts';
+import { openIdClientOf } from './other-sites/openid-connect.ts';
+import { openIdPlugin } from './other-sites/openid-plugin.ts';
+import { otherSites } from './other-sites/other-sites.ts';
 import type { PasswordHashing } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { codeUsedError, makeBackupCodes } from './second-factor.ts';
@@ -32,7 +36,7 @@ const LINK_MS = HOUR;
 /** Passes the client's IP address to the library, which reads addresses from headers only. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
-export type AuthSources = {
+export type AuthSources = ChangeSources & {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
@@ -46,7 +50,6 @@ export type AuthSources = {
   /** Gives a user the imported servers that are reserved for their address, at sign-up and sign-in. Never rejects. */
   claimServers: (userId: ObjectId) => Promise<void>;
   addressChanges: Collection<AddressChange>;
-  auditLog: Collection<AuditEntry>;
   rateLimits: Collection<RateLimit>;
 };
 
@@ -76,7 +79,8 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
     logger: {
       log: (level, message, ...details) => {
         noteCause(details);
-        log[level === 'error' ? 'warn' : 'debug']({ event: 'sign_in.library', message, details });
+        const shown = details.map((one) => (one instanceof Error ? errorType(one) : one));
+        log[level === 'error' ? 'warn' : 'debug']({ event: 'sign_in.library', message, details: shown });
       },
     },
     trustedOrigins: [new URL(config.PUBLIC_URL).origin],
@@ -93,7 +97,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         if (source.method !== 'oauth') return undefined;
         // An unconfirmed address may belong to another person. An account with it would stop that person's sign-up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
-        return source.action === 'link-account' ? confirmByOtherSite(sources, String(user.id)) : undefined;
+        return source.action === 'link-account' ? mayLink(sources, String(user.id)) : undefined;
       },
     },
     session: {
@@ -143,8 +147,9 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
     databaseHooks: {
       account: {
         create: {
-          // We make no later requests to Discord, so we do not store its tokens.
+          // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => ({ data: { ...account, ...NO_TOKENS } }),
+          after: ({ userId, providerId }) => noteLink(sources, new ObjectId(userId), providerId),
         },
       },
       session: {
@@ -170,10 +175,13 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         twoFactorCookieMaxAge: (10 * MINUTE) / SECOND,
         backupCodeOptions: { customBackupCodesGenerate: makeBackupCodes },
       }),
+      openIdPlugin(openIdClientOf(config), log),
     ],
     advanced: {
       cookiePrefix: 'tallyport',
       useSecureCookies: config.PUBLIC_URL.startsWith('https:'),
+      // As long as the stored state: some users confirm an address at the other site first.
+      cookies: { state: { attributes: { maxAge: (10 * MINUTE) / SECOND } } },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: config.basePath || '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
     },
@@ -195,19 +203,25 @@ function includesCode(path: string | undefined): boolean {
 }
 
 /**
- * Handles a sign-in through another site that confirms the user's address. An unconfirmed account with this address
- * becomes the user's, and its earlier password, second factor and sessions are deleted. An operator's account does not
- * change, and the sign-in is refused.
+ * Decides before another site's account is linked to the user with its address. An unconfirmed account with this address
+ * becomes the user's, and its earlier password, second factor and sessions are deleted. An account that requires its
+ * password is not linked: the link would open it once the second factor is off or the operator is none any more.
  */
-async function confirmByOtherSite(
-  sources: AuthSources,
-  userId: string,
-): Promise<{ error: string } | undefined> {
+async function mayLink(sources: AuthSources, userId: string): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(userId);
-  const unconfirmed = await sources.users.findOne({ _id, emailVerified: { $ne: true } });
-  if (unconfirmed?.role === 'operator') return { error: 'PASSWORD_NEEDED' };
-  if (unconfirmed) await revokeAccess(sources, _id);
+  const user = await sources.users.findOne({ _id });
+  if (!user) return undefined;
+  if (!user.emailVerified && user.role !== 'operator') await revokeAccess(sources, _id);
+  else if (requiresPassword(user)) return { error: 'PASSWORD_NEEDED' };
   return undefined;
+}
+
+/** Records that another site was linked to an account that has a password, and mails its user. */
+async function noteLink(sources: AuthSources, userId: ObjectId, providerId: string): Promise<void> {
+  const site = otherSites(sources.config).find(({ id }) => id === providerId);
+  if (!site || !(await sources.credentials.findOne({ userId, providerId: 'credential' }))) return;
+  const user = await sources.users.findOne({ _id: userId });
+  if (user) await noteAccountChange(sources, user, 'site-linked', site.name);
 }
 
 /**
@@ -226,6 +240,14 @@ function refuseUsedCode(sources: AuthSources) {
   });
 }
 
+/** Whether an account cannot be used through another site. The library requires the second factor only after a password. */
+export function requiresPassword({
+  role,
+  twoFactorEnabled,
+}: Pick<User, 'role' | 'twoFactorEnabled'>): boolean {
+  return role === 'operator' || Boolean(twoFactorEnabled);
+}
+
 type SessionRequest = { path: string | undefined; body: { code?: unknown } | undefined };
 
 /** Checks that apply to each new session, for every way to sign in. Throws an APIError to refuse the session. */
@@ -238,9 +260,8 @@ async function refuseSession(
   if (user?.suspendedAt) {
     throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
   }
-  // The library requires the second factor only after a password.
   const byOtherSite = path?.startsWith('/callback/') ?? false;
-  if (byOtherSite && (user?.twoFactorEnabled || user?.role === 'operator')) {
+  if (byOtherSite && user && requiresPassword(user)) {
     throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
   }
   if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, userId, String(body?.code)))) {

@@ -92,6 +92,16 @@ export function countSignUp(limits: Limits, address: string): Promise<Date | nul
   return takeAll(limits, byNetwork('sign-up:address', address, BY_NETWORK));
 }
 
+/** Counts one sign-in that begins at another site. Returns the same as `countTry`. */
+export function countOtherSite(limits: Limits, address: string): Promise<Date | null> {
+  return takeAll(limits, byNetwork('other-site:address', address, BY_NETWORK));
+}
+
+/** Counts one return from another site, which ends a sign-in there. Returns the same as `countTry`. */
+export function countReturn(limits: Limits, address: string): Promise<Date | null> {
+  return takeAll(limits, byNetwork('other-site-return:address', address, BY_NETWORK));
+}
+
 /**
  * Counts one try, right or wrong, of a signed-in user to confirm their identity by password or code. Tries to sign in
  * do not count here. Returns the same as `countTry`.

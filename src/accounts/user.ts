@@ -65,7 +65,7 @@ sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 const credentialDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   userId: { type: Schema.Types.ObjectId, required: true },
-  /** `credential` for a password, `discord`. */
+  /** `credential` for a password, `discord` or `oidc`. */
   providerId: { type: String, required: true },
   accountId: { type: String, required: true },
 } as const;

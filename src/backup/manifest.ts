@@ -128,6 +128,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
     return manifestSchema.parse(content);
   } catch (error) {
     if (error instanceof BackupError) throw error;
-    throw new BackupError('backup-damaged', `The manifest of «${folder}» cannot be read: ${String(error)}`);
+    const reason = error instanceof SyntaxError ? 'it is not JSON' : String(error);
+    throw new BackupError('backup-damaged', `The file ${NAME} of «${folder}» is damaged: ${reason}.`);
   }
 }

@@ -98,6 +98,8 @@ async function usePlatform<T>(
     log,
     mongoTimeoutMs: 0,
     durable: true,
+    // A command must not wait for a collector.
+    traced: false,
     ...(longRun ? { mongoOperationMs: LONG_OPERATION_MS } : {}),
     ...(unlimited ? { mongoOperationMs: 0 } : {}),
   });

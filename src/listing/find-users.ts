@@ -71,7 +71,8 @@ export type UserView = {
   /** The number of open sessions. */
   sessions: number;
   hasPassword: boolean;
-  hasDiscord: boolean;
+  /** Accounts at other sites and the password, without hashes. */
+  credentials: Pick<Credential, 'providerId' | 'accountId'>[];
 };
 
 /** How many of the user's servers the page lists. */
@@ -93,9 +94,9 @@ export async function showUser(
       .limit(MOST_SERVERS)
       .toArray(),
     deps.sessions.countDocuments({ userId }),
-    deps.credentials.find({ userId }, { projection: { providerId: 1 } }).toArray(),
+    deps.credentials.find({ userId }, { projection: { providerId: 1, accountId: 1 } }).toArray(),
   ]);
   if (!user) return null;
-  const has = (providerId: string) => credentials.some((one) => one.providerId === providerId);
-  return { user, servers, sessions, hasPassword: has('credential'), hasDiscord: has('discord') };
+  const hasPassword = credentials.some(({ providerId }) => providerId === 'credential');
+  return { user, servers, sessions, hasPassword, credentials };
 }

@@ -40,6 +40,20 @@ export const publicUrl = z
   .refine((value) => !/[?#]/.test(value), 'must have no query and no fragment')
   .transform((value) => value.replace(/\/+$/, ''));
 
+/** Whether a host of a URL is this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+}
+
+/** The issuer of an OpenID Connect provider. A slash at its end stays: it is a part of the name. */
+export const issuerUrl = z
+  .string()
+  .refine((value) => {
+    const { protocol, hostname } = URL.parse(value) ?? {};
+    return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname ?? ''));
+  }, 'must be an https:// address (http:// only for this machine, such as http://127.0.0.1:8080)')
+  .refine((value) => !/[?#@]/.test(value), 'must have no user name, no query and no fragment');
+
 export const mongoUri = z
   .string()
   .regex(/^mongodb(\+srv)?:\/\/.+/, 'must begin with mongodb:// or mongodb+srv://');

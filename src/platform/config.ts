@@ -10,6 +10,7 @@ import {
   contact,
   durations,
   footerLinks,
+  issuerUrl,
   listenHost,
   mailAddress,
   mongoUri,
@@ -24,6 +25,7 @@ import {
 } from './config-values.ts';
 import { LANGUAGES } from './language/language.ts';
 import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-settings.ts';
+import { traceSettings } from './tracing/trace-settings.ts';
 
 /** The environment is invalid: one readable line for each error. */
 export class ConfigError extends Error {
@@ -102,6 +104,18 @@ const environment = z.object({
   MAIL_FROM: mailAddress.optional(),
   DISCORD_CLIENT_ID: z.string().optional(),
   DISCORD_CLIENT_SECRET: z.string().optional(),
+  /** Sign-in with an OpenID Connect provider (see accounts/other-sites). */
+  OIDC_ISSUER: issuerUrl.optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
+  /** How pages name the provider; by default its host. */
+  OIDC_NAME: z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .max(40, 'must have at most 40 characters')
+    .regex(/^\P{Cc}*$/u, 'must have no control characters')
+    .optional(),
   /** Where webhooks of Discord are; only tests change it. */
   DISCORD_API_URL: publicUrl.default('https://discord.com/api'),
   QUEUE_PREFIX: z
@@ -133,6 +147,7 @@ const environment = z.object({
   ]),
   BREAKER_SCHEDULE: durations.default([5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE]),
   CLOCK_OFFSET_MS: wholeNumber(-4_000_000_000_000, 4_000_000_000_000).default(0),
+  ...traceSettings,
 });
 
 type Environment = z.infer<typeof environment>;
@@ -191,6 +206,7 @@ function crossVariableErrors(env: Environment): string[] {
   if (Boolean(env.DISCORD_CLIENT_ID) !== Boolean(env.DISCORD_CLIENT_SECRET)) {
     errors.push('DISCORD_CLIENT_ID and DISCORD_CLIENT_SECRET belong together: set both or neither');
   }
+  errors.push(...openIdErrors(env));
   const { KEEP_PLAYER_NAMES_MONTHS: months } = env;
   if (months > 0 && months < LEAST_NAME_MONTHS) {
     errors.push(
@@ -212,6 +228,22 @@ function crossVariableErrors(env: Environment): string[] {
     );
   }
   return errors;
+}
+
+/** The settings of OpenID Connect are set together or not at all; only its name may be absent. */
+function openIdErrors({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME }: Environment): string[] {
+  const settings = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
+  const names = Object.keys(settings);
+  const missing = Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const isNone = missing.length === names.length && OIDC_NAME === undefined;
+  if (missing.length === 0 || isNone) return [];
+  return [
+    `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing: ${listed(names)} belong together, set all or none`,
+  ];
+}
+
+function listed(names: string[]): string {
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
 }
 
 /** Environment variables: a configuration is read from them, and child processes get them. */

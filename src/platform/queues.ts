@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { within } from './deadline.ts';
 import type { Logger } from './log.ts';
 import type { RedisConnection } from './redis.ts';
+import type { Attributes, Tracing } from './tracing/tracing.ts';
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
 
@@ -141,6 +142,19 @@ export function openQueues(
   return Object.fromEntries(QUEUE_NAMES.map((name) => [name, open(name)])) as Record<QueueName, Queue>;
 }
 
+/** What a span tells about a job: messaging conventions of OpenTelemetry, and the ids in its payload. */
+export function jobAttributes(name: QueueName, payload: object, operation: 'send' | 'process'): Attributes {
+  const { serverId, listenerId } = payload as { serverId?: string; listenerId?: string };
+  return {
+    'messaging.system': 'bullmq',
+    'messaging.destination.name': name,
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    ...(serverId ? { 'tallyport.server.id': serverId } : {}),
+    ...(listenerId ? { 'tallyport.listener.id': listenerId } : {}),
+  };
+}
+
 /** One job to add. */
 export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
@@ -188,14 +202,29 @@ const LONGEST_BULK_MS = 5 * SECOND;
 
 type BullJob = { name: string; data: object; opts: JobsOptions };
 
+/** A job, and the `traceparent` of the span that adds it. */
+type TracedJob = { job: BullJob; traceparent: string | undefined };
+
+/** The job with its trace where BullMQ's own telemetry has it, so that the worker continues the trace. */
+function withTrace({ job, traceparent }: TracedJob): BullJob {
+  if (!traceparent) return job;
+  return { ...job, opts: { ...job.opts, telemetry: { metadata: JSON.stringify({ traceparent }) } } };
+}
+
 /** Adds made while one is under way share a round trip; equal ones are merged. */
-const addBatch: BatchLoader<Queue, BullJob, true> = {
+const addBatch: BatchLoader<Queue, TracedJob, true> = {
   most: BULK,
-  async load(queue, jobs) {
-    const [only] = jobs;
-    if (only && jobs.length === 1) await queue.add(only.name, only.data, only.opts);
-    else await queue.addBulk([...new Map(jobs.map((job) => [JSON.stringify(job), job])).values()]);
-    return jobs.map(() => true);
+  async load(queue, added) {
+    const [first] = added;
+    if (first && added.length === 1) {
+      const { name, data, opts } = withTrace(first);
+      await queue.add(name, data, opts);
+    } else {
+      // Without the trace: the wake-ups of several votes for one listener stay one job, in the trace of one of them.
+      const distinct = new Map(added.map((one) => [JSON.stringify(one.job), one]));
+      await queue.addBulk([...distinct.values()].map(withTrace));
+    }
+    return added.map(() => true);
   },
 };
 
@@ -204,6 +233,7 @@ export function createProducer(
   queues: Record<QueueName, Queue>,
   connection: RedisConnection,
   log: Logger,
+  tracing: Tracing,
 ): Producer {
   const underWay = new Set<Promise<boolean>>();
   const batcher = createBatcher();
@@ -242,7 +272,17 @@ export function createProducer(
     async add(name, payload, options = {}) {
       if (full()) return false;
       const job = jobOf(name, { payload, subject: options.subject ?? '' }, options);
-      return attempt(name, LONGEST_ADD_MS, batcher.load(addBatch, queues[name], job));
+      const span = {
+        name: `send ${name}`,
+        kind: 'producer',
+        attributes: jobAttributes(name, payload, 'send'),
+      } as const;
+      return tracing.run(span, async ({ traceparent, fail }) => {
+        const adding = batcher.load(addBatch, queues[name], { job, traceparent });
+        const isAdded = await attempt(name, LONGEST_ADD_MS, adding);
+        if (!isAdded) fail('not-added');
+        return isAdded;
+      });
     },
     async addAll(name, jobs) {
       let taken = 0;

@@ -12,6 +12,8 @@ import { type Mongo, OPERATION_TIMEOUT_MS, openMongo } from './mongo.ts';
 import { createProducer, openQueues, type Producer, type QueueName } from './queues.ts';
 import { openRedis, type RedisConnection } from './redis.ts';
 import { createSecretBox, type SecretBox } from './secrets.ts';
+import { openTracing } from './tracing/open-tracing.ts';
+import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
 
 /** The connections and services of a process. They are opened and closed together. */
 export type Resources = {
@@ -28,11 +30,12 @@ export type Resources = {
   /** Makes sure that the data behind an answer is durable. */
   durability: Durability;
   secrets: SecretBox;
+  tracing: Tracing;
   producer: Producer;
   /** All queues, for Bull Board and for counting. Commands wait for Redis: limit the wait. */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
-  /** Closes the queues, then Redis, then MongoDB (design rule 12). */
+  /** Closes the queues, then Redis, then MongoDB (design rule 12). The last spans are exported meanwhile. */
   close(): Promise<void>;
 };
 
@@ -46,6 +49,8 @@ export type OpenOptions = {
   mongoOperationMs?: number;
   /** If true, every write waits for MongoDB's journal; by default only writes of votes and deliveries do. */
   durable?: boolean;
+  /** False: no spans are exported, even if the configuration asks for them. True by default. */
+  traced?: boolean;
 };
 
 /**
@@ -62,6 +67,7 @@ export async function openResources(
     mongoTimeoutMs = MINUTE,
     mongoOperationMs = OPERATION_TIMEOUT_MS,
     durable = false,
+    traced = true,
   }: OpenOptions = {},
 ): Promise<Resources> {
   const mongo = await openMongo(config.MONGODB_URI, log, {
@@ -71,7 +77,9 @@ export async function openResources(
   });
   const producerRedis = openRedis(config.REDIS_URL, log);
   const queues = openQueues(config, producerRedis, log);
-  const producer = createProducer(queues, producerRedis, log);
+  const processId = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  const tracing = traced ? await openTracing(config, { process: name, processId, log }) : NO_TRACING;
+  const producer = createProducer(queues, producerRedis, log, tracing);
   const batcher = createBatcher();
   const clock = systemClock(config.CLOCK_OFFSET_MS);
 
@@ -80,11 +88,12 @@ export async function openResources(
     log,
     clock,
     clockSkew: watchClockSkew(mongo.db, clock),
-    processId: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    processId,
     mongo,
     batcher,
     durability: createDurability(mongo, batcher, clock),
     secrets: createSecretBox(config.SECRET_KEY, config.SECRET_KEY_PREVIOUS),
+    tracing,
     producer,
     queues,
     producerRedis,
@@ -92,12 +101,15 @@ export async function openResources(
       // The requests are answered by now. The limit keeps the shutdown short when MongoDB does not answer.
       await batcher.settle(SECOND);
       await producer.settle();
+      // All spans have ended by now. Beside the other closes, so that a shutdown takes no longer.
+      const exported = tracing.close();
       // A queue does not close while Redis is unavailable.
       const closing = Object.values(queues).map((queue) => queue.close());
       await within(SECOND, Promise.allSettled(closing)).catch(() => undefined);
       producerRedis.disconnect();
       // A suspended mongod does not answer the close.
       await within(2 * SECOND, mongo.close()).catch(() => undefined);
+      await exported;
     },
   };
 }

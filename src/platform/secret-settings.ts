@@ -10,6 +10,8 @@ export const SECRETS_IN_FILES = [
   'SECRET_KEY_PREVIOUS',
   'SMTP_URL',
   'DISCORD_CLIENT_SECRET',
+  'OIDC_CLIENT_SECRET',
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
 /** Settings whose values are never shown. */

@@ -53,7 +53,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   credentials: {
     title: defineMessage('Ways to sign in'),
-    data: defineMessage('A password as a scrypt hash, or the id of a Discord account'),
+    data: defineMessage('A password as a scrypt hash, or the id of an account at another site'),
     why: defineMessage('To sign in'),
     kept: WITH_ACCOUNT,
   },

@@ -18,21 +18,18 @@ import { languageLinks } from './page-language.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 /** No third-party content, no inline scripts or styles, no framing by other sites. */
-function contentSecurityPolicy({ DISCORD_CLIENT_ID }: Platform['config']): string {
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    // The worker that solves the vote form's challenge.
-    "worker-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    // The Discord button is a form, and browsers check where its redirect leads.
-    `form-action 'self'${DISCORD_CLIENT_ID === undefined ? '' : ' https://discord.com'}`,
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-}
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The worker that solves the vote form's challenge.
+  "worker-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
 /** In bytes. The longest text that an owner enters is under 8 KiB. */
 const FORM_LIMIT = 32 * 1_024;
@@ -48,9 +45,8 @@ export async function site(
   const { config } = platform;
   const auth = createAuth(platform, (link) => sendLink(platform, link));
   const devices = createKnownDevices(config, platform.clock);
-  const policy = contentSecurityPolicy(config);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('content-security-policy', policy);
+    reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
     // With `no-referrer`, browsers send `Origin: null` with our own forms. Other sites get no referrer.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))

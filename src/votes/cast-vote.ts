@@ -9,6 +9,7 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Durability } from '../platform/durability.ts';
 import type { Producer } from '../platform/queues.ts';
+import { isSampled, type Tracing } from '../platform/tracing/tracing.ts';
 import { blockingVotes, nextVoteAt } from './cooldown.ts';
 import { findSafeVote, insertOnce, VoteResultUnknownError } from './insert-vote.ts';
 import { noDelivery, queued } from './new-delivery.ts';
@@ -30,6 +31,7 @@ export type VoteCasting = {
   durability: Durability;
   producer: Producer;
   clock: Clock;
+  tracing: Tracing;
 };
 
 export type CastRequest = {
@@ -96,6 +98,7 @@ export async function castVote(
     return { kind: 'refused', vote: blocking, nextVoteAt: nextVoteAt(blocking) };
   }
 
+  const traceparent = deps.tracing.active();
   const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !quarantineId;
   const vote: Vote = {
     _id: id,
@@ -108,6 +111,7 @@ export async function castVote(
     tokenId: request.tokenId,
     source: request.tokenId ? 'api' : 'web',
     ...(quarantineId ? { excludedBy: [quarantineId], excludedAt: now, quarantinedAt: now } : {}),
+    ...(isSampled(traceparent) ? { traceparent } : {}),
     delivery: { ...noDelivery(), ...(isForwarded ? queued(now, 'cast') : {}) },
   };
   sending();

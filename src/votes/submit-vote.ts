@@ -1,5 +1,6 @@
 import type { UUID } from 'mongodb';
 import { DeadlineError, within } from '../platform/deadline.ts';
+import type { Span } from '../platform/tracing/tracing.ts';
 import { type CastRequest, castVote, type Refused, VoteResultUnknownError } from './cast-vote.ts';
 import { castVoteOnce, type KeyReused, type OnceDeps } from './cast-vote-once.ts';
 import { nextVoteAt } from './cooldown.ts';
@@ -43,12 +44,32 @@ export async function submitVote(
     progress.isSent = true;
   };
   try {
-    return await within(timeoutMs, submit(deps, submission, sending));
+    return await within(timeoutMs, submitTraced(deps, submission, sending));
   } catch (error) {
     if (progress.isSent && error instanceof DeadlineError) throw new VoteResultUnknownError(error);
     progress.isExpired = !progress.isSent;
     throw error;
   }
+}
+
+/** In a span of its own, which also records what happens after the deadline. */
+function submitTraced(
+  deps: OnceDeps,
+  submission: VoteSubmission,
+  sending: () => void,
+): Promise<Submitted | Refused | KeyReused> {
+  const attributes = { 'tallyport.server.id': submission.serverId.toHexString() };
+  return deps.tracing.run({ name: 'cast vote', attributes }, async (span) => {
+    const end = await submit(deps, submission, sending);
+    noteResult(span, end);
+    return end;
+  });
+}
+
+function noteResult(span: Span, end: Submitted | Refused | KeyReused): void {
+  const isReplayed = end.kind === 'accepted' && end.replayed;
+  span.set({ 'tallyport.vote.result': isReplayed ? 'replayed' : end.kind });
+  if (end.kind === 'accepted') span.set({ 'tallyport.vote.id': end.voteId.toString() });
 }
 
 async function submit(

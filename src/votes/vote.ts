@@ -148,6 +148,8 @@ const voteDefinition = {
   /** It waits for an operator's decision (see quarantine.ts): excluded, and not delivered either. */
   quarantinedAt: { type: Date },
   claim: { type: new Schema(claimDefinition, nested) },
+  /** The W3C trace context of its cast, if its trace is recorded: attempts join that trace (docs/adr/0105-traces.md). */
+  traceparent: { type: String },
   delivery: { type: new Schema(deliveryDefinition, nested), required: true },
 } as const;
 

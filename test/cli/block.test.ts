@@ -48,8 +48,8 @@ it('a very large network is blocked only after a confirmation', async () => {
 
 it('one player is excluded on all servers, and the exclusion is undone', async () => {
   const [one, other] = [await cli.addServer('One'), await cli.addServer('Other')];
-  for (const { server_id } of [one, other]) await cli.cast(server_id, 'Bot');
-  await cli.platform.votes.updateMany({}, [{ $set: { votedAt: { $subtract: ['$votedAt', 3_600_000] } } }]);
+  for (const { server_id } of [one, other])
+    await cli.cast(server_id, 'Bot', new Date(Date.now() - 3_600_000));
   const preview = await cli.run('vote exclude-player bot --reason x --dry-run --json');
   expect(preview.json).toMatchObject({ dry_run: true, votes: 2 });
   expect((await cli.run('vote exclude-player nobody --reason x')).stdout).toContain('nothing was changed');

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
 import type { Variables } from '../../src/platform/config.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
+import { startOidcProvider } from '../support/oidc-provider.ts';
 import { environment } from './environment.ts';
 import { type Cli, openCli, tallyport } from './tallyport.ts';
 
@@ -106,6 +107,7 @@ describe('secrets', () => {
     ['REDIS_URL', 'redis+cluster://u:p%40ss-w0rd@[::1]:7000,b:7001', 'redis+cluster://***@[::1]:7000,b:7001'],
     ['SECRET_KEY_PREVIOUS', 'p%40ss-w0rd-p%40ss-w0rd-p%40ss-w0rd-p', '***'],
     ['DISCORD_CLIENT_SECRET', 'p%40ss-w0rd', '***'],
+    ['OIDC_CLIENT_SECRET', 'p%40ss-w0rd', '***'],
     ['OPERATOR_PASSWORD_HASH', 'p%40ss-w0rd', '***'],
   ])('are not in the output: %s=%s', async (name, value, shown) => {
     const text = await tallyport(['config', 'check'], { env: { ...GOOD, [name]: value } });
@@ -127,7 +129,7 @@ describe('secrets', () => {
     const { code, report, stdout } = await check(env, '--connect');
 
     expect(code).toBe(1);
-    expect(report.services?.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
+    expect(report.services?.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed', 'skipped']);
     expect(report.services?.[1]?.errors).toEqual([
       'REDIS_URL cannot be read: special characters of its user name and password must be encoded, such as %40 for @.',
     ]);
@@ -209,6 +211,25 @@ describe('--connect', () => {
     expect(code).toBe(0);
   });
 
+  it('an OpenID Connect provider answers, or the error says why it cannot be used', async () => {
+    const op = await startOidcProvider();
+    const right = await check({ ...cli.env, ...op.env }, '--connect');
+    op.lies.discovery = (document) => ({ ...document, issuer: 'https://another.example' });
+    const wrong = await check({ ...cli.env, ...op.env }, '--connect');
+
+    expect(right.service('oidc')).toMatchObject({
+      status: 'ok',
+      facts: [`The OpenID Connect provider ${op.issuer} answers.`],
+      warnings: [],
+    });
+    expect(right.setting('OIDC_ISSUER')?.value).toBe(op.issuer);
+    expect(right.stdout).not.toContain(op.env.OIDC_CLIENT_SECRET);
+    expect(wrong.code).toBe(1);
+    expect(wrong.service('oidc')?.errors).toEqual([
+      `The OpenID Connect provider ${op.issuer} cannot be used: its discovery document is of another issuer, «https://another.example»: OIDC_ISSUER must be the same.`,
+    ]);
+  });
+
   it('a database that is not migrated is an error, and stays empty', async () => {
     const env = environment();
     const { code, service } = await check(env, '--connect');
@@ -258,6 +279,7 @@ describe('--connect', () => {
       ['skipped', 'MONGODB_URI is not set: `npm start` runs its own.'],
       ['skipped', 'REDIS_URL is not set: `npm start` runs its own.'],
       ['skipped', 'SMTP_URL is not set: no mail is sent.'],
+      ['skipped', 'OIDC_ISSUER is not set: nobody signs in with OpenID Connect.'],
     ]);
   });
 

@@ -6,6 +6,7 @@ import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
 import { testConfig } from '../support/test-platform.ts';
 
 /** The result of a command. */
@@ -68,8 +69,8 @@ export type Cli = {
   run(line: string, ...more: string[]): Promise<CliResult>;
   /** Lists a server with `server add` and returns its slug and id. */
   addServer(name: string): Promise<{ server_id: string; slug: string }>;
-  /** Casts a vote as the API does and returns its id. */
-  cast(serverId: string, username: string): Promise<string>;
+  /** Casts a vote as the API does, by default now, and returns its id. */
+  cast(serverId: string, username: string, votedAt?: Date): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -100,9 +101,10 @@ export async function openCli(): Promise<Cli> {
       const added = await run('server add --address play.example.org --port 25565 --json --name', name);
       return added.json as { server_id: string; slug: string };
     },
-    async cast(serverId, username) {
+    async cast(serverId, username, votedAt) {
       const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
-      const end = await castVote(platform, request);
+      const clock = votedAt ? stoppedClock(votedAt) : platform.clock;
+      const end = await castVote({ ...platform, clock }, request);
       if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
       // In production a command is another process.
       await platform.voteCounts.flush();

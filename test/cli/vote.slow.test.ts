@@ -113,7 +113,7 @@ describe('vote show', () => {
     expect((await show(id)).waiting_for).toMatchObject({ kind: 'resume', cause: 'Its owner paused it.' });
     const { stdout } = await cli.run(`vote show ${id}`);
     expect(stdout).toMatch(
-      /State: +waiting until the listener is resumed: Its owner paused it\.; given up .* \(in 3 days\)/,
+      /State: +waiting until the listener is resumed: Its owner paused it; given up .* \(in 3 days\)/,
     );
     expect(stdout).toContain('The machine answers, but nothing listens on this port.');
   });

@@ -55,3 +55,21 @@ it('what another backlog has waited for is not given back', () => {
   throttle.giveBack(grant, 0);
   expect(throttle.take(16).waitMs).toBe(waitMs);
 });
+
+it('the rate of backlogs doubles each minute, and begins anew after a pause', () => {
+  const now = vi.spyOn(performance, 'now');
+  const start = 1_000;
+  const waitAt = (ms: number) => {
+    now.mockReturnValue(start + ms);
+    throttle.note([{ votedAt: new Date() }], new Date());
+    throttle.take(16);
+    return throttle.take(16).waitMs;
+  };
+  const throttle = new BacklogThrottle();
+  const first = waitAt(0);
+  for (let ms = 5 * SECOND; ms < MINUTE; ms += 5 * SECOND) expect(waitAt(ms)).toBeCloseTo(first);
+  expect(waitAt(MINUTE)).toBeCloseTo(first / 2);
+  for (let ms = MINUTE; ms < 2 * MINUTE; ms += 5 * SECOND) waitAt(ms);
+  expect(waitAt(2 * MINUTE)).toBeCloseTo(first / 4);
+  expect(waitAt(2 * MINUTE + 11 * SECOND)).toBeCloseTo(first);
+});

@@ -27,7 +27,7 @@ const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString(
 
 /** Records an outcome as an uninterrupted drain does. */
 function record({ platform }: DeliveryBench, claimed: Claimed, end: Outcome): Promise<boolean> {
-  const ended = { claimed, outcome: end, durationMs: 3 };
+  const ended = { claimed, outcome: end, durationMs: 3, endedAt: Date.now() };
   return recordWithRetries(platform, ended, new AbortController().signal);
 }
 

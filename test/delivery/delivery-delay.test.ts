@@ -30,7 +30,12 @@ function delay({ code = 'acknowledged', test = false, delivery = {}, released = 
     revision: 1,
     test,
   };
-  const ended = { claimed: { vote, attempt }, outcome: outcome(code, 'acknowledged'), durationMs: 5 };
+  const ended = {
+    claimed: { vote, attempt },
+    outcome: outcome(code, 'acknowledged'),
+    durationMs: 5,
+    endedAt: Date.now(),
+  };
   return deliveryDelayMs(ended, { released }, at(2 * MINUTE));
 }
 

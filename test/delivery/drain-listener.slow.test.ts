@@ -1,8 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
+import { QUEUE_ORDER } from '../../src/delivery/drain/attempt-record.ts';
 import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
-import { HOUR, SECOND } from '../../src/platform/clock.ts';
+import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import type { DeliveryState } from '../../src/votes/vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
+import { insertWaitingVotes } from '../support/votes.ts';
 
 describe('Draining a listener', () => {
   it('delivers each waiting vote once, with its id, name and time', async () => {
@@ -380,4 +383,40 @@ describe('Draining a listener', () => {
       attempts: [{ code: 'lease-ran-out' }],
     });
   });
+});
+
+it('votes that waited too long for a slot are released with all later ones, and go out in queue order', async () => {
+  const { platform, serverId, listener, cast, drain } = await deliveryBench();
+  const { votes } = platform;
+  await cast('First');
+  await drain();
+  await insertWaitingVotes(platform, [serverId], 1_200);
+  const inState = (state: DeliveryState) => votes.countDocuments({ serverId, 'delivery.state': state });
+
+  // Claimed votes that a release leaves behind. If the worker died now, they would have been tried before those.
+  const left: number[] = [];
+  const bulkWrite = votes.bulkWrite.bind(votes);
+  vi.spyOn(votes, 'bulkWrite').mockImplementation(async (updates, options) => {
+    left.push((await inState('sending')) - updates.length);
+    return bulkWrite(updates, options);
+  });
+  const drained = drain({ queue: 'drain-backlogs', budgetMs: MINUTE });
+  for (let round = 1; round <= 3; round += 1) {
+    // By then the claims are large again.
+    const sentBefore = listener.votes.length;
+    await vi.waitUntil(() => listener.votes.length > sentBefore + 120, EVENTUALLY);
+    // Half of the lease passes before the last claimed votes get a slot.
+    listener.behaviour = { answerDelayMs: 400 };
+    const before = left.length;
+    await vi.waitUntil(() => left.length > before, EVENTUALLY);
+    listener.behaviour = {};
+  }
+  expect((await drained).kind).toBe('idle');
+
+  const running = 4;
+  expect(Math.max(...left)).toBeLessThanOrEqual(running);
+  const sent = await votes.find({ serverId, username: { $ne: 'First' } }, { sort: QUEUE_ORDER }).toArray();
+  const triedAt = sent.map(({ delivery }) => delivery.attempts[0]?.at.getTime() ?? 0);
+  expect(triedAt).toEqual(triedAt.toSorted((a, b) => a - b));
+  expect(listener.votes).toHaveLength(1_201);
 });

@@ -32,7 +32,7 @@ async function claim(): Promise<Claimed> {
 
 async function end(claimed: Claimed, code: OutcomeCode): Promise<boolean> {
   const reached = code === 'acknowledged' ? 'acknowledged' : 'none';
-  const ended = { claimed, outcome: outcome(code, reached), durationMs: 42_000 };
+  const ended = { claimed, outcome: outcome(code, reached), durationMs: 42_000, endedAt: Date.now() };
   const [counts = false] = await recordOutcomes(bench.platform, [ended]);
   return counts;
 }

@@ -274,7 +274,7 @@ describe('A waiting vote says what it waits for', () => {
     bench.clock.move(40 * SECOND);
     await bench.drain();
     expect(await words(vote)).toBe(
-      'waiting for the listener, which is tested …: The machine answers, but nothing listens on this port.; given up …',
+      'waiting for the listener, which is tested …: The machine answers, but nothing listens on this port; given up …',
     );
   });
 
@@ -282,7 +282,7 @@ describe('A waiting vote says what it waits for', () => {
     const { platform, serverId } = bench;
     await pauseListener(platform, serverId, 'owner');
     const vote = await bench.cast('Steve');
-    expect(await words(vote)).toMatch(/^waiting until the listener is resumed: Its owner paused it\./);
+    expect(await words(vote)).toMatch(/^waiting until the listener is resumed: Its owner paused it/);
     await platform.listeners.deleteOne({ serverId });
     expect(await words(vote)).toMatch(/^waiting to be removed from the queue: the listener was removed/);
     await removeListener(platform, serverId, 'owner');

@@ -46,6 +46,22 @@ describe('a wrong value is reported in one line', () => {
     [{ ACCENT_COLOUR: '#fff' }, 'ACCENT_COLOUR («#fff») must be a colour such as #0f6168'],
     [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: «» is not a time like 30s, 2m or 6h'],
     [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT («collector:4318») must be an http:// or https:// address, such as http://collector:4318',
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+      'OTEL_EXPORTER_OTLP_PROTOCOL («grpc») must be http/protobuf, the only protocol that Tallyport exports with',
+    ],
+    [
+      { OTEL_TRACES_SAMPLER_ARG: '10' },
+      'OTEL_TRACES_SAMPLER_ARG («10») must be a number from 0 to 1, such as 0.1',
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_HEADERS: 'a-secret-key' },
+      'OTEL_EXPORTER_OTLP_HEADERS must be name=value, or several of them separated by commas',
+    ],
+    [
       { SECRET_KEY: 'x' },
       'SECRET_KEY must have at least 32 characters: make one with `openssl rand -base64 32`',
     ],
@@ -66,4 +82,41 @@ test.each([
   ['vote.example.org', 'http://vote.example.org:3000'],
 ])('HOST=%s has the address %s', (HOST, address) => {
   expect(loadConfig({ HOST }).PUBLIC_URL).toBe(address);
+});
+
+describe('OpenID Connect', () => {
+  const set = { OIDC_ISSUER: 'https://id.example.org/', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
+
+  test('needs an issuer, a client and its secret; a slash at the end of the issuer stays', () => {
+    expect(loadConfig(set)).toMatchObject({ OIDC_ISSUER: 'https://id.example.org/' });
+    expect(
+      loadConfig({ OIDC_ISSUER: '', OIDC_CLIENT_ID: '', OIDC_CLIENT_SECRET: '', OIDC_NAME: '' }),
+    ).toBeTruthy();
+    expect(errorsOf({ ...set, OIDC_CLIENT_SECRET: '' })).toEqual([
+      'OIDC_CLIENT_SECRET is missing: OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together, set all or none',
+    ]);
+    expect(errorsOf({ OIDC_NAME: 'Our club' })).toEqual([
+      'OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET are missing: OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together, set all or none',
+    ]);
+  });
+
+  test.each([
+    ['http://id.example.org', 'must be an https:// address'],
+    ['http://127.0.0.1.example.org', 'must be an https:// address'],
+    ['id.example.org', 'must be an https:// address'],
+    ['https://id.example.org/?realm=a', 'must have no user name, no query and no fragment'],
+    ['https://user@id.example.org', 'must have no user name, no query and no fragment'],
+  ])('the issuer %s is refused', (issuer, rule) => {
+    expect(errorsOf({ ...set, OIDC_ISSUER: issuer })).toEqual([
+      expect.stringContaining(`OIDC_ISSUER («${issuer}») ${rule}`),
+    ]);
+  });
+
+  test.each([
+    'http://127.0.0.1:8080',
+    'http://localhost:8080/realms/a',
+    'http://[::1]:8080',
+  ])('the issuer %s on this machine may use http', (issuer) => {
+    expect(errorsOf({ ...set, OIDC_ISSUER: issuer })).toEqual([]);
+  });
 });

@@ -34,10 +34,12 @@ test.each([
   ['REDIS_URL', 'redis://:password@redis:6379'],
   ['SMTP_URL', 'smtps://user:password@mail.example.org'],
   ['DISCORD_CLIENT_SECRET', 'discord'],
+  ['OIDC_CLIENT_SECRET', 'oidc'],
 ] as const)('%s is read from %s_FILE', (name, value) => {
   const others = {
     MAIL_FROM: 'a@example.org',
     ...(name.startsWith('DISCORD') ? { DISCORD_CLIENT_ID: '1' } : {}),
+    ...(name.startsWith('OIDC') ? { OIDC_CLIENT_ID: '1', OIDC_ISSUER: 'https://login.example.org' } : {}),
   };
   const config = loadConfig({ ...others, [name]: '', [`${name}_FILE`]: file(name, `${value}\n`) });
 

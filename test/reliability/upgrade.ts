@@ -51,6 +51,9 @@ const READ_EVERY_MS = 50;
 /** A web process says that it is not ready for so long before it closes. The load balancer looks once a second. */
 const SHUTDOWN_DELAY_MS = '2500';
 
+/** No listener is ever away: one that answers late, on a busy machine, must not be taken for one that is. */
+const PATIENT = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' };
+
 /** A process in both versions; one of them runs. */
 type Member = { url: string; old: ControlledProgram; current: ControlledProgram };
 
@@ -68,6 +71,7 @@ export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
     ...ownEnvironment(),
     ...ENVIRONMENT,
     ...SHORT_SCHEDULES,
+    ...PATIENT,
     MONGODB_URI: `${mongod.uri}/upgrade`,
     REDIS_URL: redis.url,
     SHUTDOWN_DELAY_MS,

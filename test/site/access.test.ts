@@ -61,6 +61,8 @@ const TABLE: Record<string, Access> = {
   'POST /verify-email': 'anyone',
   'POST /sign-in/discord': 'anyone',
   'GET /api/auth/callback/discord': 'anyone',
+  'POST /sign-in/oidc': 'anyone',
+  'GET /api/auth/callback/oidc': 'anyone',
   'GET /account': 'user',
   'POST /account/name': 'user',
   'POST /account/mail': 'user',
@@ -199,7 +201,13 @@ const nameOf = ({ method, url }: { method: string; url: string }) =>
   `${method} ${url.replace(/(.)\/$/, '$1')}`;
 
 beforeAll(async () => {
-  web = await openWebApp({ DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' });
+  web = await openWebApp({
+    DISCORD_CLIENT_ID: 'tallyport',
+    DISCORD_CLIENT_SECRET: 'a secret of Discord',
+    OIDC_ISSUER: 'https://login.example.org',
+    OIDC_CLIENT_ID: 'tallyport',
+    OIDC_CLIENT_SECRET: 'a secret of the provider',
+  });
   users = {
     owner: await signIn(web),
     full: await signIn(web),

@@ -21,6 +21,11 @@ export async function isSignedIn(web: WebApp, headers: { cookie: string }): Prom
   return answer.statusCode === 200;
 }
 
+/** The address at another site to which an answer sends the browser. */
+export function leavesFor(answer: Answer): string {
+  return String(answer.headers.refresh).replace(/^0; url=/, '');
+}
+
 /** Sends the sign-in form. */
 export function sendSignIn(
   web: WebApp,

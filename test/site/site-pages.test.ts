@@ -111,7 +111,7 @@ test('the privacy page says what is stored with the present settings, unless the
   expect(body).toContain('The player name for 18 months');
   expect(body).toContain('E-mail addresses in it as long');
   expect(body).toContain('<a href="mailto:a@b.example">');
-  expect(body).not.toMatch(/Discord learns|mail server/);
+  expect(body).not.toMatch(/learns that you do|mail server/);
   for (const stored of Object.values(STORED_DATA)) if (stored) expect(body).toContain(stored.title);
   const plain = await getPage(
     await openWebApp({
@@ -119,12 +119,16 @@ test('the privacy page says what is stored with the present settings, unless the
       MAIL_FROM: 'a@b.example',
       DISCORD_CLIENT_ID: '1',
       DISCORD_CLIENT_SECRET: 'x',
+      OIDC_ISSUER: 'https://login.example.org',
+      OIDC_CLIENT_ID: '1',
+      OIDC_CLIENT_SECRET: 'x',
     }),
     '/privacy',
   );
   expect(plain.body).toContain('without a limit; the operator removes it if you ask');
   expect(plain.body).toContain('at most 24 months after that time');
   expect(plain.body).toMatch(/Discord learns/);
+  expect(plain.body).toMatch(/login\.example\.org learns/);
   const own = await openWebApp({ SITE_PAGES_DIR: folderWith({ 'privacy.md': 'We store nothing.' }) });
   const written = (await getPage(own, '/privacy')).body;
   expect(written).toContain('<p>We store nothing.</p>');

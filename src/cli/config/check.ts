@@ -23,7 +23,7 @@ export function addConfigCommands(program: Command, terminal: Terminal): void {
     )
     .option(
       '--connect',
-      'also connect to MongoDB, Redis and the mail server; changes nothing and sends no mail',
+      'also connect to MongoDB, Redis, the mail server and the OpenID Connect provider; changes nothing and sends no mail',
     )
     .addHelpText('after', examples(terminal, 'config check', 'config check --connect --json'))
     .action(async ({ connect = false }: { connect?: boolean }, command: Command) =>

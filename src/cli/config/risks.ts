@@ -1,4 +1,5 @@
 import type { Config } from '../../platform/config.ts';
+import { isLoopback } from '../../platform/config-values.ts';
 
 /** What is allowed and probably not meant, a line for each. */
 export function risksOf(config: Config, variables: Record<string, string>): string[] {
@@ -72,8 +73,4 @@ function accessRisks(config: Config): string[] {
       ? []
       : ['OPERATOR_PASSWORD_HASH is not used any more: remove it']),
   ];
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 }

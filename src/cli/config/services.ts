@@ -1,8 +1,10 @@
+import { discoverOpenId, OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
 import { verifyMailServer } from '../../mail/smtp.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { createLogger } from '../../platform/log.ts';
 import { printable } from '../../platform/printable.ts';
+import { SECRETS } from '../../platform/secret-settings.ts';
 import { failureOf } from '../failure.ts';
 import { sentence } from '../format.ts';
 import { type Findings, failed } from './findings.ts';
@@ -12,7 +14,7 @@ import { checkRedis } from './redis.ts';
 
 /** A checked service; `skipped`: it is not configured. */
 export type ServiceReport = Findings & {
-  service: 'mongodb' | 'redis' | 'smtp';
+  service: 'mongodb' | 'redis' | 'smtp' | 'oidc';
   status: 'ok' | 'failed' | 'skipped';
 };
 
@@ -21,12 +23,13 @@ const MAIL_TIMEOUT_MS = 15 * SECOND;
 /** Connects to the configured services, side by side, and changes nothing in them. */
 export async function checkServices(config: Config): Promise<ServiceReport[]> {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'cli');
-  const { MONGODB_URI, REDIS_URL, SMTP_URL } = config;
+  const { MONGODB_URI, REDIS_URL, SMTP_URL, OIDC_ISSUER } = config;
   const embedded = '`npm start` runs its own';
   return await Promise.all([
     report('mongodb', 'MONGODB_URI', MONGODB_URI, embedded, (url) => checkMongo(url, config, log)),
     report('redis', 'REDIS_URL', REDIS_URL, embedded, (url) => checkRedis(url, log)),
     report('smtp', 'SMTP_URL', SMTP_URL, 'no mail is sent', checkMail),
+    report('oidc', 'OIDC_ISSUER', OIDC_ISSUER, 'nobody signs in with OpenID Connect', checkOpenId),
   ]);
 }
 
@@ -47,7 +50,7 @@ async function report(
     };
   }
   const findings =
-    shownAddress(url) === null
+    SECRETS.has(setting) && shownAddress(url) === null
       ? failed(
           `${setting} cannot be read: special characters of its user name and password must be encoded, such as %40 for @.`,
         )
@@ -64,4 +67,22 @@ async function checkMail(url: string): Promise<Findings> {
   }
   const signedIn = new URL(url).username === '' ? 'answers' : 'answers and accepts the sign-in';
   return { facts: [`The mail server ${signedIn}. No mail was sent.`], warnings: [], errors: [] };
+}
+
+/** Reads the discovery document. Whether the provider knows the client shows only when somebody signs in. */
+async function checkOpenId(issuer: string): Promise<Findings> {
+  try {
+    const { scopes_supported: scopes } = await discoverOpenId({ issuer });
+    const lacksEmail = scopes !== undefined && !scopes.includes('email');
+    return {
+      facts: [`The OpenID Connect provider ${issuer} answers.`],
+      warnings: lacksEmail
+        ? [`The OpenID Connect provider ${issuer} does not list the scope email, which signing in needs.`]
+        : [],
+      errors: [],
+    };
+  } catch (error) {
+    if (!(error instanceof OpenIdError)) throw error;
+    return failed(sentence(`The OpenID Connect provider ${issuer} cannot be used: ${error.message}`));
+  }
 }

@@ -103,9 +103,18 @@ export class AttemptsUnderWay {
     this.throwFault();
   }
 
-  /** Releases the votes that may not be sent any more. */
-  releaseUnsent(): Promise<void> {
-    return this.#unsent.release();
+  /**
+   * Releases the votes that may not be sent any more, and with them all that have not begun: those are later in the
+   * queue, and would go out before them.
+   */
+  async releaseUnsent(): Promise<void> {
+    while (this.#unsent.size > 0) {
+      // They are not sent, so they need no slot.
+      this.#sending.concurrency = Number.POSITIVE_INFINITY;
+      await this.#sending.onSizeLessThan(1);
+      this.#sending.concurrency = MAX_CONCURRENT_ATTEMPTS;
+      await this.#unsent.release();
+    }
   }
 
   /** Keeps its slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
@@ -118,6 +127,7 @@ export class AttemptsUnderWay {
     const options = { ...this.#options, accountId: this.#accountId };
     const end = await attemptDelivery(this.#deps, this.#leased, ready, options);
     const { outcome, durationMs, limited, proof } = end;
+    const endedAt = Date.now();
     const claimed = asAllowedNow(ready.claimed, this.#leased.now);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#unsent.add(ready);
@@ -129,7 +139,7 @@ export class AttemptsUnderWay {
     }
     // In memory at once: the next vote is sent as to a proven listener.
     const isProven = proof !== null && this.#leased.prove(claimed, proof);
-    const recorded = this.#record({ claimed, outcome, durationMs }, isProven);
+    const recorded = this.#record({ claimed, outcome, durationMs, endedAt }, isProven);
     if (outcome.class === 'delivered' && !claimed.attempt.test) return { recorded };
     // Any other outcome may change the listener's state.
     await recorded;

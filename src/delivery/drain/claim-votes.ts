@@ -177,8 +177,9 @@ async function recordUnsent(
   const ended = left.flatMap((vote) => {
     const attempt = vote.delivery.attempts.at(-1);
     if (!attempt || !ours.has(attempt.id.toString())) return [];
-    const durationMs = Math.max(0, clock.now().getTime() - attempt.at.getTime());
-    return [{ claimed: { vote, attempt }, outcome: stopped, durationMs }];
+    const endedAt = Math.max(clock.now().getTime(), attempt.at.getTime());
+    const durationMs = endedAt - attempt.at.getTime();
+    return [{ claimed: { vote, attempt }, outcome: stopped, durationMs, endedAt }];
   });
   await recordOutcomes(recording, ended);
 }

@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
-import { SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
+import { retry } from '../../platform/retry.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
 
 type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
@@ -77,9 +76,6 @@ export async function releaseLease(
   return released && { revision: released.revision, called: released.lease?.called ?? false };
 }
 
-/** How often a lease is released again while MongoDB is unavailable. */
-const RETRY_MS = SECOND / 2;
-
 /**
  * Releases a lease after MongoDB failed, until it answers or the lease has expired: a lease that stays would keep all
  * workers from the listener's votes. Never throws; logs when it gives up.
@@ -93,18 +89,16 @@ export async function releaseWithRetries(
   ending: AbortSignal,
 ): Promise<void> {
   const expiresAt = performance.now() + leasing.config.LEASE_MS;
-  for (;;) {
-    const isLastTry = ending.aborted || performance.now() > expiresAt;
-    try {
-      await releaseLease(leasing, serverId, owner, {});
-      return;
-    } catch (error) {
-      if (isLastTry || !isTransientError(error)) {
-        const reason = String(error);
-        leasing.log.warn({ event: 'lease.not_released', serverId: serverId.toHexString(), reason });
-        return;
-      }
-    }
-    await pause(RETRY_MS, undefined, { signal: ending }).catch(() => undefined);
+  try {
+    await retry(() => releaseLease(leasing, serverId, owner, {}), {
+      deadline: () => expiresAt,
+      signal: ending,
+      onError(error) {
+        if (!isTransientError(error)) throw error;
+      },
+    });
+  } catch (error) {
+    const reason = String(error);
+    leasing.log.warn({ event: 'lease.not_released', serverId: serverId.toHexString(), reason });
   }
 }

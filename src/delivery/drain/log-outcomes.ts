@@ -1,5 +1,6 @@
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Logger } from '../../platform/log.ts';
+import { traceField } from '../../platform/tracing/tracing.ts';
 import { type Claimed, givenUpAfter } from './after-attempt.ts';
 import type { ListenerHealth } from './breaker.ts';
 
@@ -26,6 +27,7 @@ export function logOutcome(log: Logger, claimed: Claimed, outcome: Outcome, dura
     class: outcome.class,
     reached: outcome.reached,
     durationMs: Math.round(durationMs),
+    ...traceField(vote.traceparent),
     ...words,
   });
   const state = givenUpAfter(claimed, outcome);

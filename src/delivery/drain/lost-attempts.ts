@@ -58,7 +58,8 @@ export async function endLostAttempts(
     if (!attempt) return [];
     const claimed = { vote, attempt };
     const durationMs = attemptLeaseMs(recording.config, answerStepOf(claimed));
-    return [{ claimed, outcome: outcome('lease-ran-out', 'none'), durationMs }];
+    const endedAt = attempt.at.getTime() + durationMs;
+    return [{ claimed, outcome: outcome('lease-ran-out', 'none'), durationMs, endedAt }];
   });
   const counted = await recordOutcomes(recording, ended);
   return ended.filter((_, index) => counted[index]);

@@ -28,10 +28,10 @@ export async function openOrExplain(
     const test = listenerState(listener) === 'unreachable';
     const one = { most: 1, atOnce: 1 };
     const claimed = listener.pause ? [] : await claimVotes(deps, listener, { test }, one);
-    const outcome = ourFault(error);
+    const ended = { outcome: ourFault(error), durationMs: 0, endedAt: Date.now() };
     await recordOutcomes(
       deps,
-      claimed.map((vote) => ({ claimed: vote, outcome, durationMs: 0 })),
+      claimed.map((vote) => ({ claimed: vote, ...ended })),
     );
     throw error;
   }

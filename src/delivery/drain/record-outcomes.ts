@@ -1,17 +1,17 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { sendWrites, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
-import { MINUTE, SECOND } from '../../platform/clock.ts';
+import { MINUTE } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
+import { retry } from '../../platform/retry.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { afterAttempt, type Claimed, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';
 
-/** The outcome of an attempt, and how long it took. */
-export type Ended = { claimed: Claimed; outcome: Outcome; durationMs: number };
+/** The outcome of an attempt, how long it took, and when it ended by this machine's clock. */
+export type Ended = { claimed: Claimed; outcome: Outcome; durationMs: number; endedAt: number };
 
 type PendingOutcome = { recording: Recording; ended: Ended };
 
@@ -46,15 +46,14 @@ export function recordOutcomes(
   return Promise.all(ended.map(record));
 }
 
-/** How often an outcome is recorded again while MongoDB is unavailable, and for how long. */
-const RETRY_MS = SECOND / 2;
+/** How long an outcome is recorded again while MongoDB is unavailable. */
 const RETRIED_FOR_MS = MINUTE;
 
 /**
  * `recordOutcomes` for one attempt, retried while MongoDB is unavailable: an outcome that is never recorded counts as
  * ambiguous, and the vote is sent once more.
  *
- * @param waitNoLonger - once aborted, nothing is retried
+ * @param waitNoLonger - once aborted, there is only one more try
  * @throws the driver's error when MongoDB stays unavailable
  */
 export async function recordWithRetries(
@@ -63,19 +62,20 @@ export async function recordWithRetries(
   waitNoLonger: AbortSignal,
 ): Promise<boolean> {
   const giveUpAt = performance.now() + RETRIED_FOR_MS;
-  for (let record = () => recordOutcomes(recording, [ended]); ; ) {
-    try {
-      const [counts = false] = await record();
-      return counts;
-    } catch (error) {
+  const record = async (tries: number) => {
+    if (tries > 0) return recordAlone(recording, ended);
+    const [counts = false] = await recordOutcomes(recording, [ended]);
+    return counts;
+  };
+  return retry(record, {
+    deadline: () => giveUpAt,
+    signal: waitNoLonger,
+    onError(error) {
       const voteId = ended.claimed.vote._id.toString();
       const { code } = ended.outcome;
       recording.log.warn({ event: 'delivery.not_recorded', voteId, code, reason: String(error) });
-      if (waitNoLonger.aborted || performance.now() > giveUpAt) throw error;
-      await pause(RETRY_MS);
-      record = async () => [await recordAlone(recording, ended)];
-    }
-  }
+    },
+  });
 }
 
 /** One statement for each outcome, or for several outcomes with the same change. */

@@ -1,14 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
-import { SECOND } from '../../platform/clock.ts';
+import { retry } from '../../platform/retry.ts';
 import { answerStepOf } from './after-attempt.ts';
 import type { Ready } from './attempt-delivery.ts';
 import { releaseVotes } from './claim-votes.ts';
 import type { Draining } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
-
-/** How often votes are released again while MongoDB is unavailable. */
-const RETRY_MS = SECOND / 2;
 
 /** Claimed votes of a leased listener that are not sent, until they are released. */
 export class UnsentVotes {
@@ -52,18 +48,16 @@ export class UnsentVotes {
    * @throws the driver's error when MongoDB stays unavailable until the leases have expired
    */
   async releaseWithRetries(waitNoLonger: AbortSignal): Promise<void> {
-    for (;;) {
-      const isLastTry = waitNoLonger.aborted || performance.now() > this.#leasesEnd;
-      try {
-        await this.release();
-        return;
-      } catch (error) {
-        this.#deps.log.warn({ event: 'delivery.not_released', votes: this.size, reason: String(error) });
-        if (isLastTry) throw error;
-      }
-      await pause(RETRY_MS, undefined, { signal: waitNoLonger }).catch(() => undefined);
-      await this.#leased.renew().catch(() => false);
-    }
+    const releaseAgain = async (tries: number) => {
+      if (tries > 0) await this.#leased.renew().catch(() => false);
+      await this.release();
+    };
+    await retry(releaseAgain, {
+      deadline: () => this.#leasesEnd,
+      signal: waitNoLonger,
+      onError: (error) =>
+        this.#deps.log.warn({ event: 'delivery.not_released', votes: this.size, reason: String(error) }),
+    });
   }
 
   /** When the last lease of their attempts expires, on `performance.now()`. */

@@ -118,6 +118,11 @@ const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string
   'server-removed': 'the server was removed',
 };
 
+/** The cause within a sentence. */
+function causeOf(reason: Extract<DeliveryStatus, { state: 'waiting' }>['reason']): string | undefined {
+  return reason?.cause.replace(/\.$/, '');
+}
+
 function waitingWords(
   { waitingFor, reason, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
   when: When,
@@ -127,9 +132,9 @@ function waitingWords(
     case 'no-listener':
       return 'to be removed from the queue: the listener was removed';
     case 'resume':
-      return `until the listener is resumed: ${reason?.cause ?? 'it is paused.'}`;
+      return `until the listener is resumed: ${causeOf(reason) ?? 'it is paused'}`;
     case 'listener-test':
-      return `for the listener, which is tested ${when(waitingFor.at)}: ${reason?.cause ?? 'it is unreachable.'}`;
+      return `for the listener, which is tested ${when(waitingFor.at)}: ${causeOf(reason) ?? 'it is unreachable'}`;
     case 'outgoing-limit':
       return `for its listener, which has not acknowledged a vote yet and is limited until ${when(waitingFor.at)}`;
     case 'own-retry':

@@ -3,8 +3,8 @@ import { ownAccountPages } from './account.ts';
 import type { AccountSources } from './account-sources.ts';
 import { addressPages } from './address.ts';
 import { deletionPages } from './deletion.ts';
-import { discordPages } from './discord.ts';
 import { exportPages } from './export.ts';
+import { otherSitePages } from './other-sites.ts';
 import { ownReviewPages } from './own-reviews.ts';
 import { passwordPages } from './passwords.ts';
 import { signInPages } from './sign-in.ts';
@@ -16,7 +16,7 @@ import { verifyEmailPages } from './verify-email.ts';
 export async function accountPages(app: FastifyInstance, sources: AccountSources): Promise<void> {
   signUpPages(app, sources);
   signInPages(app, sources);
-  discordPages(app, sources);
+  otherSitePages(app, sources);
   passwordPages(app, sources);
   verifyEmailPages(app, sources);
   ownAccountPages(app, sources);

@@ -4,9 +4,11 @@ import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
-import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import { PASSWORD_LENGTH, requiresPassword } from '../../accounts/auth.ts';
 import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
 import { findDeletion } from '../../accounts/deletion/request-deletion.ts';
+import { linkedSites, type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { unlinkSite } from '../../accounts/other-sites/unlink-site.ts';
 import {
   changeOwnAccount,
   endSession,
@@ -56,21 +58,24 @@ const MESSAGES = {
   'mail-on': defineMessage('E-mail notifications saved.'),
   'mail-off': 'E-mail notifications are off.',
   session: defineMessage('Session signed out.'),
+  unlinked: defineMessage('Link removed.'),
   'two-factor-off': 'Two-factor authentication is off.',
 };
 
 /** `/account`: the user's own settings. */
 export function ownAccountPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
+  const sites = otherSites(platform.config);
 
   const show = async (request: Parameters<typeof userOf>[0], typed = UNTOUCHED): Promise<Page> => {
     const { signedIn } = request;
     const view = signedIn && (await showUser(platform, signedIn.user._id));
     if (!signedIn || !view) throw new PageError(404, t('This account no longer exists.'));
+    const linked = linkedSites(platform.config, view.credentials);
     return accountPage({
       base,
       sendsMail: platform.config.SMTP_URL !== undefined,
-      discord: platform.config.DISCORD_CLIENT_ID === undefined ? null : view.hasDiscord,
+      sites: sites.map((site) => ({ ...site, isLinked: linked.has(site.id) })),
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
       deletion: await findDeletion(platform, view.user._id),
@@ -125,6 +130,16 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     return reply.redirect(`${base}/account?done=password`, 303);
   });
 
+  app.post('/account/sites/:siteId/unlink', SIGNED_IN, async (request, reply) => {
+    const { siteId } = request.params as { siteId: string };
+    const site = sites.find(({ id }) => id === siteId);
+    if (!site) throw new PageError(404, t('This page does not exist.'));
+    const user = userOf(request);
+    if (!(await unlinkSite(platform, user, site))) throw new PageError(409, t('Set a password first.'));
+    request.log.info({ event: 'account.site_unlinked', userId: user._id.toHexString(), provider: site.id });
+    return reply.redirect(`${base}/account?done=unlinked`, 303);
+  });
+
   app.post('/account/sessions/end-all', SIGNED_IN, async (request, reply) => {
     await endSessions(platform, userOf(request)._id);
     const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
@@ -146,8 +161,8 @@ const MAX_SESSIONS = 50;
 type Account = {
   base: string;
   sendsMail: boolean;
-  /** Whether Discord is linked; null if the listing does not offer Discord. */
-  discord: boolean | null;
+  /** The other sites that users sign in with. */
+  sites: (OtherSite & { isLinked: boolean })[];
   hasPassword: boolean;
   signedIn: SignedIn;
   /** A change of the address that waits for confirmations. */
@@ -160,7 +175,7 @@ type Account = {
 };
 
 function accountPage(account: Account): Page {
-  const { base, sendsMail, discord, typed } = account;
+  const { base, sendsMail, sites, typed } = account;
   const { user } = account.signedIn;
   return {
     title: t('Your account'),
@@ -181,16 +196,7 @@ function accountPage(account: Account): Page {
             <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Manage' : t('Set up')}</a></p>`,
         })}
         ${card({ id: 'notifications', title: t('Notifications'), body: sendsMail ? mailPart(account) : html`<p class="soft">${t('This listing sends no mail. A server’s settings can send messages to Discord.')}</p>` })}
-        ${
-          discord === null
-            ? ''
-            : card({
-                title: t('Discord'),
-                body: discord
-                  ? html`<p>${badge('good', t('linked'))} ${t('You can sign in with Discord.')}</p>`
-                  : html`<p>${badge('quiet', t('not linked'))} ${t('To link it, sign in once with a Discord account that has the same e-mail address.')}</p>`,
-              })
-        }
+        ${sites.map((site) => card({ title: site.name, body: sitePart(account, site) }))}
       </div>
       ${card({
         title: t('Sessions'),
@@ -199,6 +205,23 @@ function accountPage(account: Account): Page {
       })}
       ${card({ title: t('Your data'), body: dataPart(account) })}`,
   };
+}
+
+function sitePart(
+  { base, hasPassword, signedIn: { user } }: Account,
+  { id, name, isLinked }: Account['sites'][number],
+): Html {
+  const unlink = html`${
+    isLinked && hasPassword
+      ? button({ to: `${base}/account/sites/${id}/unlink`, text: t('Remove the link'), of: name })
+      : ''
+  }`;
+  if (requiresPassword(user)) {
+    return html`<p>${t('This account requires its password: you cannot sign in with {name}.', { name })}</p>${unlink}`;
+  }
+  return isLinked
+    ? html`<p>${badge('good', t('linked'))} ${t('You can sign in with {name}.', { name })}</p>${unlink}`
+    : html`<p>${badge('quiet', t('not linked'))} ${t('To link it, sign in once with an account at {name} that has the same e-mail address.', { name })}</p>`;
 }
 
 function namePart({ base, signedIn: { user }, typed: { values, errors } }: Account): Html {

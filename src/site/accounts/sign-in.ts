@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
+import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
@@ -16,12 +17,11 @@ import { type Page, sendPage } from '../layout.ts';
 import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
-import type { Site } from '../site-settings.ts';
 import type { AccountSources } from './account-sources.ts';
-import { DISCORD_ERROR, DISCORD_ERRORS, discordButton } from './discord.ts';
 import { homeOf } from './home.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
-import { suspendedText, suspensionNotice } from './suspension.ts';
+import { backFromOtherSite, otherSiteButtons } from './other-sites.ts';
+import { suspensionNotice } from './suspension.ts';
 
 const signInForm = z.object({
   email: z
@@ -72,14 +72,16 @@ const CODE_REFUSALS: Record<string, Text> = {
 export function signInPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPath(next, base, '');
-  const discord = (next: string) => discordButton(base, platform.config.DISCORD_CLIENT_ID, next);
-  const page = (next: string, typed: Typed) => signInPage({ base, next, discordForm: discord(next) }, typed);
+  const sites = otherSites(platform.config);
+  const page = (next: string, typed: Typed) =>
+    signInPage({ base, next, buttons: otherSiteButtons(base, sites, next) }, typed);
 
   app.get('/sign-in', ANYONE, async (request, reply) => {
-    const { next, error } = request.query as { next?: unknown; error?: unknown };
+    const query = request.query as { next?: unknown; error?: unknown; from?: unknown };
+    const { next } = query;
     if (request.signedIn && next === undefined)
       return reply.redirect(await homeOf(platform, base, request.signedIn.user._id), 303);
-    return sendPage(request, reply, page(inside(next), fromDiscord(app.site, error)));
+    return sendPage(request, reply, page(inside(next), backFromOtherSite(app.site, sites, query)));
   });
 
   app.post('/sign-in', ANYONE, async (request, reply) => {
@@ -176,16 +178,9 @@ function refuseTooMany(retryAt: Date | null): void {
   if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
 }
 
-/** The form with the error that Discord returned. */
-function fromDiscord(site: Site, error: unknown): Typed {
-  if (typeof error !== 'string') return UNTOUCHED;
-  if (error === 'SUSPENDED') return withError(UNTOUCHED, suspendedText(site));
-  return withError(UNTOUCHED, DISCORD_ERRORS.get(error) ?? DISCORD_ERROR);
-}
+type SignIn = { base: string; next: string; buttons: Content };
 
-type SignIn = { base: string; next: string; discordForm: Content };
-
-function signInPage({ base, next, discordForm }: SignIn, { values, errors }: Typed): Page {
+function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed): Page {
   return {
     title: t('Sign in'),
     width: 'narrow',
@@ -199,7 +194,7 @@ function signInPage({ base, next, discordForm }: SignIn, { values, errors }: Typ
         <button type="submit">${t('Sign in')}</button>
         <p><a href="${base}/forgot-password">${t('Forgot your password?')}</a></p>
       </form>
-      ${discordForm}
+      ${buttons}
       <p>${t('New here? <a>Sign up</a> to list or review a server.', { a: (text) => html`<a href="${base}/sign-up${queryText({ next })}">${text}</a>` })}</p>`,
   };
 }

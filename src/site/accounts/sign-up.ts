@@ -3,6 +3,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
+import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { countLink, countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
@@ -17,8 +18,8 @@ import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
-import { discordButton } from './discord.ts';
 import { evenly, giveCookies, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './library.ts';
+import { otherSiteButtons } from './other-sites.ts';
 
 /** The rules for a new password. */
 export const newPassword = z
@@ -57,11 +58,12 @@ const signUpForm = addressForm.extend({ name: shownText(60), password: newPasswo
  */
 export function signUpPages(app: FastifyInstance, sources: AccountSources): void {
   const { base } = app.site;
-  const { SMTP_URL, DISCORD_CLIENT_ID } = sources.platform.config;
-  const sendsMail = SMTP_URL !== undefined;
+  const { config } = sources.platform;
+  const sendsMail = config.SMTP_URL !== undefined;
+  const sites = otherSites(config);
   const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
   const page = (next: string, typed: Typed) =>
-    signUpPage({ base, next, sendsMail, discordForm: discordButton(base, DISCORD_CLIENT_ID, next) }, typed);
+    signUpPage({ base, next, sendsMail, buttons: otherSiteButtons(base, sites, next) }, typed);
 
   app.get('/sign-up', ANYONE, async (request, reply) => {
     const next = inside((request.query as { next?: unknown }).next);
@@ -127,9 +129,9 @@ const TAKEN = new Set([
   'FAILED_TO_CREATE_USER',
 ]);
 
-type SignUp = { base: string; next: string; sendsMail: boolean; discordForm: Content };
+type SignUp = { base: string; next: string; sendsMail: boolean; buttons: Content };
 
-function signUpPage({ base, next, sendsMail, discordForm }: SignUp, { values, errors }: Typed): Page {
+function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors }: Typed): Page {
   return {
     title: t('Sign up'),
     width: 'narrow',
@@ -142,7 +144,7 @@ function signUpPage({ base, next, sendsMail, discordForm }: SignUp, { values, er
         ${sendsMail ? '' : newPasswordField({ values, errors })}
         <button type="submit">${t('Sign up')}</button>
       </form>
-      ${discordForm}
+      ${buttons}
       <p>${t('Have an account? <a>Sign in</a>.', { a: (text) => html`<a href="${base}/sign-in?next=${encodeURIComponent(next)}">${text}</a>` })}</p>`,
   };
 }

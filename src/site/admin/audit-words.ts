@@ -89,6 +89,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'account.delete-requested': { title: 'Asked to delete an account' },
   'account.delete-cancelled': { title: 'Kept an account' },
   'account.deleted': { title: 'Deleted an account' },
+  'account.site-linked': { title: 'Linked another site', more: ({ site }) => text(site) },
+  'account.site-unlinked': { title: 'Unlinked another site', more: ({ site }) => text(site) },
   'account.password': { title: 'Set a new password' },
   'tag.add': { title: 'Added a tag', more: ({ name }) => text(name) },
   'tag.remove': { title: 'Removed a tag', more: ({ name }) => text(name) },

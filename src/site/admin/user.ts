@@ -182,8 +182,11 @@ function userPage(page: UserPage): Page {
   };
 }
 
-function userFacts({ view: { user, sessions, hasPassword, hasDiscord } }: UserPage): Html {
-  const ways = [hasPassword && 'password', hasDiscord && 'Discord'].filter(Boolean).join(', ');
+/** Ways to sign in, by the credential's provider. */
+const WAYS: Record<string, string> = { credential: 'password', discord: 'Discord', oidc: 'OpenID Connect' };
+
+function userFacts({ view: { user, sessions, credentials } }: UserPage): Html {
+  const ways = [...new Set(credentials.map(({ providerId }) => WAYS[providerId] ?? providerId))].join(', ');
   return facts([
     ['Name', html`<bdi>${user.name}</bdi>`],
     ['E-mail address', user.emailVerified ? 'confirmed' : 'not confirmed'],

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { DEVICE_LIFETIME_MS } from '../../accounts/known-devices.ts';
+import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import type { Config } from '../../platform/config.ts';
 import { t } from '../../platform/language/t.ts';
 import { STORED_DATA, type StoredData } from '../../process/stored-data.ts';
@@ -57,13 +58,25 @@ function storedTable(config: Config): Html {
   });
 }
 
-function recipients(name: string, { SMTP_URL, DISCORD_CLIENT_ID }: Config): Html {
+function recipients(name: string, config: Config): Html {
   return html`<ul>
     <li>${t('Everybody sees reviews with their player name, and the names of a server’s top voters.')}</li>
     <li>${t('The owner and the members of a server see who voted for it and when. Their vote listener gets the player name and the time of each vote, never your IP address.')}</li>
     <li>${t('Operators of {name} see all votes, reviews, users and the audit log.', { name })}</li>
-    ${SMTP_URL === undefined ? '' : html`<li>${t('The mail server that the operator uses gets your e-mail address and the mails to you.')}</li>`}
+    ${config.SMTP_URL === undefined ? '' : html`<li>${t('The mail server that the operator uses gets your e-mail address and the mails to you.')}</li>`}
     <li>${t('If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.')}</li>
-    ${DISCORD_CLIENT_ID === undefined ? '' : html`<li>${t('If you sign in with Discord, Discord learns that you do, and tells {name} your name, your e-mail address and the address of your picture there. {name} stores no access to your Discord account.', { name })}</li>`}
+    ${otherSites(config).map((site) => html`<li>${toldBy(site.id, { name, site: site.name })} ${t('{name} stores no access to your account there.', { name })}</li>`)}
   </ul>`;
+}
+
+function toldBy(id: OtherSite['id'], names: { name: string; site: string }): string {
+  return id === 'discord'
+    ? t(
+        'If you sign in with {site}, {site} learns that you do, and tells {name} your name, your e-mail address and the address of your picture there.',
+        names,
+      )
+    : t(
+        'If you sign in with {site}, {site} learns that you do, and tells {name} your name and your e-mail address there.',
+        names,
+      );
 }

@@ -167,10 +167,12 @@ export const ACCOUNTS = {
   'Set up': 'Einrichten',
   Notifications: 'Benachrichtigungen',
   linked: 'verknüpft',
-  'You can sign in with Discord.': 'Du kannst dich mit Discord anmelden.',
+  'You can sign in with {name}.': 'Du kannst dich mit {name} anmelden.',
   'not linked': 'nicht verknüpft',
-  'To link it, sign in once with a Discord account that has the same e-mail address.':
-    'Um es zu verknüpfen, melde dich einmal mit einem Discord-Konto an, das dieselbe E-Mail-Adresse hat.',
+  'To link it, sign in once with an account at {name} that has the same e-mail address.':
+    'Um es zu verknüpfen, melde dich einmal mit einem Konto bei {name} an, das dieselbe E-Mail-Adresse hat.',
+  'Remove the link': 'Verknüpfung entfernen',
+  'Link removed.': 'Verknüpfung entfernt.',
   Sessions: 'Sitzungen',
   'Sign out everywhere': 'Überall abmelden',
   'Your data': 'Deine Daten',
@@ -282,14 +284,21 @@ export const ACCOUNTS = {
   Continue: 'Weiter',
   'You can export your data three times in an hour.':
     'Du kannst deine Daten dreimal in einer Stunde herunterladen.',
-  'Sign-in with Discord failed. Try again, or use your password.':
-    'Die Anmeldung mit Discord ist fehlgeschlagen. Versuche es noch einmal, oder nutze dein Passwort.',
-  'You cancelled the sign-in with Discord.': 'Du hast die Anmeldung mit Discord abgebrochen.',
-  'Your Discord account has no e-mail address.': 'Dein Discord-Konto hat keine E-Mail-Adresse.',
-  'Verify your e-mail address with Discord first.': 'Bestätige zuerst deine E-Mail-Adresse bei Discord.',
+  'The sign-in with {name} took too long, or began in another browser. Try again.':
+    'Die Anmeldung mit {name} hat zu lange gedauert oder in einem anderen Browser begonnen. Versuche es noch einmal.',
+  'This account requires its password: you cannot sign in with {name}.':
+    'Dieses Konto braucht sein Passwort: Mit {name} kannst du dich nicht anmelden.',
+  'Sign-in with {name} failed. Try again, or use your password.':
+    'Die Anmeldung mit {name} ist fehlgeschlagen. Versuche es noch einmal, oder nutze dein Passwort.',
+  'Sign-in with {name} does not work at the moment. Try again later, or use your password.':
+    'Die Anmeldung mit {name} geht im Moment nicht. Versuche es später noch einmal, oder nutze dein Passwort.',
+  'You cancelled the sign-in with {name}.': 'Du hast die Anmeldung mit {name} abgebrochen.',
+  'Your account at {name} has no e-mail address.': 'Dein Konto bei {name} hat keine E-Mail-Adresse.',
+  'Verify your e-mail address with {name} first.': 'Bestätige zuerst deine E-Mail-Adresse bei {name}.',
   'This account requires its password. Sign in with your password.':
     'Dieses Konto verlangt sein Passwort. Melde dich mit deinem Passwort an.',
-  'Continue with Discord': 'Weiter mit Discord',
+  'Continue with {name}': 'Weiter mit {name}',
+  'You sign in at {name}.': 'Du meldest dich bei {name} an.',
   'Finish signing up': 'Registrierung abschließen',
   'Create account': 'Konto anlegen',
   'If you did not sign up here, close this page. No account will be created.':

@@ -34,8 +34,11 @@ export const PRIVACY = {
     'Der Mailserver, den der Betreiber nutzt, bekommt deine E-Mail-Adresse und die Mails an dich.',
   'If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.':
     'Gibt ein Besitzer die Adresse eines Discord-Webhooks ein, bekommt Discord die Benachrichtigungen über den Server, mit dem Spielernamen und dem Anfang einer neuen Bewertung.',
-  'If you sign in with Discord, Discord learns that you do, and tells {name} your name, your e-mail address and the address of your picture there. {name} stores no access to your Discord account.':
-    'Meldest du dich mit Discord an, erfährt Discord davon und teilt {name} deinen Namen, deine E-Mail-Adresse und die Adresse deines Bildes dort mit. {name} speichert keinen Zugang zu deinem Discord-Konto.',
+  'If you sign in with {site}, {site} learns that you do, and tells {name} your name, your e-mail address and the address of your picture there.':
+    'Meldest du dich mit {site} an, erfährt {site} davon und teilt {name} deinen Namen, deine E-Mail-Adresse und die Adresse deines Bildes dort mit.',
+  'If you sign in with {site}, {site} learns that you do, and tells {name} your name and your e-mail address there.':
+    'Meldest du dich mit {site} an, erfährt {site} davon und teilt {name} deinen Namen und deine E-Mail-Adresse dort mit.',
+  '{name} stores no access to your account there.': '{name} speichert keinen Zugang zu deinem Konto dort.',
   'until the account is deleted, {time} after you ask for it':
     'bis das Konto gelöscht ist (nach deiner Bitte: {time})',
   Accounts: 'Konten',
@@ -44,8 +47,8 @@ export const PRIVACY = {
   'To sign in, manage servers and write reviews':
     'Um dich anzumelden, Server zu verwalten und Bewertungen zu schreiben',
   'Ways to sign in': 'Wege der Anmeldung',
-  'A password as a scrypt hash, or the id of a Discord account':
-    'Ein Passwort als scrypt-Hash oder die Id eines Discord-Kontos',
+  'A password as a scrypt hash, or the id of an account at another site':
+    'Ein Passwort als scrypt-Hash oder die Id eines Kontos bei einer anderen Website',
   'To sign in': 'Um dich anzumelden',
   'Second factors': 'Zweite Faktoren',
   'The key of an authenticator app and backup codes, encrypted':

@@ -1,0 +1,32 @@
+/** The largest answer that is read, in bytes. Real ones have some kilobytes. */
+const MAX_BYTES = 256 * 1_024;
+
+/** The answer of a remote peer is larger than 256 KB. */
+export class AnswerTooLargeError extends Error {
+  constructor() {
+    super(`the answer has more than ${MAX_BYTES / 1_024} KB`);
+    this.name = 'AnswerTooLargeError';
+  }
+}
+
+/**
+ * `fetch` that reads the whole body at once, at most 256 KB of it, so that the caller's signal covers the body too.
+ *
+ * @throws {AnswerTooLargeError}; what `fetch` throws
+ */
+export async function boundedFetch(
+  url: string,
+  { body, ...init }: Omit<RequestInit, 'body'> & { body?: RequestInit['body'] | undefined },
+): Promise<Response> {
+  const response = await fetch(url, { ...init, body: body ?? null });
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length;
+    // Leaving the loop cancels the body.
+    if (length > MAX_BYTES) throw new AnswerTooLargeError();
+    chunks.push(chunk);
+  }
+  const { status, headers } = response;
+  return new Response(length === 0 ? null : new Blob(chunks), { status, headers });
+}

@@ -1,0 +1,234 @@
+import * as oauth from 'oauth4webapi';
+import { HOUR, SECOND } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { printable } from '../../platform/printable.ts';
+import { addressSchema } from '../address/change-address.ts';
+import { AnswerTooLargeError, boundedFetch } from './bounded-fetch.ts';
+
+/** This listing as a client of an OpenID Connect provider. */
+export type OpenIdClient = { issuer: string; clientId: string; clientSecret: string; name: string };
+
+/** What the provider says of a user, after all checks. Without a valid address, `email` is undefined. */
+export type OpenIdUser = {
+  subject: string;
+  email: string | undefined;
+  emailVerified: boolean;
+  name: string;
+};
+
+/** A sign-in as it began: the library keeps these values while the user is at the provider. */
+export type OpenIdRequest = { redirectUri: string; state: string; nonce: string; codeVerifier: string };
+
+/** The provider cannot be used, or its answer is refused. The message is a reason for the operator, in one line. */
+export class OpenIdError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'OpenIdError';
+  }
+}
+
+/** How long one answer with the provider's addresses is used. */
+const DISCOVERY_TTL_MS = HOUR;
+const DISCOVERY_TIMEOUT_MS = 5 * SECOND;
+/** For all requests of one sign-in together. */
+const EXCHANGE_TIMEOUT_MS = 10 * SECOND;
+/** How far the provider's clock may be off. */
+const CLOCK_TOLERANCE_S = 30;
+
+/** The provider's addresses that are used. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
+
+const SCOPES = 'openid email profile';
+const LONGEST_NAME = 60;
+
+type Settings = Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME'>;
+
+/** The configured client; null without one. By default the provider's name is its host. */
+export function openIdClientOf(config: Settings): OpenIdClient | null {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = config;
+  if (!issuer || !clientId || !clientSecret) return null;
+  return { issuer, clientId, clientSecret, name: config.OIDC_NAME ?? new URL(issuer).host };
+}
+
+/** A user's id at a provider. A subject is unique only at its issuer (OpenID Connect Core, section 2). */
+export function openIdAccountId(issuer: string, subject: string): string {
+  return `${issuer} ${subject}`;
+}
+
+export type OpenIdConnection = {
+  /** The address at the provider where a user signs in. @throws {OpenIdError} */
+  signInUrl(request: OpenIdRequest): Promise<URL>;
+  /** The user whom the provider sent back with these parameters. @throws {OpenIdError} */
+  userOf(request: OpenIdRequest, parameters: URLSearchParams): Promise<OpenIdUser>;
+};
+
+/** Connects to the provider when a user signs in, not before. Its addresses are cached, failures are not. */
+export function connectOpenId(client: OpenIdClient): OpenIdConnection {
+  const provider = cachedProvider(client);
+  return {
+    async signInUrl({ redirectUri, state, nonce, codeVerifier }) {
+      const url = new URL((await provider()).authorization_endpoint ?? '');
+      const parameters = {
+        client_id: client.clientId,
+        response_type: 'code',
+        scope: SCOPES,
+        redirect_uri: redirectUri,
+        state,
+        nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      };
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+      return url;
+    },
+    async userOf(request, parameters) {
+      const server = await provider();
+      try {
+        return await exchange(client, server, request, parameters);
+      } catch (error) {
+        throw new OpenIdError(reasonOf(error, EXCHANGE_TIMEOUT_MS));
+      }
+    },
+  };
+}
+
+/** Reads the provider's addresses. Simultaneous calls share one request. */
+function cachedProvider(client: OpenIdClient): () => Promise<oauth.AuthorizationServer> {
+  let cached: { provider: Promise<oauth.AuthorizationServer>; until: number } | null = null;
+  return () => {
+    if (cached && cached.until > performance.now()) return cached.provider;
+    const current = { provider: discoverOpenId(client), until: performance.now() + DISCOVERY_TTL_MS };
+    cached = current;
+    current.provider.catch(() => {
+      if (cached === current) cached = null;
+    });
+    return current.provider;
+  };
+}
+
+/**
+ * Reads the provider's discovery document (OpenID Connect Discovery 1.0), by default within 5 seconds.
+ *
+ * @throws {OpenIdError} if it cannot be read, is of another issuer, or lacks an address that signing in needs
+ */
+export async function discoverOpenId(
+  { issuer }: Pick<OpenIdClient, 'issuer'>,
+  timeoutMs = DISCOVERY_TIMEOUT_MS,
+): Promise<oauth.AuthorizationServer> {
+  const url = new URL(issuer);
+  let server: oauth.AuthorizationServer;
+  try {
+    const answer = await oauth.discoveryRequest(url, requestOptions(issuer, timeoutMs));
+    server = await oauth.processDiscoveryResponse(url, answer);
+  } catch (error) {
+    throw new OpenIdError(discoveryReason(error, issuer, timeoutMs));
+  }
+  for (const name of ENDPOINTS) {
+    const endpoint = URL.parse(server[name] ?? '');
+    if (!endpoint && name === 'userinfo_endpoint') continue;
+    // Plain http only as far as the configuration allows it: at the issuer on this machine.
+    if (endpoint?.protocol === 'https:' || (endpoint && endpoint.origin === url.origin)) continue;
+    throw new OpenIdError(`its discovery document has no ${name} with https://`);
+  }
+  return server;
+}
+
+/** Exchanges the code for an ID token, and checks that token and the provider's answers. */
+async function exchange(
+  { issuer, clientId, clientSecret }: OpenIdClient,
+  server: oauth.AuthorizationServer,
+  { redirectUri, state, nonce, codeVerifier }: OpenIdRequest,
+  parameters: URLSearchParams,
+): Promise<OpenIdUser> {
+  const client: oauth.Client = { client_id: clientId, [oauth.clockTolerance]: CLOCK_TOLERANCE_S };
+  const options = requestOptions(issuer, EXCHANGE_TIMEOUT_MS);
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const authenticate = methods.includes('client_secret_basic')
+    ? oauth.ClientSecretBasic(clientSecret)
+    : oauth.ClientSecretPost(clientSecret);
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    authenticate,
+    oauth.validateAuthResponse(server, client, parameters, state),
+    redirectUri,
+    codeVerifier,
+    options,
+  );
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+    expectedNonce: nonce,
+    requireIdToken: true,
+  });
+  await oauth.validateApplicationLevelSignature(server, response, options);
+  const claims = oauth.getValidatedIdTokenClaims(tokens);
+  if (!claims) throw new OpenIdError('the answer has no ID token');
+  // Many providers put the address only there (OpenID Connect Core, section 5.4).
+  if (claims.email === undefined && server.userinfo_endpoint) {
+    const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options);
+    return userOf(await oauth.processUserInfoResponse(server, client, claims.sub, answer));
+  }
+  return userOf(claims);
+}
+
+function userOf({ sub, email, email_verified, ...names }: Record<string, unknown>): OpenIdUser {
+  return {
+    subject: String(sub),
+    email: addressSchema.safeParse(email).data,
+    emailVerified: email_verified === true,
+    name: nameOf(names),
+  };
+}
+
+/** A name that may be shown with reviews: never an e-mail address, which some providers use as the user name. */
+function nameOf({ name, nickname, preferred_username: userName }: Record<string, unknown>): string {
+  for (const text of [name, nickname, userName]) {
+    const shown = typeof text === 'string' ? printable(text) : '';
+    if (shown !== '' && !shown.includes('@')) return [...shown].slice(0, LONGEST_NAME).join('').trim();
+  }
+  return 'User';
+}
+
+function requestOptions(issuer: string, timeoutMs: number) {
+  return {
+    signal: AbortSignal.timeout(timeoutMs),
+    [oauth.customFetch]: boundedFetch,
+    // The configuration allows http only for an issuer on this machine.
+    [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
+  };
+}
+
+function discoveryReason(error: unknown, issuer: string, timeoutMs: number): string {
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  if (code === oauth.JSON_ATTRIBUTE_COMPARISON) {
+    const { body } = cause as { body?: { issuer?: unknown } };
+    return `its discovery document is of another issuer, «${printable(String(body?.issuer))}»: OIDC_ISSUER must be the same`;
+  }
+  if (cause instanceof Response) {
+    return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration answers HTTP ${cause.status}`;
+  }
+  return reasonOf(error, timeoutMs);
+}
+
+/** One line for the log and `config check`: no token and no secret of ours, but the provider's own words. */
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof OpenIdError || error instanceof AnswerTooLargeError) return error.message;
+  if (!(error instanceof Error)) return 'unknown error';
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / SECOND} seconds`;
+  if (error instanceof oauth.WWWAuthenticateChallengeError) return refusedReason(`HTTP ${error.status}`);
+  if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
+    const description = error.error_description ? `: ${error.error_description}` : '';
+    return refusedReason(`${error.error}${description}`);
+  }
+  if (error.cause instanceof Response) return `the provider answers HTTP ${error.cause.status}`;
+  // `fetch` says only that it failed; its cause says why.
+  const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
+  const text = cause.message || String((cause as NodeJS.ErrnoException).code);
+  return printable(text.replace(/"response"( body)?/g, 'the answer'));
+}
+
+function refusedReason(answer: string): string {
+  const hint = /^(HTTP 401$|invalid_client\b)/.test(answer)
+    ? '; OIDC_CLIENT_ID or OIDC_CLIENT_SECRET may be wrong'
+    : '';
+  return `${printable(`the provider answers ${answer}`)}${hint}`;
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../../platform/config.ts';
+import type { Credential } from '../user.ts';
+import { type OpenIdClient, openIdAccountId, openIdClientOf } from './openid-connect.ts';
+
+/** Another site that users sign in with. `id` is the provider's id in the sign-in library and in credentials. */
+export type OtherSite = { id: 'discord' | 'oidc'; name: string };
+
+type Settings = Pick<Config, 'DISCORD_CLIENT_ID'> & Parameters<typeof openIdClientOf>[0];
+
+/** The sites that the operator has configured, in the order of their buttons. */
+export function otherSites(config: Settings): OtherSite[] {
+  const openId = openIdClientOf(config);
+  return [
+    ...(openId ? [{ id: 'oidc' as const, name: openId.name }] : []),
+    ...(config.DISCORD_CLIENT_ID === undefined ? [] : [{ id: 'discord' as const, name: 'Discord' }]),
+  ];
+}
+
+/** The configured sites that are linked to a user with these credentials. */
+export function linkedSites(
+  config: Settings,
+  credentials: Pick<Credential, 'providerId' | 'accountId'>[],
+): Set<OtherSite['id']> {
+  const openId = openIdClientOf(config);
+  const isUsable = ({ providerId, accountId }: Pick<Credential, 'providerId' | 'accountId'>) =>
+    providerId !== 'oidc' || (openId !== null && isOf(openId, accountId));
+  const linked = new Set(credentials.filter(isUsable).map(({ providerId }) => providerId));
+  return new Set(otherSites(config).flatMap(({ id }) => (linked.has(id) ? [id] : [])));
+}
+
+/** Whether an account is at this provider, and not at one that the operator configured earlier. */
+function isOf({ issuer }: OpenIdClient, accountId: string): boolean {
+  return accountId.startsWith(openIdAccountId(issuer, ''));
+}

@@ -1,0 +1,21 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { type ChangeSources, noteAccountChange } from '../account-changes.ts';
+import type { Credential, User } from '../user.ts';
+import type { OtherSite } from './other-sites.ts';
+
+/**
+ * Removes the link of an account to another site. Its sessions stay.
+ *
+ * @returns false without a password: the user could not sign in any more
+ */
+export async function unlinkSite(
+  deps: ChangeSources & { credentials: Collection<Credential> },
+  user: Pick<User, 'email'> & { _id: ObjectId },
+  { id, name }: OtherSite,
+): Promise<boolean> {
+  const userId = user._id;
+  if (!(await deps.credentials.findOne({ userId, providerId: 'credential' }))) return false;
+  const { deletedCount } = await deps.credentials.deleteMany({ userId, providerId: id });
+  if (deletedCount > 0) await noteAccountChange(deps, user, 'site-unlinked', name);
+  return true;
+}

@@ -1,0 +1,19 @@
+import type { Logger } from '../log.ts';
+import { type TraceSettings, tracesUrl } from './trace-settings.ts';
+import { NO_TRACING, type Tracing } from './tracing.ts';
+
+/**
+ * Opens the traces of a process. Without an endpoint they are off, and OpenTelemetry's SDK is not loaded.
+ *
+ * @param process - its name: `web`, `worker`, `scheduler`
+ * @param processId - unique for each process
+ */
+export async function openTracing(
+  settings: TraceSettings,
+  { process, processId, log }: { process: string; processId: string; log: Logger },
+): Promise<Tracing> {
+  const url = tracesUrl(settings);
+  if (!url) return NO_TRACING;
+  const { exportTraces } = await import('./export-traces.ts');
+  return exportTraces(settings, { url, process, processId, log });
+}

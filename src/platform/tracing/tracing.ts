@@ -1,0 +1,68 @@
+/** Attributes of a span. Never a secret, a player's name or an address of a player (docs/adr/0105-traces.md). */
+export type Attributes = Record<string, string | number | boolean>;
+
+export type NewSpan = {
+  /** One of few: without ids. */
+  name: string;
+  /** `internal` by default. */
+  kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+  attributes?: Attributes;
+  /** The `traceparent` of its parent; null: a new trace. By default the active span. */
+  parent?: string | null;
+  /** The `traceparent`s of other spans that belong to it. */
+  links?: string[];
+  /** In milliseconds since 1970; by default now. */
+  startedAt?: number;
+};
+
+/** A span that has begun. */
+export type Span = {
+  /** Its W3C trace context: `00-…-…-01`. Absent when traces are off. */
+  readonly traceparent: string | undefined;
+  set(attributes: Attributes): void;
+  /** Marks it as failed. @param type - a code or the name of an error, not its message, which may have data in it */
+  fail(type: string): void;
+  /** @param at - in milliseconds since 1970; by default now */
+  end(at?: number): void;
+};
+
+/** Makes the spans of a process. While traces are off (`NO_TRACING`), each call is an empty function. */
+export type Tracing = {
+  readonly isOn: boolean;
+  start(span: NewSpan): Span;
+  /** Runs `work`, and all that it starts, with `span` as the active span. */
+  inside<T>(span: Span, work: () => T): T;
+  /** Runs `work` in a new span, which ends with it. An error marks the span as failed. */
+  run<T>(span: NewSpan, work: (span: Span) => Promise<T>): Promise<T>;
+  /** The `traceparent` of the active span; undefined without one. */
+  active(): string | undefined;
+  /** Exports what is not exported yet, for at most 2 s. Never throws. */
+  close(): Promise<void>;
+};
+
+const NO_SPAN: Span = {
+  traceparent: undefined,
+  set: () => undefined,
+  fail: () => undefined,
+  end: () => undefined,
+};
+
+/** Traces are off. */
+export const NO_TRACING: Tracing = {
+  isOn: false,
+  start: () => NO_SPAN,
+  inside: (_span, work) => work(),
+  run: (_span, work) => work(NO_SPAN),
+  active: () => undefined,
+  close: async () => undefined,
+};
+
+/** Whether the trace of a `traceparent` is recorded: its last field is a set of flags. */
+export function isSampled(traceparent: string | null | undefined): traceparent is string {
+  return typeof traceparent === 'string' && (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
+}
+
+/** The id of a recorded trace as a field of a log line; no field otherwise. */
+export function traceField(traceparent: string | null | undefined): { traceId?: string } {
+  return isSampled(traceparent) ? { traceId: traceparent.slice(3, 35) } : {};
+}

@@ -1,0 +1,153 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
+import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { countOtherSite, countReturn } from '../../accounts/sign-in-limits.ts';
+import { t } from '../../platform/language/t.ts';
+import { signInHeaders } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { queryText, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
+import type { Content } from '../html.ts';
+import { type Page, sendPage } from '../layout.ts';
+import { nextPath } from '../next-path.ts';
+import { ANYONE } from '../page-route.ts';
+import type { Site } from '../site-settings.ts';
+import type { AccountSources } from './account-sources.ts';
+import { giveCookies } from './library.ts';
+import { suspendedText } from './suspension.ts';
+
+/** Messages for failed sign-ins by the library's code (`?error=` of the sign-in page). */
+const ERRORS = new Map<string, (name: string) => string>([
+  ['access_denied', (name) => t('You cancelled the sign-in with {name}.', { name })],
+  ['email_not_found', (name) => t('Your account at {name} has no e-mail address.', { name })],
+  ['email_not_verified', notVerified],
+  // The same, if an account with this address exists.
+  ['account_not_linked', notVerified],
+  ['state_mismatch', lapsed],
+  ['PASSWORD_NEEDED', () => t('This account requires its password. Sign in with your password.')],
+  [
+    'unavailable',
+    (name) =>
+      t('Sign-in with {name} does not work at the moment. Try again later, or use your password.', { name }),
+  ],
+]);
+
+function lapsed(name: string): string {
+  return t('The sign-in with {name} took too long, or began in another browser. Try again.', { name });
+}
+
+function notVerified(name: string): string {
+  return t('Verify your e-mail address with {name} first.', { name });
+}
+
+/**
+ * Sign-in with the sites that the operator has configured. Of the library's own routes, only their OAuth callbacks are
+ * exposed.
+ */
+export function otherSitePages(app: FastifyInstance, sources: AccountSources): void {
+  for (const site of otherSites(sources.platform.config)) {
+    startRoute(site, app, sources);
+    callbackRoute(site, app, sources);
+  }
+}
+
+function startRoute({ id, name }: OtherSite, app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const { PUBLIC_URL } = platform.config;
+
+  app.post(`/sign-in/${id}`, ANYONE, async (request, reply) => {
+    const next = nextPath(typedValues(request).next, base, `${base}/dashboard`);
+    const retryAt = await countOtherSite(platform, request.ip);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    try {
+      const { headers, response } = await auth.api.signInSocial({
+        body: {
+          provider: id,
+          callbackURL: `${new URL(PUBLIC_URL).origin}${next}`,
+          errorCallbackURL: `${PUBLIC_URL}/sign-in`,
+          disableRedirect: true,
+        },
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      });
+      if (!response.url) throw new Error(`the sign-in library returned no address at ${id}`);
+      giveCookies(reply, headers);
+      // Not a redirect: for the one after a form, browsers require that our policy names every site on the way, and
+      // a provider may send the user on to others.
+      reply.header('refresh', `0; url=${response.url}`);
+      return sendPage(request, reply, leavingPage(name, response.url));
+    } catch (error) {
+      if (!(error instanceof OpenIdError)) throw error;
+      logRefusal(request, id, { code: 'unavailable', reason: error.message });
+      return reply.redirect(`${base}/sign-in${queryText({ error: 'unavailable', from: id, next })}`, 303);
+    }
+  });
+}
+
+function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const { origin } = new URL(platform.config.PUBLIC_URL);
+
+  app.get(`/api/auth/callback/${id}`, ANYONE, async (request, reply) => {
+    const retryAt = await countReturn(platform, request.ip);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    const address = new URL(request.url, origin);
+    const answer = await auth.handler(new Request(address, { headers: signInHeaders(request) }));
+    giveCookies(reply, answer.headers);
+    const location = URL.parse(answer.headers.get('location') ?? '', origin);
+    const code = location ? location.searchParams.get('error') : 'failed';
+    const hasFailed = code !== null && (!location || location.pathname === `${base}/sign-in`);
+    if (location && !hasFailed) {
+      request.log.info({ event: 'account.signed_in', provider: id });
+      return reply.redirect(location.href, 303);
+    }
+    // The provider's `error`, or whatever a caller wrote there.
+    const error = code && /^\w{1,40}$/.test(code) ? code : 'failed';
+    logRefusal(request, id, { code: error });
+    return reply.redirect(`${base}/sign-in${queryText({ error, from: id })}`, 303);
+  });
+}
+
+function logRefusal(
+  request: FastifyRequest,
+  provider: OtherSite['id'],
+  why: { code: string; reason?: string },
+): void {
+  request.log.warn({ event: 'account.sign_in_refused', provider, address: request.ip, ...why });
+}
+
+/** The form of the sign-in page after a sign-in with another site (`?error=CODE&from=ID`). */
+export function backFromOtherSite(
+  site: Site,
+  sites: OtherSite[],
+  { error, from }: { error?: unknown; from?: unknown },
+): Typed {
+  const other = sites.find(({ id }) => id === from);
+  if (!other || typeof error !== 'string') return UNTOUCHED;
+  if (error === 'SUSPENDED') return withError(UNTOUCHED, suspendedText(site));
+  const { name } = other;
+  const text =
+    ERRORS.get(error)?.(name) ?? t('Sign-in with {name} failed. Try again, or use your password.', { name });
+  return withError(UNTOUCHED, text);
+}
+
+/** The buttons on the sign-in and sign-up pages. */
+export function otherSiteButtons(base: string, sites: OtherSite[], next: string): Content {
+  return html`${sites.map(
+    ({ id, name }) => html`<form method="post" action="${base}/sign-in/${id}" class="stack">
+    <input type="hidden" name="next" value="${next}" />
+    <button type="submit" class="quiet">${t('Continue with {name}', { name })}</button>
+  </form>`,
+  )}`;
+}
+
+/** Shown until the browser has loaded the other site. */
+function leavingPage(name: string, url: string): Page {
+  return {
+    title: t('Sign in'),
+    width: 'narrow',
+    body: html`<h1>${t('Sign in')}</h1>
+      <p>${t('You sign in at {name}.', { name })}</p>
+      <p><a class="button" href="${url}" rel="noreferrer">${t('Continue with {name}', { name })}</a></p>`,
+  };
+}

@@ -1,0 +1,65 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { discoverOpenId, OpenIdError } from '../../src/accounts/other-sites/openid-connect.ts';
+import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
+
+let op: OidcProvider;
+
+beforeAll(async () => {
+  op = await startOidcProvider();
+});
+
+beforeEach(() => {
+  op.lies = {};
+});
+
+/** The reason why the provider cannot be used. */
+async function reasonOf(issuer = op.issuer, timeoutMs?: number): Promise<string> {
+  const error = await discoverOpenId({ issuer }, timeoutMs).then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(OpenIdError);
+  return (error as OpenIdError).message;
+}
+
+test('the addresses of a provider are read', async () => {
+  expect(await discoverOpenId(op)).toMatchObject({
+    issuer: op.issuer,
+    authorization_endpoint: `${op.issuer}/auth`,
+  });
+});
+
+test.each<[string, (document: Record<string, unknown>) => unknown, RegExp]>([
+  [
+    'another issuer',
+    (document) => ({ ...document, issuer: 'https://another.example' }),
+    /^its discovery document is of another issuer, «https:\/\/another\.example»/,
+  ],
+  ['no issuer', (document) => ({ ...document, issuer: undefined }), /^the answer "issuer" property/],
+  [
+    'no authorization endpoint',
+    (document) => ({ ...document, authorization_endpoint: undefined }),
+    /^its discovery document has no authorization_endpoint with https:\/\/$/,
+  ],
+  [
+    'an authorization endpoint that is no web address',
+    (document) => ({ ...document, authorization_endpoint: 'javascript:alert(1)' }),
+    /^its discovery document has no authorization_endpoint/,
+  ],
+  ['no keys', (document) => ({ ...document, jwks_uri: undefined }), /has no jwks_uri/],
+  ['a list', () => [], /^the answer must be a top level object$/],
+  ['a page', () => '<!doctype html><p>Hello', /^failed to parse the answer as JSON$/],
+  ['300 KB', (document) => ({ ...document, more: 'x'.repeat(300_000) }), /^the answer has more than 256 KB$/],
+])('a discovery document with %s is refused', async (_, discovery, reason) => {
+  op.lies = { discovery };
+  expect(await reasonOf()).toMatch(reason);
+});
+
+test('a provider that does not answer, cannot be reached, or has no such document is refused', async () => {
+  expect(await reasonOf(`${op.issuer}/realms/none`)).toBe(
+    `${op.issuer}/realms/none/.well-known/openid-configuration answers HTTP 404`,
+  );
+  expect(await reasonOf('http://127.0.0.1:2')).toBe('connect ECONNREFUSED 127.0.0.1:2');
+  op.lies = { hangs: true };
+  expect(await reasonOf(op.issuer, 200)).toBe('no answer within 0.2 seconds');
+});

@@ -1,0 +1,327 @@
+import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { openIdAccountId } from '../../src/accounts/other-sites/openid-connect.ts';
+import { NORA, type OidcProvider, signInAt, startOidcProvider } from '../support/oidc-provider.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import {
+  cookiesOf,
+  isSignedIn,
+  leavesFor,
+  removeUsers,
+  sendSignIn,
+  setUpTwoFactor,
+} from './account-pages.ts';
+
+let op: OidcProvider;
+let web: WebApp;
+
+beforeAll(async () => {
+  op = await startOidcProvider();
+  web = await openWebApp(op.env);
+});
+
+beforeEach(async () => {
+  Object.assign(op, { user: NORA, isEmailInToken: true, requests: [], lies: {} });
+  await removeUsers(web.platform);
+});
+
+type Options = { next?: string; change?: (back: URLSearchParams) => void };
+
+/** Signs in as a browser does, with the parameters of the callback as `change` leaves them. */
+async function goThere({ next = '', change }: Options = {}) {
+  const left = await sendForm(web, '/sign-in/oidc', { next });
+  expect(left.statusCode).toBe(200);
+  const back = await signInAt(op, leavesFor(left));
+  change?.(back.searchParams);
+  return { left, back, answer: await getPage(web, `${back.pathname}${back.search}`, cookiesOf(left)) };
+}
+
+/** The text of the page after a refused sign-in. */
+async function messageOf({ headers }: { headers: { location?: unknown } }): Promise<string> {
+  const url = new URL(String(headers.location), 'http://localhost:3000');
+  expect(url.pathname).toBe('/sign-in');
+  return (await getPage(web, `${url.pathname}${url.search}`)).body;
+}
+
+const FAILED = 'Sign-in with Our club failed. Try again, or use your password.';
+const LAPSED = 'The sign-in with Our club took too long, or began in another browser. Try again.';
+
+test('a user signs up and signs in with the provider, and goes on to the page they wanted', async () => {
+  for (const path of ['/sign-in', '/sign-up']) {
+    expect((await getPage(web, path)).body).toContain('Continue with Our club');
+  }
+  const { left, answer } = await goThere({ next: '/dashboard/servers/new' });
+  const there = new URL(leavesFor(left));
+  expect(there.searchParams.get('code_challenge_method')).toBe('S256');
+  expect(there.searchParams.get('nonce')).toMatch(/^[\w-]{32}$/);
+  expect(answer.headers.location).toBe('http://localhost:3000/dashboard/servers/new');
+  expect((await getPage(web, '/account', cookiesOf(answer))).body).toContain(
+    'You can sign in with Our club.',
+  );
+  await goThere();
+  expect(await web.platform.users.find().toArray()).toMatchObject([
+    { email: 'nora@example.org', name: 'Nora', emailVerified: true, role: 'owner' },
+  ]);
+});
+
+test('the provider’s addresses are read at the first sign-in and then cached', async () => {
+  const fresh = await openWebApp(op.env);
+  await getPage(fresh, '/sign-in');
+  expect(op.requests).toEqual([]);
+  await sendForm(fresh, '/sign-in/oidc', {});
+  await sendForm(fresh, '/sign-in/oidc', {});
+  const discoveries = op.requests.filter((request) => request.includes('.well-known'));
+  expect(discoveries).toEqual(['GET /.well-known/openid-configuration']);
+});
+
+test('an address that only the userinfo endpoint has is read there, for the same subject', async () => {
+  op.isEmailInToken = false;
+  op.lies.userinfo = (claims) => ({ ...claims, sub: 'another' });
+  expect(await messageOf((await goThere()).answer)).toContain(FAILED);
+  op.lies = {};
+  const { answer } = await goThere();
+  expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
+  expect(op.requests).toContain('GET /me');
+});
+
+test('the callback is under the base path', async () => {
+  const under = await openWebApp({ ...op.env, PUBLIC_URL: 'http://localhost:3000/listing' });
+  const there = new URL(leavesFor(await sendForm(under, '/sign-in/oidc', {})));
+  expect(there.searchParams.get('redirect_uri')).toBe('http://localhost:3000/listing/api/auth/callback/oidc');
+});
+
+test('no tokens are stored, and the account is one of this issuer', async () => {
+  await goThere();
+  const [credential] = await web.platform.credentials.find().toArray();
+  expect(credential).toMatchObject({
+    providerId: 'oidc',
+    accountId: openIdAccountId(op.issuer, 'nora-1'),
+    accessToken: null,
+    refreshToken: null,
+    idToken: null,
+  });
+});
+
+test('the same subject of another issuer is another user', async () => {
+  await goThere();
+  const { platform } = web;
+  const accountId = openIdAccountId('https://earlier.example.org', 'nora-1');
+  await platform.credentials.updateMany({}, { $set: { accountId } });
+  op.user = { sub: 'nora-1', name: 'Mallory', email: 'mallory@example.org', email_verified: true };
+  const { answer } = await goThere();
+  expect((await getPage(web, '/account', cookiesOf(answer))).body).toContain('mallory@example.org');
+  expect(await platform.users.countDocuments()).toBe(2);
+});
+
+test('an account with the same confirmed address is linked and keeps its password', async () => {
+  const { email, headers } = await signIn(web, { email: 'nora@example.org' });
+  expect((await getPage(web, '/account', headers)).body).toContain(
+    'an account at Our club that has the same',
+  );
+  const { answer } = await goThere();
+  expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
+  expect((await sendSignIn(web, email)).statusCode).toBe(303);
+  expect(await web.platform.users.countDocuments()).toBe(1);
+});
+
+test('a new link is mailed and recorded; the user removes it, and a later sign-in links it again', async () => {
+  const { platform } = web;
+  const { headers } = await signIn(web, { email: 'nora@example.org' });
+  await goThere();
+  const page = await getPage(web, '/account', headers);
+  expect(page.body).toContain('/account/sites/oidc/unlink');
+  const removed = await sendForm(web, '/account/sites/oidc/unlink', {}, headers);
+  expect(removed.headers.location).toBe('/account?done=unlinked');
+  await sendForm(web, '/account/sites/oidc/unlink', {}, headers);
+  expect((await getPage(web, '/account', headers)).body).toContain('not linked');
+  await goThere();
+  const changes = await platform.auditLog
+    .find({ action: /^account\.site/ })
+    .sort({ _id: 1 })
+    .toArray();
+  expect(changes.map(({ action, details }) => [action, details.site])).toEqual([
+    ['account.site-linked', 'Our club'],
+    ['account.site-unlinked', 'Our club'],
+    ['account.site-linked', 'Our club'],
+  ]);
+  expect((await sendForm(web, '/account/sites/other/unlink', {}, headers)).statusCode).toBe(404);
+});
+
+test('a user without a password keeps the link', async () => {
+  const { answer } = await goThere();
+  const headers = cookiesOf(answer);
+  expect((await getPage(web, '/account', headers)).body).not.toContain('/unlink');
+  expect((await sendForm(web, '/account/sites/oidc/unlink', {}, headers)).statusCode).toBe(409);
+  expect(await web.platform.credentials.countDocuments({ providerId: 'oidc' })).toBe(1);
+  expect(await web.platform.auditLog.countDocuments({ action: /^account\.site/ })).toBe(0);
+});
+
+test('a network returns from the provider a limited number of times', async () => {
+  const fresh = await openWebApp(op.env);
+  const answers: number[] = [];
+  for (let n = 0; n <= 30; n += 1) {
+    answers.push((await getPage(fresh, '/api/auth/callback/oidc?state=x&code=y')).statusCode);
+  }
+  expect(answers).toEqual([...Array.from({ length: 30 }, () => 303), 429]);
+});
+
+test('an unconfirmed account with the address goes to the owner of the address, and others lose access', async () => {
+  const stranger = await signIn(web, { email: 'nora@example.org' });
+  const { userId, email } = stranger;
+  await web.platform.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
+  const { headers } = await setUpTwoFactor(web, stranger);
+  const { answer } = await goThere();
+  expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
+  expect(await isSignedIn(web, headers)).toBe(false);
+  expect((await sendSignIn(web, email)).statusCode).toBe(401);
+});
+
+test('the provider does not bypass a second factor, an operator’s password or a suspension', async () => {
+  await goThere();
+  for (const [change, sentence] of [
+    [{ twoFactorEnabled: true }, 'Sign in with your password.'],
+    [{ twoFactorEnabled: false, role: 'operator' as const }, 'Sign in with your password.'],
+    [{ role: 'owner' as const, suspendedAt: new Date() }, 'This account is suspended.'],
+  ] as const) {
+    await web.platform.users.updateOne({}, { $set: change });
+    const { answer } = await goThere();
+    expect(await messageOf(answer)).toContain(sentence);
+    expect(await isSignedIn(web, cookiesOf(answer))).toBe(false);
+  }
+});
+
+test('an account that requires its password is not linked', async () => {
+  const { userId, headers } = await signIn(web, { email: 'nora@example.org' });
+  await web.platform.users.updateOne({ _id: userId }, { $set: { twoFactorEnabled: true } });
+  expect(await messageOf((await goThere()).answer)).toContain('Sign in with your password.');
+  expect(await web.platform.credentials.countDocuments({ providerId: 'oidc' })).toBe(0);
+  expect((await getPage(web, '/account', headers)).body).toContain('you cannot sign in with Our club.');
+});
+
+test('an operator’s unconfirmed account keeps its password', async () => {
+  const { userId, email } = await signIn(web, {
+    role: 'operator',
+    twoFactor: false,
+    email: 'nora@example.org',
+  });
+  await web.platform.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
+  const { answer } = await goThere();
+  expect(await messageOf(answer)).toContain('Sign in with your password.');
+  expect((await sendSignIn(web, email)).statusCode).toBe(303);
+});
+
+test.each([
+  [{ email_verified: false }],
+  [{ email_verified: undefined }],
+  [{ email_verified: 'true' }],
+])('an address with %j is refused, whether or not it has an account', async (changes) => {
+  op.user = { ...op.user, ...changes };
+  const sentence = 'Verify your e-mail address with Our club first.';
+  expect(await messageOf((await goThere()).answer)).toContain(sentence);
+  await signIn(web, { email: 'nora@example.org' });
+  expect(await messageOf((await goThere()).answer)).toContain(sentence);
+  expect(await web.platform.credentials.countDocuments({ providerId: 'oidc' })).toBe(0);
+});
+
+test('an account without an address is refused', async () => {
+  op.user = { sub: 'nora-1', name: 'Nora' };
+  expect(await messageOf((await goThere()).answer)).toContain(
+    'Your account at Our club has no e-mail address.',
+  );
+});
+
+test.each([
+  [{ name: 'N'.repeat(80) }, 'N'.repeat(60)],
+  [{ name: 'nora@example.org', preferred_username: 'nora' }, 'nora'],
+  [{ name: undefined, preferred_username: 'nora@example.org' }, 'User'],
+])('a user’s name is short and no e-mail address: %j', async (names, name) => {
+  op.user = { ...op.user, ...names };
+  await goThere();
+  expect(await web.platform.users.find().toArray()).toMatchObject([{ name }]);
+});
+
+test.each<[string, OidcProvider['lies']]>([
+  ['of another issuer', { token: (claims) => ({ ...claims, iss: 'https://evil.example' }) }],
+  ['for another client', { token: (claims) => ({ ...claims, aud: 'another' }) }],
+  ['for several clients', { token: (claims) => ({ ...claims, aud: ['tallyport', 'x'], azp: 'x' }) }],
+  ['of another sign-in', { token: (claims) => ({ ...claims, nonce: 'another' }) }],
+  ['without a nonce', { token: (claims) => ({ ...claims, nonce: undefined }) }],
+  ['that has expired', { token: (claims) => ({ ...claims, exp: Math.floor(Date.now() / 1000) - 60 }) }],
+  ['without a subject', { token: (claims) => ({ ...claims, sub: undefined }) }],
+  ['with another signature', { hasWrongKey: true }],
+])('an ID token %s is refused', async (_, lies) => {
+  op.lies = lies;
+  const { answer } = await goThere();
+  expect(await messageOf(answer)).toContain(FAILED);
+  expect(await web.platform.users.countDocuments()).toBe(0);
+});
+
+test.each<[string, (back: URLSearchParams) => void]>([
+  ['of another issuer', (back) => back.set('iss', 'https://evil.example')],
+  ['without the issuer that the provider promises', (back) => back.delete('iss')],
+  ['with a code of nobody', (back) => back.set('code', 'x')],
+  ['with another state', (back) => back.set('state', 'x')],
+  ['without a state', (back) => back.delete('state')],
+])('a callback %s is refused', async (kind, change) => {
+  const { answer } = await goThere({ change });
+  expect(await messageOf(answer)).toContain(kind === 'with another state' ? LAPSED : FAILED);
+  expect(await web.platform.users.countDocuments()).toBe(0);
+});
+
+test('a callback works once, and only in the browser that began the sign-in', async () => {
+  const left = await sendForm(web, '/sign-in/oidc', {});
+  const back = await signInAt(op, leavesFor(left));
+  const callback = `${back.pathname}${back.search}`;
+  const other = await sendForm(web, '/sign-in/oidc', {});
+  expect(await messageOf(await getPage(web, callback, cookiesOf(other)))).toContain(LAPSED);
+  const fresh = await goThere();
+  expect(await isSignedIn(web, cookiesOf(fresh.answer))).toBe(true);
+  const again = await getPage(web, `${fresh.back.pathname}${fresh.back.search}`, cookiesOf(fresh.left));
+  expect(await messageOf(again)).toContain(LAPSED);
+});
+
+test('a user who cancels reads so, in the language of the page', async () => {
+  op.user = null;
+  const { answer } = await goThere();
+  expect(await messageOf(answer)).toContain('You cancelled the sign-in with Our club.');
+  const german = await getPage(web, String(answer.headers.location), { 'accept-language': 'de' });
+  expect(german.body).toContain('Du hast die Anmeldung mit Our club abgebrochen.');
+});
+
+test.each([
+  ['//evil.example/x'],
+  ['https://evil.example/'],
+  ['/\\evil.example'],
+])('after signing in nobody is sent to another site: next=%s', async (next) => {
+  const { answer } = await goThere({ next });
+  expect(answer.headers.location).toBe('http://localhost:3000/dashboard');
+});
+
+test('a provider that is down refuses sign-ins only, and the next one works', async () => {
+  const fresh = await openWebApp(op.env);
+  op.lies.hangs = true;
+  const waiting = sendForm(fresh, '/sign-in/oidc', { next: '/favourites' });
+  await vi.waitFor(() => expect(op.requests).toHaveLength(1));
+  expect((await getPage(fresh, '/sign-in')).statusCode).toBe(200);
+  op.cut();
+  const refused = await waiting;
+  expect(refused.headers.location).toContain('next=%2Ffavourites');
+  expect(await messageOf(refused)).toContain(
+    'Sign-in with Our club does not work at the moment. Try again later',
+  );
+  op.lies = {};
+  expect((await sendForm(fresh, '/sign-in/oidc', {})).statusCode).toBe(200);
+});
+
+test('sign-ins of one network that begin at another site are limited', async () => {
+  const answers = await Promise.all(Array.from({ length: 40 }, () => sendForm(web, '/sign-in/oidc', {})));
+  expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(30);
+  expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(10);
+});
+
+test('without a provider there is no route and no button', async () => {
+  const without = await openWebApp();
+  expect((await sendForm(without, '/sign-in/oidc', {})).statusCode).toBe(404);
+  expect((await getPage(without, '/api/auth/callback/oidc')).statusCode).toBe(404);
+  expect((await getPage(without, '/sign-in?error=failed&from=oidc')).body).not.toContain('Continue with');
+});
