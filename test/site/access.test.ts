@@ -80,6 +80,7 @@ const TABLE: Record<string, Access> = {
   'POST /account/email/cancel': 'user',
   'GET /confirm-address': 'anyone',
   'POST /confirm-address': 'anyone',
+  'POST /account/sites/:siteId/unlink': 'user',
   'POST /account/sessions/:sessionId/end': 'user',
   'POST /account/sessions/end-all': 'user',
   'GET /account/two-factor': 'user',
@@ -250,7 +251,10 @@ async function isLet(method: string, url: string, who: SignedInUser | null, id =
     { userId: users.reader.userId, role: 'read', at: new Date() } as const,
   ];
   await web.platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: null, members } });
-  const path = url.replace(':serverId', id.toHexString()).replaceAll(/:\w+/g, 'f'.repeat(24));
+  const path = url
+    .replace(':serverId', id.toHexString())
+    .replace(':siteId', 'oidc')
+    .replaceAll(/:\w+/g, 'f'.repeat(24));
   const answer = await web.app.inject({
     method: method as 'GET',
     url: path,
