@@ -150,7 +150,8 @@ const TELLING: DialFailure[] = [
 ];
 
 /**
- * Connects to the first of the addresses that accepts. Each gets an equal share of the remaining time.
+ * Connects to the first of the addresses that accepts. Each gets an equal share of the remaining time. The time that
+ * `mayConnect` takes does not count: a slow database is not a slow listener.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
  * @param mayConnect - called before each connection; if it returns false, this address is skipped
@@ -165,12 +166,16 @@ export async function dial(
   if (isRefusedPort(port)) return 'address-refused';
   const candidates = addresses.slice(0, MOST_ADDRESSES);
   const faults: DialFailure[] = [];
+  let end = until;
   for (const [index, address] of candidates.entries()) {
-    if (mayConnect && !(await mayConnect(address))) {
+    const askedAt = performance.now();
+    const isAllowed = !mayConnect || (await mayConnect(address));
+    end += performance.now() - askedAt;
+    if (!isAllowed) {
       faults.push('outgoing-limited');
       continue;
     }
-    const share = (until - performance.now()) / (candidates.length - index);
+    const share = (end - performance.now()) / (candidates.length - index);
     const connected = await connect(address, port, deadlineIn(share, stop));
     if (connected instanceof PeerConnection || connected === 'stopped-before-written') return connected;
     faults.push(connected);

@@ -46,8 +46,8 @@ export function recordOutcomes(
   return Promise.all(ended.map(record));
 }
 
-/** How long an outcome is recorded again while MongoDB is unavailable. */
-const RETRIED_FOR_MS = MINUTE;
+/** How long an outcome is recorded again: longer than most outages of MongoDB, shorter than for ever if it is refused. */
+const RETRIED_FOR_MS = 30 * MINUTE;
 
 /**
  * `recordOutcomes` for one attempt, retried while MongoDB is unavailable: an outcome that is never recorded counts as

@@ -1,10 +1,12 @@
-import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
+import { MINUTE } from '../../platform/clock.ts';
 import { retry } from '../../platform/retry.ts';
-import { answerStepOf } from './after-attempt.ts';
 import type { Ready } from './attempt-delivery.ts';
 import { releaseVotes } from './claim-votes.ts';
 import type { Draining } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
+
+/** How long a release is tried again. */
+const RETRIED_FOR_MS = 30 * MINUTE;
 
 /** Claimed votes of a leased listener that are not sent, until they are released. */
 export class UnsentVotes {
@@ -42,29 +44,23 @@ export class UnsentVotes {
   }
 
   /**
-   * `release`, retried while MongoDB is unavailable: a vote that stays claimed until its lease expires counts as sent.
+   * `release`, retried while MongoDB is unavailable, also after the leases have expired: without it, the votes count as
+   * sent.
    *
    * @param waitNoLonger - once aborted, there is only one more try
-   * @throws the driver's error when MongoDB stays unavailable until the leases have expired
+   * @throws the driver's error when MongoDB stays unavailable
    */
   async releaseWithRetries(waitNoLonger: AbortSignal): Promise<void> {
+    const giveUpAt = performance.now() + RETRIED_FOR_MS;
     const releaseAgain = async (tries: number) => {
       if (tries > 0) await this.#leased.renew().catch(() => false);
       await this.release();
     };
     await retry(releaseAgain, {
-      deadline: () => this.#leasesEnd,
+      deadline: () => giveUpAt,
       signal: waitNoLonger,
       onError: (error) =>
         this.#deps.log.warn({ event: 'delivery.not_released', votes: this.size, reason: String(error) }),
     });
-  }
-
-  /** When the last lease of their attempts expires, on `performance.now()`. */
-  get #leasesEnd(): number {
-    const ends = this.#votes.map(
-      ({ claimed, claimedAt }) => claimedAt + attemptLeaseMs(this.#deps.config, answerStepOf(claimed)),
-    );
-    return Math.max(...ends);
   }
 }
