@@ -43,8 +43,8 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
     text: 'Your account can now be opened with your account at {site}. You can unlink it on the page of your account.',
   },
   'site-unlinked': {
-    subject: 'You can no longer sign in with {site}',
-    text: 'The link of your account to {site} was removed. Your password still opens it.',
+    subject: 'Your account is no longer linked to {site}',
+    text: 'The link of your account to {site} was removed. Your password still opens it. A sign-in with {site} and the same e-mail address links it again.',
   },
   'two-factor-reset': {
     subject: 'Your second factor was taken away',

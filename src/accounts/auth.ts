@@ -3,6 +3,7 @@ import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { type Collection, type Db, ObjectId } from 'mongodb';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { errorType } from '../platform/error-type.ts';
@@ -148,8 +149,11 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       account: {
         create: {
           // We make no later requests to the other site, so we do not store its tokens.
-          before: async (account) => ({ data: { ...account, ...NO_TOKENS } }),
-          after: ({ userId, providerId }) => noteLink(sources, new ObjectId(userId), providerId),
+          before: async (account) => {
+            // Before, so that a crash between the two leaves no link that nobody was told of.
+            await noteLink(sources, new ObjectId(account.userId), account.providerId);
+            return { data: { ...account, ...NO_TOKENS } };
+          },
         },
       },
       session: {
@@ -211,12 +215,20 @@ async function mayLink(sources: AuthSources, userId: string): Promise<{ error: s
   const _id = new ObjectId(userId);
   const user = await sources.users.findOne({ _id });
   if (!user) return undefined;
-  if (!user.emailVerified && user.role !== 'operator') await revokeAccess(sources, _id);
-  else if (requiresPassword(user)) return { error: 'PASSWORD_NEEDED' };
+  if (user.suspendedAt) return { error: 'SUSPENDED' };
+  if (!user.emailVerified && user.role !== 'operator') {
+    await recordAudit(sources, {
+      by: user.email,
+      action: 'account.access-revoked',
+      serverId: null,
+      details: { personId: userId },
+    });
+    await revokeAccess(sources, _id);
+  } else if (requiresPassword(user)) return { error: 'PASSWORD_NEEDED' };
   return undefined;
 }
 
-/** Records that another site was linked to an account that has a password, and mails its user. */
+/** Records that another site is being linked to an account that has a password, and mails its user. */
 async function noteLink(sources: AuthSources, userId: ObjectId, providerId: string): Promise<void> {
   const site = otherSites(sources.config).find(({ id }) => id === providerId);
   if (!site || !(await sources.credentials.findOne({ userId, providerId: 'credential' }))) return;

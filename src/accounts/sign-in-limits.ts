@@ -98,7 +98,7 @@ export function countOtherSite(limits: Limits, address: string): Promise<Date | 
 }
 
 /** Counts one return from another site, which ends a sign-in there. Returns the same as `countTry`. */
-export function countReturn(limits: Limits, address: string): Promise<Date | null> {
+export function countOtherSiteCallback(limits: Limits, address: string): Promise<Date | null> {
   return takeAll(limits, byNetwork('other-site-return:address', address, BY_NETWORK));
 }
 

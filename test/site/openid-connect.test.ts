@@ -159,10 +159,14 @@ test('a user without a password keeps the link', async () => {
 test('a network returns from the provider a limited number of times', async () => {
   const fresh = await openWebApp(op.env);
   const answers: number[] = [];
+  const returned = '/api/auth/callback/oidc?state=x&code=y';
   for (let n = 0; n <= 30; n += 1) {
-    answers.push((await getPage(fresh, '/api/auth/callback/oidc?state=x&code=y')).statusCode);
+    answers.push((await getPage(fresh, returned, { cookie: 'tallyport.state=x' })).statusCode);
   }
   expect(answers).toEqual([...Array.from({ length: 30 }, () => 303), 429]);
+  // A picture on another page cannot use up the limit: browsers do not send the cookie with it.
+  const withoutCookie = await getPage(fresh, returned);
+  expect(withoutCookie.headers.location).toBe('/sign-in?error=state_mismatch&from=oidc');
 });
 
 test('an unconfirmed account with the address goes to the owner of the address, and others lose access', async () => {
@@ -173,6 +177,7 @@ test('an unconfirmed account with the address goes to the owner of the address, 
   const { answer } = await goThere();
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect(await isSignedIn(web, headers)).toBe(false);
+  expect(await web.platform.auditLog.countDocuments({ action: 'account.access-revoked' })).toBe(1);
   expect((await sendSignIn(web, email)).statusCode).toBe(401);
 });
 

@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
 import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
-import { countOtherSite, countReturn } from '../../accounts/sign-in-limits.ts';
+import { countOtherSite, countOtherSiteCallback } from '../../accounts/sign-in-limits.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { DeadlineError, within } from '../../platform/deadline.ts';
 import { t } from '../../platform/language/t.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -23,7 +25,7 @@ const ERRORS = new Map<string, (name: string) => string>([
   ['email_not_verified', notVerified],
   // The same, if an account with this address exists.
   ['account_not_linked', notVerified],
-  ['state_mismatch', lapsed],
+  ['state_mismatch', stateLost],
   ['PASSWORD_NEEDED', () => t('This account requires its password. Sign in with your password.')],
   [
     'unavailable',
@@ -32,7 +34,7 @@ const ERRORS = new Map<string, (name: string) => string>([
   ],
 ]);
 
-function lapsed(name: string): string {
+function stateLost(name: string): string {
   return t('The sign-in with {name} took too long, or began in another browser. Try again.', { name });
 }
 
@@ -84,15 +86,34 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { platform, a
   });
 }
 
+/** Set by the library when a sign-in with another site begins in this browser. */
+const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
+
+/** For all requests to the other site together. The library itself sets no limit for Discord. */
+const CALLBACK_TIMEOUT_MS = 15 * SECOND;
+
 function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth }: AccountSources): void {
   const { base } = app.site;
   const { origin } = new URL(platform.config.PUBLIC_URL);
 
   app.get(`/api/auth/callback/${id}`, ANYONE, async (request, reply) => {
-    const retryAt = await countReturn(platform, request.ip);
+    const refuse = (code: string) => {
+      logRefusal(request, id, { code });
+      return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
+    };
+    // Not counted: other pages can make a browser call this address, but not with the cookie.
+    if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
+    const retryAt = await countOtherSiteCallback(platform, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     const address = new URL(request.url, origin);
-    const answer = await auth.handler(new Request(address, { headers: signInHeaders(request) }));
+    let answer: Response;
+    try {
+      const headers = signInHeaders(request);
+      answer = await within(CALLBACK_TIMEOUT_MS, auth.handler(new Request(address, { headers })));
+    } catch (error) {
+      if (error instanceof DeadlineError) return refuse('unavailable');
+      throw error;
+    }
     giveCookies(reply, answer.headers);
     const location = URL.parse(answer.headers.get('location') ?? '', origin);
     const code = location ? location.searchParams.get('error') : 'failed';
@@ -102,9 +123,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
       return reply.redirect(location.href, 303);
     }
     // The provider's `error`, or whatever a caller wrote there.
-    const error = code && /^\w{1,40}$/.test(code) ? code : 'failed';
-    logRefusal(request, id, { code: error });
-    return reply.redirect(`${base}/sign-in${queryText({ error, from: id })}`, 303);
+    return refuse(code && /^\w{1,40}$/.test(code) ? code : 'failed');
   });
 }
 
@@ -117,7 +136,7 @@ function logRefusal(
 }
 
 /** The form of the sign-in page after a sign-in with another site (`?error=CODE&from=ID`). */
-export function backFromOtherSite(
+export function formAfterOtherSite(
   site: Site,
   sites: OtherSite[],
   { error, from }: { error?: unknown; from?: unknown },

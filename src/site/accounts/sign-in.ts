@@ -20,7 +20,7 @@ import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
 import { homeOf } from './home.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './library.ts';
-import { backFromOtherSite, otherSiteButtons } from './other-sites.ts';
+import { formAfterOtherSite, otherSiteButtons } from './other-sites.ts';
 import { suspensionNotice } from './suspension.ts';
 
 const signInForm = z.object({
@@ -81,7 +81,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     const { next } = query;
     if (request.signedIn && next === undefined)
       return reply.redirect(await homeOf(platform, base, request.signedIn.user._id), 303);
-    return sendPage(request, reply, page(inside(next), backFromOtherSite(app.site, sites, query)));
+    return sendPage(request, reply, page(inside(next), formAfterOtherSite(app.site, sites, query)));
   });
 
   app.post('/sign-in', ANYONE, async (request, reply) => {

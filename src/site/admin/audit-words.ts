@@ -89,6 +89,9 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'account.delete-requested': { title: 'Asked to delete an account' },
   'account.delete-cancelled': { title: 'Kept an account' },
   'account.deleted': { title: 'Deleted an account' },
+  'account.access-revoked': {
+    title: 'Confirmed the address with another site; the earlier password and second factor were removed',
+  },
   'account.site-linked': { title: 'Linked another site', more: ({ site }) => text(site) },
   'account.site-unlinked': { title: 'Unlinked another site', more: ({ site }) => text(site) },
   'account.password': { title: 'Set a new password' },
