@@ -136,6 +136,8 @@ export async function restoreBackup(
   }
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages } = changes;
+  // Links that were mailed before the backup was taken must not change an address any more.
+  await platform.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(platform);
   const details = { backupId: _id, takenAt: manifest.startedAt, votes: heldVotes };
   await recordAudit(platform, { by, action: 'backup.restored', serverId: null, details });
