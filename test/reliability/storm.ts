@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { within } from '../../src/platform/deadline.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openPlatform } from '../../src/process/platform.ts';
 import { concludeHistory } from './conclude-history.ts';
@@ -87,6 +88,9 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
   }
 }
 
+/** How long the end of a fault may take: a service may need 60 s for its start. */
+const MENDING_MS = 2 * MINUTE;
+
 /** Lets every fault happen at its time, and waits until the last is mended. */
 async function rage(
   faults: Fault[],
@@ -100,8 +104,14 @@ async function rage(
   for (const fault of faults) {
     await until(fault.at);
     const { at, kind, lasting } = fault;
-    say(`${String(Math.round(at / SECOND)).padStart(4)} s  ${kind} for ${lasting} ms`);
-    mending.push(injects[kind]?.(fault) ?? Promise.reject(new Error(`no fault ${kind}`)));
+    const what = `${String(Math.round(at / SECOND)).padStart(4)} s  ${kind} for ${lasting} ms`;
+    say(what);
+    const mended = injects[kind]?.(fault) ?? Promise.reject(new Error('there is no such fault'));
+    mending.push(
+      within(lasting + MENDING_MS, mended).catch((cause) => {
+        throw new Error(`This fault did not end: ${what.trim()}`, { cause });
+      }),
+    );
   }
   await Promise.all(mending);
   await until(lengthMs);

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FaultProxy, matchText, mongoCommand, startFaultProxy } from './fault-proxy.ts';
 
-/** Answers every line with the same line, and keeps what it received. */
+/** Answers every line with the same line, except `bye`. Keeps what it received. */
 let received: string[];
 let server: Server;
 let proxy: FaultProxy;
@@ -12,7 +12,7 @@ beforeEach(async () => {
   server = createServer((socket) => {
     socket.on('data', (bytes) => {
       received.push(bytes.toString());
-      socket.write(bytes);
+      if (bytes.toString() !== 'bye') socket.write(bytes);
     });
     socket.on('error', () => socket.destroy());
   }).listen(0, '127.0.0.1');
@@ -56,6 +56,12 @@ describe('one request', () => {
     expect(received).toEqual(['other', 'after', 'held']);
     expect(await ask(await dial(), 'before')).toBe('before');
     expect(await ask(await dial(), 'after')).toBe('after');
+  });
+
+  test('loses an answer that never comes, because both sides closed the connection', async () => {
+    const cut = proxy.cutAfterNext(matchText('bye'));
+    (await dial()).end('bye');
+    await cut;
   });
 
   test('waits while the fault’s callback runs, and an error of the callback reaches the test', async () => {

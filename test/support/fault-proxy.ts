@@ -22,8 +22,8 @@ export type FaultProxy = {
   through(uri: string): string;
   /**
    * The next request that matches reaches the server; when its answer arrives here, `meanwhile` runs, the answer
-   * is thrown away and the connection is cut: the client cannot know what became of its request. (An answer that
-   * never comes, because `meanwhile` of another fault killed the server, is awaited no further.)
+   * is thrown away and the connection is cut: the client cannot know what became of its request. If the connection
+   * closes without an answer, because another fault killed the server, this fault has happened too.
    */
   cutAfterNext(matches: Matcher, meanwhile?: Meanwhile): Promise<void>;
   /** The next matching request is dropped, `meanwhile` runs, and the connection is closed. */
@@ -113,12 +113,12 @@ export async function startFaultProxy(
     function cut(): void {
       client.destroy();
       upstream.destroy();
-      losing?.done.resolve();
     }
 
     // A broken connection ends these with an error, which is ignored.
-    sendRequests().catch(cut);
-    sendAnswers().catch(cut);
+    void Promise.all([sendRequests().catch(cut), sendAnswers().catch(cut)]).then(() =>
+      losing?.done.resolve(),
+    );
   }
 
   function takeFault(request: Buffer): Fault | undefined {
