@@ -20,6 +20,7 @@ import { answerError, BODY_LIMIT } from './process/http-errors.ts';
 import { type Metrics, measureRequests } from './process/metrics.ts';
 import { boundConnections } from './process/pipelining.ts';
 import type { Platform } from './process/platform.ts';
+import { createRestoreGate } from './process/restore-gate.ts';
 import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
 import { handleErrors } from './site/error-pages.ts';
@@ -70,17 +71,19 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   await describeApi(app, { publicUrl: config.PUBLIC_URL });
 
   const base = { prefix: config.basePath };
+  const restoreGate = createRestoreGate(app, platform);
   await app.register(healthRoutes, { readiness: parts.readiness });
   if (config.basePath) await app.register(healthRoutes, { ...base, readiness: parts.readiness });
   await app.register(apiV1, {
     prefix: `${config.basePath}/api/v1/servers/:server_id`,
     platform,
     metrics: parts.metrics,
+    restoreGate,
   });
-  await app.register(claimContracts, { ...base, platform });
+  await app.register(claimContracts, { ...base, platform, restoreGate });
   await app.register(openApiDocument, base);
   await app.register(docsPage, { ...base, openApiUrl: `${config.basePath}/openapi.json` });
-  await app.register(site, { ...base, platform, metrics: parts.metrics, assets });
+  await app.register(site, { ...base, platform, metrics: parts.metrics, assets, restoreGate });
   return app;
 }
 

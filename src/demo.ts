@@ -25,7 +25,7 @@ import { ServiceError } from './embedded/service-error.ts';
 import { SECOND } from './platform/clock.ts';
 import { type Config, ConfigError, loadConfig, ownEnvironment } from './platform/config.ts';
 import { createLogger } from './platform/log.ts';
-import { openMongo } from './platform/mongo.ts';
+import { LONG_OPERATION_TIMEOUT_MS, openMongo } from './platform/mongo.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 import { bindCollections } from './process/collections.ts';
 import { openPlatform, type Platform } from './process/platform.ts';
@@ -145,7 +145,11 @@ async function start(): Promise<void> {
   const addresses = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   running = await startAllInOne(config, { log: (line) => console.log(line), env });
   const { url } = running;
-  opened = await openPlatform(running.config, 'demo', { traced: false });
+  // Writing the history of many servers takes longer than an API request may.
+  opened = await openPlatform(running.config, 'demo', {
+    traced: false,
+    mongoOperationMs: LONG_OPERATION_TIMEOUT_MS,
+  });
   const samples = await openSamples(opened, addresses, terminal, signal);
   const [first, second, third] = samples.votedFor;
   if (!first || !second || !third) throw new Error('there are no samples');

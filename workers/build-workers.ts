@@ -3,6 +3,7 @@ import { DELIVERY_QUEUES } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { ConfigError } from '../src/platform/config.ts';
 import { within } from '../src/platform/deadline.ts';
+import { LONG_OPERATION_TIMEOUT_MS } from '../src/platform/mongo.ts';
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/platform/queues.ts';
 import { openRedis } from '../src/platform/redis.ts';
 import type { OpenOptions } from '../src/platform/resources.ts';
@@ -24,9 +25,10 @@ import { sendDiscordWorker, sendMailWorker } from './send-mail.ts';
 import { settleAccountsWorker } from './settle-accounts.ts';
 import { notifyOwnersWorker } from './tell-owners.ts';
 import { traceJobs } from './trace-jobs.ts';
+import { withoutMongodb } from './without-mongodb.ts';
 
 /** Options of a worker's platform: operations on many votes may take longer than a request, but not without limit. */
-export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: 30 * SECOND };
+export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
 
 /** How long attempts that have sent their vote wait for an answer after the shutdown began (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
@@ -126,8 +128,19 @@ export function buildWorkers(
   );
   const connection = openRedis(config.REDIS_URL, log);
 
+  const everyWorker = (change: (worker: Worker) => Promise<void>) => {
+    for (const worker of workers.values()) void change(worker);
+  };
+  const mongodb = withoutMongodb(
+    platform,
+    { pause: () => everyWorker((one) => one.pause(true)), resume: () => everyWorker((one) => one.resume()) },
+    underWay,
+  );
+
   function start(name: QueueName): Worker {
-    const resolved = withJobErrors(platform, name, process[name], stop.signal);
+    const isDelivery = DELIVERY_QUEUES.some((queue) => queue === name);
+    const own = isDelivery ? mongodb.givingUp(process[name]) : process[name];
+    const resolved = withJobErrors(platform, name, own, stop.signal);
     const processor = traceJobs(platform.tracing, name, resolved);
     const activity = activities.get(name);
     const tracked: Processor = (...job) => {
@@ -169,7 +182,10 @@ export function buildWorkers(
 
   const workers = new Map(queues.map((name) => [name, start(name)]));
   const replaced: (Promise<void> | undefined)[] = [];
-  const replacing = replaceStuckWorkers({ ...platform, activities, replace, everyMs }, stop.signal);
+  const replacing = replaceStuckWorkers(
+    { ...platform, isPaused: mongodb.isAway, activities, replace, everyMs },
+    stop.signal,
+  );
 
   function replace(name: QueueName): void {
     metrics.workerReplaced(name);
@@ -183,6 +199,7 @@ export function buildWorkers(
   return {
     async close() {
       stop.abort();
+      mongodb.close();
       const closing = [...workers.values()].map((worker) => worker.close());
       const closed = Promise.all([...closing, ...replaced, relay, replacing]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());

@@ -1,4 +1,4 @@
-import { DelayedError, type Job, type Processor } from 'bullmq';
+import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { BacklogThrottle } from '../src/delivery/drain/backlog-throttle.ts';
 import { deliveryDelayMs } from '../src/delivery/drain/delivery-delay.ts';
@@ -7,6 +7,7 @@ import { drainListener } from '../src/delivery/drain/drain-listener.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
+import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { Platform } from '../src/process/platform.ts';
@@ -82,10 +83,9 @@ export function forwardVotes(
           await producer.add(result.to, payload, { hasten: true });
           return `moved to ${result.to}`;
         case 'unreachable':
-          await job.updateProgress(progressOf(result));
-          return delay(job, token, result.nextTestAt);
+          return delayJob(job, token, result.nextTestAt, progressOf(result));
         case 'limited':
-          return delay(job, token, result.until);
+          return delayJob(job, token, result.until);
         default:
           return result.kind;
       }
@@ -101,9 +101,4 @@ export function forwardVotes(
 /** The progress of an unreachable listener in Bull Board. */
 function progressOf({ server, waiting, code, since }: Extract<DrainResult, { kind: 'unreachable' }>) {
   return { server, waiting, reason: code, since: since.toISOString() };
-}
-
-async function delay(job: Job, token: string | undefined, until: Date): Promise<never> {
-  await job.moveToDelayed(until.getTime(), token);
-  throw new DelayedError();
 }

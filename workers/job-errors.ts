@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DayNotOverError, DayTooOldError } from '../src/history/aggregate-day.ts';
 import { DELIVERY_QUEUES } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
+import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES, type QueueName } from '../src/platform/queues.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
@@ -54,8 +55,7 @@ export function withJobErrors(
       if (!isTransientError(error)) throw new JobError(messageFor(error), error);
       log.warn({ event: 'job.postponed', ...noted });
       if (WOKEN_BY_RELAY.has(name)) return { postponed: true };
-      await job.moveToDelayed(Date.now() + RETRY_MS, token);
-      throw new DelayedError();
+      return delayJob(job, token, new Date(Date.now() + RETRY_MS));
     }
   };
 }

@@ -26,6 +26,8 @@ type Watch = {
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
   log: Logger;
+  /** Whether the workers take no jobs on purpose. */
+  isPaused: () => boolean;
   /** The activity of each worker of this process. */
   activities: Map<QueueName, Activity>;
   /** Starts another worker for the queue and closes the stuck one when its jobs have ended. */
@@ -39,13 +41,13 @@ type Watch = {
  * takes no job either is not replaced again. Runs until `stopping` is aborted.
  */
 export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): Promise<void> {
-  const { queues, producerRedis, log, activities, replace, everyMs = COMPARED_EVERY_MS } = watch;
+  const { queues, producerRedis, log, isPaused, activities, replace, everyMs = COMPARED_EVERY_MS } = watch;
   const suspects = new Map<QueueName, number>();
   const replacedAt = new Map<QueueName, number>();
   while (!stopping.aborted) {
     await pause(everyMs, undefined, { signal: stopping }).catch(() => undefined);
     // Commands would wait for Redis and be sent all at once when it is back.
-    if (producerRedis.status !== 'ready') {
+    if (producerRedis.status !== 'ready' || isPaused()) {
       suspects.clear();
       continue;
     }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
-import { freePort } from '../../src/embedded/service-process.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';

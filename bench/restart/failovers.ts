@@ -5,7 +5,7 @@
  * delivered or its delivery lagged longer than `--limit` seconds.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { Option } from 'commander';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -20,42 +20,59 @@ import { startLoad } from '../../test/reliability/load.ts';
 import { randomNumbers } from '../../test/reliability/plan.ts';
 import { startProcesses, type Topology } from '../../test/reliability/processes.ts';
 import { addTarget, listerOf } from '../../test/reliability/targets.ts';
+import { positive, script } from '../../test/support/script-options.ts';
 import { quantile } from '../delivery/figures.ts';
 
-const { values } = parseArgs({
-  options: {
-    mongod: { type: 'string', default: 'alone' },
-    redis: { type: 'string', default: 'alone' },
-    /** Names of faults, each with its length in seconds: `kill-primary:10,stop-primary:30`. */
-    faults: { type: 'string' },
-    rounds: { type: 'string', default: '3' },
-    rate: { type: 'string', default: '60' },
-    servers: { type: 'string', default: '8' },
-    /** Seconds of load after each fault. */
-    after: { type: 'string', default: '45' },
-    limit: { type: 'string', default: '20' },
-  },
-});
-const DEFAULT_FAULTS: Record<string, string> = {
+type PlannedFault = { kind: string; lasting: number };
+type Options = Topology & {
+  faults?: PlannedFault[];
+  rounds: number;
+  rate: number;
+  servers: number;
+  after: number;
+  limit: number;
+};
+
+/** Parses `kill-primary:10,stop-primary:30`; without a length a fault lasts a second. */
+function faultList(text: string): PlannedFault[] {
+  return text.split(',').map((one) => {
+    const [kind = '', seconds = '1'] = one.split(':');
+    return { kind, lasting: positive(seconds) * SECOND };
+  });
+}
+
+const DEFAULT_FAULTS: Record<Topology['mongod' | 'redis'], string> = {
   'replica-set': 'step-down-primary:1,kill-primary:20,stop-primary:30',
   sentinel: 'fail-over-redis:1,kill-redis-primary:20,stop-redis-primary:30',
   cluster: 'fail-over-shard:1,kill-shard-primary:20,stop-shard-primary:30',
   alone: 'kill-redis:20,stop-redis:20',
 };
-const topology = { mongod: values.mongod, redis: values.redis } as Topology;
-const plan = (
-  values.faults ??
-  DEFAULT_FAULTS[topology.mongod === 'alone' ? topology.redis : topology.mongod] ??
-  ''
+const values = script(
+  'node bench/restart/failovers.ts',
+  'Runs the processes of a storm with the default times of Tallyport under a steady load, injects each fault several times, and prints how long no vote was accepted and how long deliveries lagged. The exit code is 1 if a vote was not delivered or lagged longer than the limit.',
 )
-  .split(',')
-  .map((text) => text.split(':'))
-  .map(([kind = '', seconds = '1']) => ({ kind, lasting: Number(seconds) * SECOND }));
+  .addOption(new Option('--mongod <how>', 'MongoDB').choices(['alone', 'replica-set']).default('alone'))
+  .addOption(new Option('--redis <how>', 'Redis').choices(['alone', 'sentinel', 'cluster']).default('alone'))
+  .option(
+    '--faults <list>',
+    'faults with their lengths in seconds, such as kill-primary:10,stop-primary:30 (default: those of a failover)',
+    faultList,
+  )
+  .option('--rounds <n>', 'how often each fault happens', positive, 3)
+  .option('--rate <n>', 'votes a second', positive, 60)
+  .option('--servers <n>', 'servers that are voted for', positive, 8)
+  .option('--after <seconds>', 'load after each fault', positive, 45)
+  .option('--limit <seconds>', 'the longest lag of a delivery', positive, 20)
+  .parse()
+  .opts<Options>();
+const topology: Topology = { mongod: values.mongod, redis: values.redis };
+const plan =
+  values.faults ?? faultList(DEFAULT_FAULTS[topology.mongod === 'alone' ? topology.redis : topology.mongod]);
 
 /** A delivery that takes longer after its vote lags. */
 const LAG_MS = 2 * SECOND;
 /** How long the load goes on after the end of a fault until the next one begins. */
-const AFTER_MS = Number(values.after) * SECOND;
+const AFTER_MS = values.after * SECOND;
 
 type Round = { kind: string; beganAt: number; endedAt: number };
 
@@ -72,15 +89,15 @@ const platform = await openPlatform(processes.config, 'bench', { log, mongoOpera
 const receipts: Receipt[] = [];
 const lister = listerOf(platform);
 const targets = [];
-for (let n = 0; n < Number(values.servers); n += 1) {
+for (let n = 0; n < values.servers; n += 1) {
   targets.push(await addTarget(lister, { name: `Failover ${n}`, protocol: 'votifier-v2' }, receipts));
 }
 const injects: Record<string, Inject> = faultsOf({ processes, targets, platform });
-const load = startLoad(targets, processes.urls, Number(values.rate), randomNumbers(1));
+const load = startLoad(targets, processes.urls, values.rate, randomNumbers(1));
 await pause(10 * SECOND);
 
 const rounds: Round[] = [];
-for (let round = 0; round < Number(values.rounds); round += 1) {
+for (let round = 0; round < values.rounds; round += 1) {
   for (const { kind, lasting } of plan) {
     const inject = injects[kind];
     if (!inject) throw new Error(`${kind} is not one of ${Object.keys(injects).join(', ')}`);
@@ -113,12 +130,13 @@ console.log(
 await platform.close();
 for (const target of targets) await target.close();
 await processes.close();
-process.exit(missing.length === 0 && Math.max(...lags) <= Number(values.limit) * SECOND ? 0 : 1);
+process.exit(missing.length === 0 && Math.max(...lags) <= values.limit * SECOND ? 0 : 1);
 
 /** Prints a round; returns for how long deliveries lagged after the service was there again. */
 function rowOf({ kind, beganAt, endedAt }: Round): number {
   const until = endedAt + AFTER_MS;
-  const during = load.calls.filter((call) => call.endedAt >= beganAt && call.startedAt < until);
+  // A vote that is cast right before the next fault waits for the end of that one.
+  const during = load.calls.filter((call) => call.endedAt >= beganAt && call.startedAt < until - LAG_MS);
   // The last vote before the fault begins the gap.
   const outage = longestGap(
     load.calls.filter((call) => call.endedAt >= beganAt - LAG_MS && call.startedAt < until),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ObjectId } from 'mongodb';
-import { freePort } from '../../src/embedded/service-process.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import {
   type ConnectedConfig,
   loadConfig,

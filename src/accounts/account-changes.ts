@@ -40,7 +40,7 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
   password: { subject: 'Your password is changed', text: 'A new password was set for your account.' },
   'site-linked': {
     subject: 'You can sign in with {site}',
-    text: 'Your account can now be opened with your account at {site}. You can unlink it on the page of your account.',
+    text: 'Your account can now be opened with your account at {site}. You can unlink it on the page of your account, if the account has a password.',
   },
   'site-unlinked': {
     subject: 'Your account is no longer linked to {site}',

@@ -171,7 +171,8 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       },
     },
     hooks: { before: refuseUsedCode(sources) },
-    onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in` },
+    // The library would print an error of the database and answer 500; the route logs it and answers.
+    onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in`, throw: true },
     plugins: [
       twoFactor({
         issuer: config.SERVICE_NAME,
@@ -179,7 +180,7 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
         twoFactorCookieMaxAge: (10 * MINUTE) / SECOND,
         backupCodeOptions: { customBackupCodesGenerate: makeBackupCodes },
       }),
-      openIdPlugin(openIdClientOf(config), log),
+      openIdPlugin(openIdClientOf(config)),
     ],
     advanced: {
       cookiePrefix: 'tallyport',
@@ -228,10 +229,13 @@ async function mayLink(sources: AuthSources, userId: string): Promise<{ error: s
   return undefined;
 }
 
-/** Records that another site is being linked to an account that has a password, and mails its user. */
+/**
+ * Records that another site is being linked to an account that its user can already sign in to, and mails the user. Runs
+ * before the new credential is stored, so a new account has none.
+ */
 async function noteLink(sources: AuthSources, userId: ObjectId, providerId: string): Promise<void> {
   const site = otherSites(sources.config).find(({ id }) => id === providerId);
-  if (!site || !(await sources.credentials.findOne({ userId, providerId: 'credential' }))) return;
+  if (!site || !(await sources.credentials.findOne({ userId }))) return;
   const user = await sources.users.findOne({ _id: userId });
   if (user) await noteAccountChange(sources, user, 'site-linked', site.name);
 }

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { listenErrorOf } from '../embedded/free-port.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
@@ -37,7 +37,7 @@ export async function requirePortsFree(config: Config): Promise<number[]> {
 async function requireFree(variable: string, host: string, port: number, remedy: string): Promise<void> {
   const deadline = Date.now() + TIMEOUT_MS;
   for (;;) {
-    const error = await tryListen(host, port);
+    const error = await listenErrorOf(host, port);
     if (!error) return;
     if (error === 'EACCES')
       throw new ServiceError(`Port ${port} on ${host} may not be listened on (${error}): ${remedy}.`);
@@ -49,14 +49,4 @@ async function requireFree(variable: string, host: string, port: number, remedy:
       throw new ServiceError(`Port ${port} on ${host} is already in use: ${remedy}.`);
     await pause(100);
   }
-}
-
-async function tryListen(host: string, port: number): Promise<string | undefined> {
-  const server = createServer();
-  const error = await new Promise<string | undefined>((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen(port, host, () => resolve(undefined));
-  });
-  await new Promise((resolve) => server.close(resolve));
-  return error;
 }

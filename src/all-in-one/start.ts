@@ -2,16 +2,15 @@ import { isIPv6 } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../embedded/binary.ts';
+import { freePort } from '../embedded/free-port.ts';
 import { keepRunning, type Running } from '../embedded/keep-running.ts';
 import { type Say, ServiceError } from '../embedded/service-error.ts';
-import { freePort } from '../embedded/service-process.ts';
 import { openServices } from '../embedded/services.ts';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
 import { ownEnvironment } from '../platform/config.ts';
-import { createLogger } from '../platform/log.ts';
-import { migrate } from '../process/migrate.ts';
 import { startChild } from './child.ts';
+import { migrateWhenRestored } from './migrate-restored.ts';
 import { requirePortsFree } from './ports.ts';
 
 const READY_TIMEOUT_MS = MINUTE;
@@ -43,8 +42,8 @@ type StartOptions = {
 };
 
 /**
- * Starts the whole platform on this machine and waits until its web process is ready. A process that later exits by
- * itself is restarted.
+ * Starts the whole platform on this machine, once no restore into its database is unfinished, and waits until its web
+ * process is ready. A process that later exits by itself is restarted.
  *
  * @throws {ServiceError} when a part is missing or does not start; everything is stopped then.
  */
@@ -68,7 +67,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   try {
     for (const line of services.description) log(line);
     const metricsPorts = await requirePortsFree(config);
-    const { made, ran } = await migrate(config, createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one'));
+    const { made, ran } = await migrateWhenRestored(config, log);
     if (made.length > 0) log(`The database is prepared: ${made.length} collections and indexes were made`);
     if (ran.length > 0) log(`Migrations that were run: ${ran.join(', ')}`);
     const parts = PROCESSES.map(({ name, entry }, index) => {

@@ -86,6 +86,7 @@ export class BackupError extends Error {
     | 'newer-backup'
     | 'database-not-empty'
     | 'restore-running'
+    | 'restore-lost'
     | 'snapshot-too-old'
     | 'counts-differ';
 

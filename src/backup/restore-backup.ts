@@ -1,19 +1,21 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BSON, type CreateCollectionOptions, type Db, type Document } from 'mongodb';
-import { repeatDeletionRequests } from '../accounts/deletion/request-deletion.ts';
+import { DELETION_DELAY_MS, repeatDeletionRequests } from '../accounts/deletion/request-deletion.ts';
 import { holdRestoredVote } from '../delivery/restored-votes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
-import { type Clock, SECOND } from '../platform/clock.ts';
-import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
+import { after } from '../platform/clock.ts';
+import { DURABLE } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
-import { migrateDatabase } from '../process/migrate.ts';
+import { type Migrated, prepareDatabase } from '../process/migrate.ts';
 import { MIGRATIONS } from '../process/migrations.ts';
 import type { Platform } from '../process/platform.ts';
+import type { RestoredDocuments } from '../process/restore-record.ts';
 import { sum } from '../votes/vote-figures.ts';
 import { hashOf, readBsonFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
+import { asOnlyRestore, collectionNames, type RestoreRun } from './restore-run.ts';
 import { SEALED } from './take-backup.ts';
 
 /** The largest insert. */
@@ -27,21 +29,10 @@ const AS_STORED = {
   validation: { utf8: false },
 } as const;
 
-/** How often a running restore says in the database that it runs, and after what time it counts as dead. */
-const PROGRESS_MS = 2 * SECOND;
-const DEAD_MS = 30 * SECOND;
-
 /** What a restore did. */
-export type Restored = {
-  documents: number;
-  /** Votes that were open, or held back already: they are held back. */
-  heldVotes: number;
-  /** Mails and Discord messages that were waiting: they are not sent. */
-  droppedMessages: number;
-  /** Requested deletions of accounts: they wait for their whole time again. */
-  repeatedDeletions: number;
+export type Restored = RestoredDocuments & {
   /** Collections, indexes and migrations of this version that the backup did not have. */
-  migrated: { made: string[]; ran: string[] };
+  migrated: Migrated;
 };
 
 /**
@@ -96,13 +87,14 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 
 /**
  * Restores a backup into an empty database and brings it to this version. Votes that were open become `unconfirmed` before
- * they are in the database, so no worker ever sees them open; messages that were waiting are given up. An interrupted
- * restore starts anew when it is run again; until it has ended, `migrate` refuses the database.
+ * they are in the database, so no worker ever sees them open; messages that were waiting are given up. When an interrupted
+ * restore is run again, it starts anew, or only migrates if every document was restored. Until it has ended, `migrate`
+ * refuses the database.
  *
  * @param manifest - of `checkBackup`
  * @param by - who restores, for the audit log
  * @param progress - gets the number of restored documents
- * @throws {BackupError} `database-not-empty`, `restore-running`, `backup-damaged`; what `migrateDatabase` throws
+ * @throws {BackupError} as `asOnlyRestore`, and `backup-damaged`, `counts-differ`; what `prepareDatabase` throws
  */
 export async function restoreBackup(
   platform: Platform,
@@ -110,71 +102,50 @@ export async function restoreBackup(
   manifest: Manifest,
   { by, progress = () => undefined }: { by: string; progress?: Progress },
 ): Promise<Restored> {
+  return asOnlyRestore(platform, manifest, async (run) => {
+    const restored =
+      run.restored ?? (await restoreDocuments(platform, folder, manifest, { by, progress, run }));
+    return { ...restored, migrated: await prepareDatabase(platform.mongo) };
+  });
+}
+
+async function restoreDocuments(
+  platform: Platform,
+  folder: string,
+  { id: backupId, startedAt: takenAt, collections }: Manifest,
+  { by, progress, run }: { by: string; progress: Progress; run: RestoreRun },
+): Promise<RestoredDocuments> {
   const { mongo, clock, restores } = platform;
   const { db } = mongo;
-  const { id: _id, collections } = manifest;
-  await emptyDatabase(platform, manifest);
-  const now = clock.now();
-  const began = { _id, takenAt: new Date(manifest.startedAt), startedAt: now, progressAt: now };
-  await restores.insertOne(began, { writeConcern: DURABLE }).catch((error: unknown) => {
-    throw isDuplicateKey(error) ? running() : error;
-  });
-
+  for (const name of await collectionNames(db)) {
+    await run.throwIfLost();
+    // What an unfinished restore or `tallyport migrate` made.
+    if (name !== restores.collectionName) await db.dropCollection(name);
+  }
   const total = sum(collections.map(({ documents }) => documents));
-  const changes = new Changes(now);
+  const changes = new Changes(clock.now());
   let documents = 0;
-  let saidAt = now.getTime();
   for (const collection of collections) {
-    await restoreCollection(db, folder, collection, changes, async (inserted) => {
-      documents += inserted;
-      progress(documents, total);
-      const at = clock.now();
-      if (at.getTime() - saidAt < PROGRESS_MS) return;
-      saidAt = at.getTime();
-      await restores.updateOne({ _id }, { $set: { progressAt: at } });
+    await restoreCollection(db, folder, collection, changes, {
+      run,
+      onBatch(inserted) {
+        documents += inserted;
+        progress(documents, total);
+      },
     });
   }
+  await run.throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages } = changes;
   // Links that were mailed before the backup was taken must not change an address any more.
   await platform.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(platform);
-  const details = { backupId: _id, takenAt: manifest.startedAt, votes: heldVotes };
+  await run.throwIfLost();
+  const details = { backupId, takenAt, votes: heldVotes };
   await recordAudit(platform, { by, action: 'backup.restored', serverId: null, details });
-  await restores.updateOne({ _id }, { $set: { finishedAt: clock.now() } }, { writeConcern: DURABLE });
-  const migrated = await migrateDatabase(mongo);
-  return { documents, heldVotes, droppedMessages, repeatedDeletions, migrated };
-}
-
-function running(): BackupError {
-  return new BackupError(
-    'restore-running',
-    `A restore into this database is running, or was until less than ${DEAD_MS / SECOND} seconds ago. Wait, or use another database.`,
-  );
-}
-
-/** Drops what an unfinished restore of this backup or `tallyport migrate` made; refuses every other document. */
-async function emptyDatabase(
-  { mongo: { db }, restores, clock }: Pick<Platform, 'mongo' | 'restores'> & { clock: Clock },
-  { id: _id }: Manifest,
-): Promise<void> {
-  const unfinished = await restores.findOne({ _id, finishedAt: { $exists: false } });
-  if (unfinished && clock.now().getTime() - unfinished.progressAt.getTime() < DEAD_MS) throw running();
-  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
-  const names = collections.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
-  if (!unfinished) {
-    for (const name of names) {
-      if (name === 'migrations' || !(await db.collection(name).findOne({}, { projection: { _id: 1 } })))
-        continue;
-      throw new BackupError(
-        'database-not-empty',
-        `The database «${db.databaseName}» has documents (${name}). Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder.`,
-      );
-    }
-  }
-  // The record last: until then a repeated restore starts anew.
-  for (const name of names.filter((one) => one !== restores.collectionName)) await db.dropCollection(name);
-  await restores.deleteMany({});
+  const restored = { documents, heldVotes, droppedMessages, repeatedDeletions };
+  await run.noteRestored(restored);
+  return restored;
 }
 
 async function restoreCollection(
@@ -182,8 +153,9 @@ async function restoreCollection(
   folder: string,
   { name, options, documents, file }: BackupCollection,
   changes: Changes,
-  onBatch: (documents: number) => Promise<void>,
+  { run, onBatch }: { run: RestoreRun; onBatch: (documents: number) => void },
 ): Promise<void> {
+  await run.throwIfLost();
   // Old samples would expire while the others are inserted.
   const { expireAfterSeconds: _, ...create } = options;
   await db.createCollection(name, BSON.EJSON.parse(JSON.stringify(create)) as CreateCollectionOptions);
@@ -193,8 +165,9 @@ async function restoreCollection(
   let read = 0;
   const insert = async () => {
     if (batch.length === 0) return;
+    await run.throwIfLost();
     await collection.insertMany(batch, { ordered: false, bypassDocumentValidation: true });
-    await onBatch(batch.length);
+    onBatch(batch.length);
     batch = [];
     bytes = 0;
   };
@@ -260,6 +233,10 @@ class Changes {
       case 'mails':
       case 'discord_messages':
         this.#giveUp(document);
+        break;
+      case 'account_deletions':
+        // It would be due at once. The users get their mail when everything is restored.
+        if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
         // A resend that was pending may have been made since.

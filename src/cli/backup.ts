@@ -16,7 +16,7 @@ import type { Terminal } from './terminal.ts';
 
 const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder that ends in «.incomplete-…».';
 const RESTORE_INTERRUPTED =
-  'Interrupted: the database has a part of the backup. Run the same command again in 30 seconds: it starts anew.';
+  'Interrupted: the restore has not ended. Run the same command again in 30 seconds: it starts anew, or only makes the indexes and migrates if every document was restored.';
 
 export function addBackupCommands(program: Command, terminal: Terminal): void {
   program
@@ -64,6 +64,7 @@ async function backup(
   folder: string,
   { snapshot }: { snapshot: boolean },
 ): Promise<Answer> {
+  await refuseNothing(session);
   const { id, collections, isSnapshot, startedAt, finishedAt } = await withProgress(
     session.terminal,
     'Saving',
@@ -94,6 +95,15 @@ async function backup(
       'The backup has personal data and password hashes, so store it like the database. SECRET_KEY is not in it (with `npm start` it is the file secret-key in DATA_DIR): store that elsewhere.',
     ].join('\n'),
   };
+}
+
+/** A wrong address must not give a backup that nobody notices until it is needed. */
+async function refuseNothing({ servers, users, mongo }: Session): Promise<void> {
+  if ((await servers.findOne({})) || (await users.findOne({}))) return;
+  throw new CommandError(
+    'nothing-to-back-up',
+    `The database «${mongo.db.databaseName}» has no server and no account: there is nothing to back up. Is MONGODB_URI, or DATA_DIR, the right one?`,
+  );
 }
 
 function sizeOf(bytes: number): string {
@@ -157,8 +167,13 @@ function described(
     },
     text: [
       `The backup is whole: ${counted(documents, 'document')} of ${counted(collections.length, 'collection')}, the state of ${utc(new Date(startedAt))}, by version ${version}.`,
-      ...(hasKey === false ? [OTHER_KEY] : []),
+      hasKey === null
+        ? 'SECRET_KEY is not set, so it was not compared with the key of the backup.'
+        : hasKey
+          ? 'SECRET_KEY is the key of the backup.'
+          : OTHER_KEY,
     ].join('\n'),
+    ...(hasKey === false ? { exitCode: 1 } : {}),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { migrateDatabase } from '../process/migrate.ts';
+import { migrateDatabase, refuseUnfinishedRestore } from '../process/migrate.ts';
 import { listMigrations } from '../process/migrations.ts';
 import type { Platform } from '../process/platform.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
@@ -19,7 +19,10 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
 }
 
 async function migrate({ mongo, clock }: Platform, { list = false }: { list?: boolean }): Promise<Answer> {
-  if (list) return listed(await listMigrations(mongo), clock.now());
+  if (list) {
+    await refuseUnfinishedRestore(mongo);
+    return listed(await listMigrations(mongo), clock.now());
+  }
   const { made, ran } = await migrateDatabase(mongo);
   const text = [...namesUnder('Created:', made), ...namesUnder('Ran:', ran)].join('\n');
   return { json: { made, ran }, text: text || 'The database is up to date.' };

@@ -4,17 +4,15 @@ import { SECOND } from '../platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import { createLogger } from '../platform/log.ts';
+import { LONG_OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import { missingUniqueIndexes } from '../process/indexes.ts';
-import { migrateDatabase } from '../process/migrate.ts';
+import { migrateDatabase, refuseUnfinishedRestore } from '../process/migrate.ts';
 import { openPlatform, type Platform } from '../process/platform.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
 /** How long a command waits for Redis; after that the relay finds the work. */
 const REDIS_WAIT_MS = SECOND;
-
-/** The timeout of one database operation of a long command. */
-const LONG_OPERATION_MS = 30 * SECOND;
 
 /** How long an interrupted command waits until its services are closed. */
 const LONGEST_CLOSE_MS = 5 * SECOND;
@@ -30,7 +28,8 @@ export type Session = Platform & { terminal: Terminal };
  * Opens the platform for one command and closes it afterwards. Without `MONGODB_URI` and `REDIS_URL` the command uses
  * the services of the running `npm start`, or starts them for itself and migrates their database.
  *
- * @throws what `loadConfig`, `findServices`, `openPlatform` and `work` throw; {CommandError} `not-migrated`
+ * @throws what `loadConfig`, `findServices`, `openPlatform` and `work` throw; {CommandError} `not-migrated`;
+ *   {UnfinishedRestoreError}
  */
 export async function withSession<T>(
   terminal: Terminal,
@@ -100,7 +99,7 @@ async function usePlatform<T>(
     durable: true,
     // A command must not wait for a collector.
     traced: false,
-    ...(longRun ? { mongoOperationMs: LONG_OPERATION_MS } : {}),
+    ...(longRun ? { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS } : {}),
     ...(unlimited ? { mongoOperationMs: 0 } : {}),
   });
   try {
@@ -112,6 +111,7 @@ async function usePlatform<T>(
 }
 
 async function requireMigrated({ mongo }: Platform, { embedded }: { embedded: boolean }): Promise<void> {
+  await refuseUnfinishedRestore(mongo);
   if ((await missingUniqueIndexes(mongo.db)).length === 0) return;
   if (!embedded) {
     throw new CommandError('not-migrated', 'The database is not migrated. Run `tallyport migrate` first.');

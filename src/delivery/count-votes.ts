@@ -1,6 +1,7 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { type Listener, type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener.ts';
 import { after, type Clock, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { serversWithOpenWork } from './relay.ts';
 
@@ -26,15 +27,20 @@ type VoteAge = (typeof AGES)[number][0];
 export type QueueCounts = {
   /** Votes waiting or being sent, by the state of their server's listener. */
   open: Record<ListenerState, number>;
-  /** Waiting votes by the time since they were cast. */
-  waiting: Record<VoteAge, number>;
+  /** Waiting votes by the state of their server's listener and the time since they were cast. */
+  waiting: Record<ListenerState, Record<VoteAge, number>>;
   /** Votes that more workers would send sooner: those that are due at a reachable listener. */
   due: { waiting: number; oldestSeconds: number };
-  /** All listeners. */
+  /** The listeners of listed servers. The listener of a removed server stays in the database and is not counted. */
   listeners: Record<ListenerState, number>;
 };
 
-type Counting = { votes: Collection<Vote>; listeners: Collection<Listener>; clock: Clock };
+type Counting = {
+  votes: Collection<Vote>;
+  listeners: Collection<Listener>;
+  servers: Collection<Server>;
+  clock: Clock;
+};
 
 /**
  * Counts waiting and sending votes, from MongoDB: Redis has one job for each listener, however many votes wait.
@@ -43,16 +49,17 @@ type Counting = { votes: Collection<Vote>; listeners: Collection<Listener>; cloc
  * @throws the driver's error
  */
 export async function countVotes(
-  { votes, listeners, clock }: Counting,
+  { votes, listeners, servers, clock }: Counting,
   timeoutMs: number,
 ): Promise<QueueCounts> {
   const timeLimit = { maxTimeMS: timeoutMs };
   const now = clock.now();
-  const open = new Set(
-    (await serversWithOpenWork(votes, timeLimit)).map((serverId) => serverId.toHexString()),
-  );
+  const [withOpenWork, removed] = await Promise.all([
+    serversWithOpenWork(votes, timeLimit).then(hexOf),
+    removedServers(servers, timeLimit).then(hexOf),
+  ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  const servers: Record<ListenerState, ObjectId[]> = {
+  const waitingAt: Record<ListenerState, ObjectId[]> = {
     active: [],
     unverified: [],
     unreachable: [],
@@ -61,8 +68,9 @@ export async function countVotes(
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
     const state = listenerState(listener);
-    counts[state] += 1;
-    if (open.has(listener.serverId.toHexString())) servers[state].push(listener.serverId);
+    const serverId = listener.serverId.toHexString();
+    if (!removed.has(serverId)) counts[state] += 1;
+    if (withOpenWork.has(serverId)) waitingAt[state].push(listener.serverId);
   }
 
   const countOpen = (serverIds: ObjectId[]) =>
@@ -70,35 +78,56 @@ export async function countVotes(
       { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
       { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...timeLimit },
     );
-  const [active, unverified, unreachable, paused, waiting, due] = await Promise.all([
-    countOpen(servers.active),
-    countOpen(servers.unverified),
-    countOpen(servers.unreachable),
-    countOpen(servers.paused),
-    countByAge(votes, Object.values(servers).flat(), now, timeLimit),
-    countDue(votes, [...servers.active, ...servers.unverified], now, timeLimit),
+  const openIn = (state: ListenerState) => countOpen(waitingAt[state]);
+  const waitingIn = (state: ListenerState) => countByAge(votes, waitingAt[state], now, timeLimit);
+  const [open, waiting, due] = await Promise.all([
+    ofEachState(openIn),
+    ofEachState(waitingIn),
+    countDue(votes, [...waitingAt.active, ...waitingAt.unverified], now, timeLimit),
   ]);
-  return { open: { active, unverified, unreachable, paused }, waiting, due, listeners: counts };
+  return { open, waiting, due, listeners: counts };
+}
+
+async function ofEachState<T>(
+  count: (state: ListenerState) => Promise<T>,
+): Promise<Record<ListenerState, T>> {
+  const [active, unverified, unreachable, paused] = await Promise.all([
+    count('active'),
+    count('unverified'),
+    count('unreachable'),
+    count('paused'),
+  ]);
+  return { active, unverified, unreachable, paused };
 }
 
 type TimeLimit = { maxTimeMS: number };
+
+const hexOf = (ids: ObjectId[]) => new Set(ids.map((id) => id.toHexString()));
+
+/** Read from the index of removed servers alone. */
+async function removedServers(servers: Collection<Server>, timeLimit: TimeLimit): Promise<ObjectId[]> {
+  const removed = servers.find({ removedAt: { $type: 'date' } }, { projection: { _id: 1 }, ...timeLimit });
+  return (await removed.toArray()).map(({ _id }) => _id);
+}
 
 async function countByAge(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
   now: Date,
   timeLimit: TimeLimit,
-): Promise<QueueCounts['waiting']> {
+): Promise<Record<VoteAge, number>> {
   const counted = AGES.map(async ([age, below], n) => {
     const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
     const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
+    // Mostly no vote waits for listeners of this state.
+    if (serverIds.length === 0) return [age, 0] as const;
     const count = await votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },
       { hint: 'serverId_1_delivery.state_1_votedAt_1', limit: COUNTED_AT_MOST, ...timeLimit },
     );
     return [age, count] as const;
   });
-  return Object.fromEntries(await Promise.all(counted)) as QueueCounts['waiting'];
+  return Object.fromEntries(await Promise.all(counted)) as Record<VoteAge, number>;
 }
 
 async function countDue(
@@ -107,27 +136,27 @@ async function countDue(
   now: Date,
   timeLimit: TimeLimit,
 ): Promise<QueueCounts['due']> {
-  const inLine = { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } };
+  const queued = { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } };
   const isDue = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } };
   const summed = { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } };
   const sum = (stages: Document[]) =>
     votes.aggregate<{ waiting: number; oldest: Date }>(stages, { hint: OPEN_WORK, ...timeLimit }).next();
 
-  const found = await sum([{ $match: { ...inLine, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
+  const found = await sum([{ $match: { ...queued, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };
   // These are votes of the first servers only. For the others the first vote in the queue is read, one index step each.
-  const heads =
+  const firstVotes =
     found.waiting < COUNTED_AT_MOST
       ? null
-      : await sum([...headOfEachLine(inLine), { $match: isDue }, summed]);
-  const oldest = Math.min(found.oldest.getTime(), heads?.oldest.getTime() ?? Number.POSITIVE_INFINITY);
+      : await sum([...firstVoteOfEachServer(queued), { $match: isDue }, summed]);
+  const oldest = Math.min(found.oldest.getTime(), firstVotes?.oldest.getTime() ?? Number.POSITIVE_INFINITY);
   return { waiting: found.waiting, oldestSeconds: (now.getTime() - oldest) / SECOND };
 }
 
 /** The first vote in the queue of every server: a distinct scan of the index of open work. */
-export function headOfEachLine(inLine: Document): Document[] {
+export function firstVoteOfEachServer(queued: Document): Document[] {
   return [
-    { $match: inLine },
+    { $match: queued },
     { $sort: { serverId: 1, 'delivery.queuedAt': 1, _id: 1 } },
     { $group: { _id: '$serverId', delivery: { $first: '$delivery' } } },
   ];

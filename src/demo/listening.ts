@@ -1,4 +1,5 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
+import { freePort } from '../embedded/free-port.ts';
 
 /** A TCP port of a fake server. It can be closed and opened again. */
 export class Listening {
@@ -28,6 +29,7 @@ export class Listening {
    */
   async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
     if (this.#server) throw new Error('This fake server is already running');
+    const chosen = port || this.#port || (await freePort());
     const server = net.createServer((socket) => {
       this.#sockets.add(socket);
       // The peer may close the connection at any time.
@@ -35,7 +37,7 @@ export class Listening {
       this.#accept(socket);
     });
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
-    server.once('error', reject).listen(port || this.#port, host, resolve);
+    server.once('error', reject).listen(chosen, host, resolve);
     await listening;
     this.#server = server;
     this.#port = (server.address() as AddressInfo).port;

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from '../platform/clock.ts';
 import type { Binary } from './binary.ts';
+import { freePort } from './free-port.ts';
 import type { Running } from './keep-running.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -156,20 +156,6 @@ function endWithThisProcess(child: ChildProcess, pid: number): void {
 
 function endLiving(): void {
   for (const pid of living) process.kill(pid, 'SIGTERM');
-}
-
-/** A loopback port that is free at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string')
-    throw new ServiceError('No free port was found on 127.0.0.1');
-  return address.port;
 }
 
 /** The line of a service's log that probably says why it exited. */

@@ -1,7 +1,12 @@
-import { type GameEntry, games } from 'gamedig';
+import type { GameEntry } from 'gamedig';
 import { editDistance } from '../platform/edit-distance.ts';
 import { t } from '../platform/language/t.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
+
+// Only the list: the package as a whole also loads its protocols and an HTTP client.
+const { games }: { games: Record<string, GameEntry> } = await import(
+  new URL('games.js', import.meta.resolve('gamedig')).href
+);
 
 /** A game of gamedig's list, with the data needed to query its servers. */
 export type Game = {

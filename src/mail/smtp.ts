@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createTransport } from 'nodemailer';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
@@ -41,7 +40,7 @@ export function createSend(
   const transport = openTransport(config.SMTP_URL);
   return async ({ id, to, subject, text }, signal) => {
     try {
-      await transport.sendMail({
+      await (await transport).sendMail({
         from: config.MAIL_FROM,
         to: { name: '', address: to },
         subject,
@@ -58,7 +57,9 @@ export function createSend(
   };
 }
 
-function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
+async function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
+  // Loaded only where mail is sent.
+  const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
     connectionTimeout: connectMs,
@@ -76,7 +77,7 @@ function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SILENCE_
  * @throws what the mail server answered, or why the connection failed
  */
 export async function verifyMailServer(url: string, timeoutMs: number): Promise<void> {
-  const transport = openTransport(url, timeoutMs, timeoutMs);
+  const transport = await openTransport(url, timeoutMs, timeoutMs);
   await within(timeoutMs, transport.verify()).finally(() => transport.close());
 }
 

@@ -3,6 +3,7 @@ import { type Db, MongoClient, MongoNetworkError } from 'mongodb';
 import mongoose, { type Connection, type ConnectOptions } from 'mongoose';
 import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
+import './mongo-closed-connections.ts';
 
 /** A mongoose connection, on which the models are compiled, and the driver's database of it. */
 export type Mongo = {
@@ -18,6 +19,9 @@ export type Mongo = {
  * rules). The driver's own `timeoutMS` has no effect any more; the time without an answer on a socket has.
  */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
+
+/** The limit where no caller waits for an answer: in workers, long commands and the demo's writes. */
+export const LONG_OPERATION_TIMEOUT_MS = 30 * SECOND;
 
 /** What a write waits for before it counts as made. */
 export type WriteSafety = { w: 'majority'; journal?: true };

@@ -43,6 +43,8 @@ export type Resources = {
 export type OpenOptions = {
   /** By default one that writes to standard output. */
   log?: Logger;
+  /** A connection that is open already; by default it opens one. `close` closes it. */
+  mongo?: Mongo;
   /** How long to wait for MongoDB: a minute by default. */
   mongoTimeoutMs?: number;
   /** How long an operation may take: 5 s by default, the same as an API request. */
@@ -64,17 +66,15 @@ export async function openResources(
   name: string,
   {
     log = createLogger(config, name),
+    mongo: opened,
     mongoTimeoutMs = MINUTE,
     mongoOperationMs = OPERATION_TIMEOUT_MS,
     durable = false,
     traced = true,
   }: OpenOptions = {},
 ): Promise<Resources> {
-  const mongo = await openMongo(config.MONGODB_URI, log, {
-    timeoutMs: mongoTimeoutMs,
-    operationMs: mongoOperationMs,
-    durable,
-  });
+  const limits = { timeoutMs: mongoTimeoutMs, operationMs: mongoOperationMs, durable };
+  const mongo = opened ?? (await openMongo(config.MONGODB_URI, log, limits));
   const producerRedis = openRedis(config.REDIS_URL, log);
   const queues = openQueues(config, producerRedis, log);
   const processId = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;

@@ -10,6 +10,9 @@ const CURSOR_LOST_CODES = new Set([43, 175, 237]);
 /** Redis's errors while it loads its data or is no longer the primary. */
 const REDIS_NOT_READY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)\b/;
 
+/** ioredis's errors while a cluster has no primary for a key, and after its connection was given up. */
+const REDIS_UNREACHABLE = /^(Too many Cluster redirections|Connection is closed)\b/;
+
 /**
  * Whether `error` passes without an operator's help: MongoDB or Redis is unavailable, changes its primary or answers
  * too late, there are too many requests, or another run has taken the lease.
@@ -21,6 +24,7 @@ export function isTransientError(error: unknown): boolean {
     return true;
   if (isUnknownResult(error)) return true;
   if (!(error instanceof Error)) return false;
+  if (REDIS_UNREACHABLE.test(error.message)) return true;
   if (error.name.startsWith('Mongo') && 'code' in error) return CURSOR_LOST_CODES.has(Number(error.code));
   return error.name === 'ReplyError' && REDIS_NOT_READY.test(error.message);
 }

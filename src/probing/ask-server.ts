@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { type Protocol, protocols } from 'gamedig';
+import type { Protocol } from 'gamedig';
 import { type Game, gameOf } from '../games/games.ts';
 import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
@@ -151,23 +151,23 @@ async function queryAt(
   }
 }
 
-const PROTOCOLS = new Map(Object.entries(protocols));
-
-function createProtocol({ name, protocol }: Game): Protocol {
-  const ProtocolClass = PROTOCOLS.get(protocol);
+async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
+  // Loaded with the first query: most processes make none.
+  const { protocols } = await import('gamedig');
+  const ProtocolClass = Object.hasOwn(protocols, protocol) ? protocols[protocol] : undefined;
   if (!ProtocolClass) throw new QueryError('game-unknown', `Servers of ${name} cannot be queried.`);
   return new ProtocolClass();
 }
 
 /** Runs gamedig's protocol. */
-function runProtocol(
+async function runProtocol(
   { host, address, port }: QueryServer,
   game: Game,
   target: Target,
   connections: QueryConnections,
   ended: Promise<never>,
 ) {
-  const protocol = createProtocol(game);
+  const protocol = await createProtocol(game);
   // TeamSpeak's query port serves all servers of a machine; the players' port selects the server.
   const isTeamspeak = game.protocol.startsWith('teamspeak');
   protocol.options = {

@@ -7,9 +7,10 @@ import { RETRY_AFTER_SECONDS } from './http-errors.ts';
 import { missingUniqueIndexes } from './indexes.ts';
 import type { Platform } from './platform.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
+import { hasUnfinishedRestore, RESTORE_UNFINISHED } from './unfinished-restore.ts';
 
 /** The parts of the platform that readiness checks. */
-type Sources = Pick<Platform, 'mongo' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
+type Sources = Pick<Platform, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
 
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
 export type Readiness = {
@@ -18,7 +19,7 @@ export type Readiness = {
   degraded: boolean;
   /** Set when the process is stopping, whatever the result of the checks. */
   stopping?: true;
-  checks: { mongodb: string; indexes: string; clock: string; redis: string };
+  checks: { mongodb: string; restore: string; indexes: string; clock: string; redis: string };
 };
 
 /** A check that takes longer has failed. */
@@ -27,12 +28,15 @@ const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = SECOND;
 
 const UNKNOWN = 'not known, because MongoDB does not answer';
+const RESTORE_UNKNOWN = 'MongoDB does not say whether a restore has ended';
+/** `tallyport migrate` refuses such a database: the restore makes them. */
+const INDEXES_LATER = 'not known, because a restore has not ended';
 const INDEXES_UNKNOWN = 'MongoDB does not say which indexes there are';
 const CLOCK_UNKNOWN = 'MongoDB does not say what time it has';
 
 /**
- * Checks MongoDB, its unique indexes, the clock and Redis, each for at most two seconds; never throws. Without
- * Redis a process is ready: MongoDB holds the work.
+ * Checks MongoDB, whether a restore has ended, the unique indexes, the clock and Redis, each for at most two seconds; never
+ * throws. Without Redis a process is ready: MongoDB holds the work.
  */
 export async function readiness(sources: Sources): Promise<Readiness> {
   const [database, away] = await Promise.all([
@@ -49,18 +53,22 @@ export async function readiness(sources: Sources): Promise<Readiness> {
 /** A ping comes first: each command to an unresponsive mongod would block a connection that requests need. */
 async function checkDatabase({
   mongo: { db },
+  restores,
   clockSkew,
 }: Sources): Promise<Omit<Readiness['checks'], 'redis'>> {
   const mongodb = await check('MongoDB does not answer', async () => {
     await db.command({ ping: 1 });
     return 'ok';
   });
-  if (mongodb !== 'ok') return { mongodb, indexes: UNKNOWN, clock: UNKNOWN };
-  const [indexes, skew] = await Promise.all([
+  if (mongodb !== 'ok') return { mongodb, restore: UNKNOWN, indexes: UNKNOWN, clock: UNKNOWN };
+  const [restore, indexes, skew] = await Promise.all([
+    check(RESTORE_UNKNOWN, async () =>
+      (await hasUnfinishedRestore({ restores })) ? RESTORE_UNFINISHED : 'ok',
+    ),
     check(INDEXES_UNKNOWN, async () => describeMissing(await missingUniqueIndexes(db))),
     check(CLOCK_UNKNOWN, async () => describeSkew(await clockSkew()) || 'ok'),
   ]);
-  return { mongodb, indexes, clock: skew };
+  return { mongodb, restore, indexes: restore === 'ok' ? indexes : INDEXES_LATER, clock: skew };
 }
 
 async function check(otherwise: string, load: () => Promise<string>): Promise<string> {
@@ -126,6 +134,8 @@ function notReadyCode({ stopping }: Readiness): ErrorCode {
 function notReadySentence({ checks, stopping }: Readiness): string {
   if (stopping) return 'This process is stopping.';
   const { redis: _, ...needed } = checks;
-  const problems = Object.values(needed).filter((result) => result !== 'ok' && result !== UNKNOWN);
+  const problems = Object.values(needed).filter(
+    (result) => result !== 'ok' && result !== UNKNOWN && result !== INDEXES_LATER,
+  );
   return `Not ready: ${problems.join('; ')}.`;
 }

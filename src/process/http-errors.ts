@@ -50,6 +50,7 @@ export const SENTENCES = {
   stopping: 'This process is stopping: try again in a few seconds.',
   clock: 'The clock of this process is wrong: try again in a few seconds.',
   database: 'The database does not answer: try again in a few seconds.',
+  notReady: 'The database is not prepared yet: try again in a few seconds.',
 } as const;
 
 /** A 503, with the time after which to try again. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { withinDatabaseTime } from './database-time.ts';
-import { RefusedError, unavailable } from './http-errors.ts';
+import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 import { missingUniqueIndexes } from './indexes.ts';
 import type { Platform } from './platform.ts';
 
@@ -26,9 +26,7 @@ export function requireIndexes(app: FastifyInstance, { mongo, log }: Pick<Platfo
     checking ??= check();
     await withinDatabaseTime(request, checking);
     if (!complete) {
-      throw new RefusedError(
-        unavailable('database-not-ready', 'The database is not prepared yet: try again in a few seconds.'),
-      );
+      throw new RefusedError(unavailable('database-not-ready', SENTENCES.notReady));
     }
   }
 

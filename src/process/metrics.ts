@@ -179,7 +179,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
 
   gauge(
     'tallyport_waiting_work',
-    `Work that could be done now: for forward-votes the due votes of reachable listeners (${UP_TO}), else waiting jobs.`,
+    `Work that could be done now: for forward-votes the due votes of reachable listeners (${UP_TO}), else waiting jobs and delayed ones that are due.`,
     ['queue'],
     (gauge, { queues }) => {
       for (const [queue, { waiting }] of Object.entries(queues)) gauge.set({ queue }, waiting);
@@ -203,10 +203,12 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   );
   gauge(
     'tallyport_waiting_votes',
-    `Votes that wait to be sent, by the time since they were cast; ${UP_TO}.`,
-    ['age'],
+    `Votes that wait to be sent, by the time since they were cast and the state of their server's listener; ${UP_TO}.`,
+    ['age', 'listener'],
     (gauge, { waitingVotes }) => {
-      for (const [age, count] of Object.entries(waitingVotes)) gauge.set({ age }, count);
+      for (const [listener, ages] of Object.entries(waitingVotes)) {
+        for (const [age, count] of Object.entries(ages)) gauge.set({ age, listener }, count);
+      }
     },
   );
   gauge(

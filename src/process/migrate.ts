@@ -4,6 +4,7 @@ import { type Mongo, openMongo } from '../platform/mongo.ts';
 import { bindCollections } from './collections.ts';
 import { makeIndexes } from './indexes.ts';
 import { MIGRATIONS, type Migration, noteApplied, runMigrations } from './migrations.ts';
+import { hasUnfinishedRestore } from './unfinished-restore.ts';
 
 /** What `migrate` did: the collections and indexes that it made, then the migrations that were pending. */
 export type Migrated = { made: string[]; ran: string[] };
@@ -13,13 +14,21 @@ export type Migrated = { made: string[]; ran: string[] };
  * database gets a note of each migration and runs none. Run by the release step and by `npm start`; running it twice,
  * or on two machines at once, does no harm.
  *
- * @throws {UnfinishedRestoreError}; as `makeIndexes` and `runMigrations` do
+ * @throws {UnfinishedRestoreError}; as `prepareDatabase`
  */
 export async function migrateDatabase(
   mongo: Mongo,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<Migrated> {
   await refuseUnfinishedRestore(mongo);
+  return prepareDatabase(mongo, migrations);
+}
+
+/** `migrateDatabase` for the restore itself, whose last step it is. Throws as `makeIndexes` and `runMigrations` do. */
+export async function prepareDatabase(
+  mongo: Mongo,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<Migrated> {
   const { made, wasEmpty } = await makeIndexes(mongo);
   if (wasEmpty) {
     // No documents of an earlier version.
@@ -35,15 +44,17 @@ export class UnfinishedRestoreError extends Error {
 
   constructor(database: string) {
     super(
-      `A restore into «${database}» has not ended: run \`tallyport restore\` again, or use another database.`,
+      `A restore into «${database}» has not ended: wait for it, run \`tallyport restore\` with the same backup again, or use another database.`,
     );
     this.name = 'UnfinishedRestoreError';
   }
 }
 
-async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
-  const unfinished = await bindCollections(mongo).restores.findOne({ finishedAt: { $exists: false } });
-  if (unfinished) throw new UnfinishedRestoreError(mongo.db.databaseName);
+/** @throws {UnfinishedRestoreError} */
+export async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
+  if (await hasUnfinishedRestore(bindCollections(mongo))) {
+    throw new UnfinishedRestoreError(mongo.db.databaseName);
+  }
 }
 
 /** `migrateDatabase` on the configured database, with a line in the log for what was done. */

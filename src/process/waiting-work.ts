@@ -1,6 +1,7 @@
 import { countVotes, type QueueCounts } from '../delivery/count-votes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { remembered, within } from '../platform/deadline.ts';
+import { dueTimeOf } from '../platform/delayed-jobs.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { Platform } from './platform.ts';
 import { unavailableQueues } from './unavailable-queues.ts';
@@ -15,7 +16,7 @@ export type WaitingWork = {
   queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
   /** Votes waiting or being sent, at most `COUNTED_AT_MOST` of each. */
   openVotes: Partial<QueueCounts['open']>;
-  /** Waiting votes by their age, at most `COUNTED_AT_MOST` of each. */
+  /** Waiting votes by the state of their listener and their age, at most `COUNTED_AT_MOST` of each. */
   waitingVotes: Partial<QueueCounts['waiting']>;
   listeners: Partial<QueueCounts['listeners']>;
   jobs: { queue: QueueName; state: string; count: number }[];
@@ -80,29 +81,31 @@ async function countJobsIfRedisAnswers(sources: Sources) {
 /** How many jobs are examined for the oldest one: jobs at the front may be newer than the rest (`NewJob.first`). */
 const NEXT_JOBS = 25;
 
-/** The jobs of every queue, from Redis. */
+/** The jobs of every queue, from Redis. A delayed job that is due waits for a worker too. */
 async function countJobs({ queues, clock }: Sources) {
+  const now = clock.now().getTime();
   const counted = await Promise.all(
     QUEUE_NAMES.map(async (name) => {
-      const [counts, oldest] = await Promise.all([
+      const [counts, due, waiting, delayed] = await Promise.all([
         queues[name].getJobCounts(),
+        queues[name].getDelayedCount(now),
         queues[name].getJobs(['waiting'], 0, NEXT_JOBS - 1, true),
+        queues[name].getJobs(['delayed'], 0, 0, true),
       ]);
-      const since = oldest.length === 0 ? undefined : Math.min(...oldest.map(({ timestamp }) => timestamp));
-      return { name, counts, since };
+      const since = Math.min(now, ...[...waiting, ...delayed].map(dueTimeOf));
+      return { name, counts, due, since };
     }),
   );
-  const now = clock.now().getTime();
   return {
     counts: counted.flatMap(({ name, counts }) =>
       Object.entries(counts).map(([state, count]) => ({ queue: name, state, count })),
     ),
     queues: Object.fromEntries(
-      counted.map(({ name, counts, since }) => [
+      counted.map(({ name, counts, due, since }) => [
         name,
         {
-          waiting: (counts.waiting ?? 0) + (counts.prioritized ?? 0),
-          oldestSeconds: since === undefined ? 0 : Math.max(0, now - since) / SECOND,
+          waiting: (counts.waiting ?? 0) + (counts.prioritized ?? 0) + due,
+          oldestSeconds: (now - since) / SECOND,
         },
       ]),
     ) as WaitingWork['queues'],

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import apiReference from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
+import { type FastifyInstance, fastify } from 'fastify';
 import { html } from 'hono/html';
 import { type Compressed, compressOnce, encodedFor } from '../process/compressed.ts';
-import type { ErrorCode } from '../process/error-codes.ts';
 
 /** Scalar's script is inline and allowed by its hash. Scalar also sets inline styles. */
 function contentSecurityPolicy(page: string): string {
@@ -29,23 +25,6 @@ function hashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
-let scalarHash: Promise<string> | undefined;
-let compressedScript: Promise<Compressed> | undefined;
-
-/** The hash of the package that contains Scalar's script, computed once in a process. */
-function hashOfScalar(): Promise<string> {
-  scalarHash ??= readFile(fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'))).then((file) =>
-    createHash('sha256').update(file).digest('base64url').slice(0, 12),
-  );
-  return scalarHash;
-}
-
-/** Scalar's script is 3.8 MB. It is compressed at its first request, once in a process. */
-function compressScript(script: string): Promise<Compressed> {
-  compressedScript ??= compressOnce(script);
-  return compressedScript;
-}
-
 /** A bar above the reference with a link to the site. Scalar leaves room of this height for it. */
 async function backTo(href: string, name: string): Promise<string> {
   return String(
@@ -60,50 +39,27 @@ async function backTo(href: string, name: string): Promise<string> {
   );
 }
 
+/** The script's path below `/docs/`. */
+const SCRIPT = 'js/scalar.js';
+
+/** What Scalar wrote: the page, and its script of 3.8 MB with a hash of it. */
+type Reference = { page: Compressed & { policy: string }; script: string; version: string };
+
+/** Compressed at the script's first request, once in a process. */
+let compressedScript: Promise<Compressed> | undefined;
+
 /**
- * `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server.
- * Scalar's remote fonts, telemetry, proxy and AI services are off.
+ * Has Scalar write its page and its script. Its package loads 200 modules, so it is imported only when the reference is
+ * first asked for. Scalar's remote fonts, telemetry, proxy and AI services are off.
  */
-export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
-  app.addHook('onRequest', async (request, reply) => {
-    // Scalar builds a URL from the Host header and would throw on an invalid one.
-    if (URL.canParse(`http://${request.hostname}`)) return;
-    return reply
-      .code(400)
-      .send({ error: 'The Host header is not a valid host.', code: 'malformed' satisfies ErrorCode });
-  });
-  const version = await hashOfScalar();
-  const linkBack = await backTo(`${app.prefix}/`, app.site.name);
-  // The page is the same for everybody.
-  const made = new Map<string, Promise<Compressed & { policy: string }>>();
-  const makePage = async (written: string) => {
-    const page = written
-      .replace('<html>', '<html lang="en">')
-      .replace(/<body[^>]*>/, (body) => body + linkBack);
-    return { ...(await compressOnce(page)), policy: contentSecurityPolicy(page) };
-  };
-  app.addHook('onSend', async (request, reply, payload) => {
-    const type = String(reply.getHeader('content-type'));
-    if (type.startsWith('text/html')) {
-      const written = String(payload);
-      const page = made.get(written) ?? makePage(written);
-      if (made.size === 0) made.set(written, page);
-      const { policy, ...bodies } = await page;
-      reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
-      return encodedFor(request, reply, bodies);
-    }
-    if (type.startsWith('application/javascript')) {
-      const isCurrent = (request.query as { v?: unknown }).v === version;
-      reply.header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'max-age=3600');
-      return encodedFor(request, reply, await compressScript(String(payload)));
-    }
-    return payload;
-  });
-  await app.register(apiReference, {
-    routePrefix: '/docs',
+async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<Reference> {
+  const { default: apiReference } = await import('@scalar/fastify-api-reference');
+  const scalar = fastify();
+  await scalar.register(apiReference, {
+    routePrefix: '/',
     configuration: {
       url: openApiUrl,
-      cdn: `js/scalar.js?v=${version}`,
+      cdn: SCRIPT,
       pageTitle: 'Tallyport API',
       favicon: app.site.logo.href,
       withDefaultFonts: false,
@@ -115,5 +71,39 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
       hideClientButton: true,
       defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     },
+  });
+  const [written, code] = await Promise.all(['/', `/${SCRIPT}`].map((url) => scalar.inject(url)));
+  if (written?.statusCode !== 200 || code?.statusCode !== 200) throw new Error('Scalar wrote no reference');
+  const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
+  const linkBack = await backTo(`${app.prefix}/`, app.site.name);
+  const page = written.body
+    .replace('<html>', '<html lang="en">')
+    .replace(/<body[^>]*>/, (body) => body + linkBack)
+    .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
+  const compressed = await compressOnce(page);
+  return { page: { ...compressed, policy: contentSecurityPolicy(page) }, script: code.body, version };
+}
+
+/** `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server. */
+export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
+  let made: Promise<Reference> | undefined;
+  const reference = () => (made ??= makeReference(app, openApiUrl));
+  const hidden = { schema: { hide: true } };
+
+  app.get('/docs', hidden, (_request, reply) => reply.redirect(`${app.prefix}/docs/`, 301));
+
+  app.get('/docs/', hidden, async (request, reply) => {
+    const { policy, ...bodies } = (await reference()).page;
+    reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
+    return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, bodies));
+  });
+
+  app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, hidden, async (request, reply) => {
+    const { script, version } = await reference();
+    compressedScript ??= compressOnce(script);
+    const isCurrent = request.query.v === version;
+    reply.header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'max-age=3600');
+    const body = encodedFor(request, reply, await compressedScript);
+    return reply.type('application/javascript; charset=utf-8').send(body);
   });
 }

@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
@@ -34,13 +34,20 @@ const CONTENT_SECURITY_POLICY = [
 /** In bytes. The longest text that an owner enters is under 8 KiB. */
 const FORM_LIMIT = 32 * 1_024;
 
+type SiteParts = {
+  platform: Platform;
+  metrics: Pick<Metrics, 'voteEnded'>;
+  assets: Assets;
+  restoreGate: onRequestHookHandler;
+};
+
 /**
  * All pages, under the prefix that the plugin is registered with. A form of another site is refused before its body is
  * read. Each route states its access (see access.ts).
  */
 export async function site(
   app: FastifyInstance,
-  { platform, metrics, assets }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'>; assets: Assets },
+  { platform, metrics, assets, restoreGate }: SiteParts,
 ): Promise<void> {
   const { config } = platform;
   const auth = createAuth(platform, (link) => sendLink(platform, link));
@@ -61,8 +68,12 @@ export async function site(
   serveFlags(app);
   languageLinks(app, config);
 
-  await app.register(listing, { platform, metrics });
-  await app.register(accountPages, { platform, auth, devices });
-  await app.register(dashboard, { platform, prefix: '/dashboard' });
-  await app.register(adminArea, { platform, prefix: '/operator' });
+  await app.register(async (pages) => {
+    // Not for styles and pictures, which the error page needs.
+    pages.addHook('onRequest', restoreGate);
+    await pages.register(listing, { platform, metrics });
+    await pages.register(accountPages, { platform, auth, devices });
+    await pages.register(dashboard, { platform, prefix: '/dashboard' });
+    await pages.register(adminArea, { platform, prefix: '/operator' });
+  });
 }

@@ -126,9 +126,7 @@ describe('the plugins of today reward each vote once', () => {
       }),
     );
     await expect
-      .poll(() => platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' }), {
-        timeout: 20_000,
-      })
+      .poll(() => platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' }))
       .toBe(30);
     expect(await platform.votes.countDocuments({ serverId, claim: { $exists: true } })).toBe(30);
     expect(new Set(listener.votes.map(({ username }) => username)).size).toBe(30);

@@ -57,9 +57,7 @@ describe.each([
       ]);
     }
     await tallyport.proxy.restore();
-    await expect
-      .poll(async () => (await tallyport.call(server, 'info')).status, { timeout: 20_000 })
-      .toBe(200);
+    await expect.poll(async () => (await tallyport.call(server, 'info')).status).toBe(200);
     expect((await askAll()).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   });
 });
@@ -99,9 +97,7 @@ describe('a vote whose insert loses its connection', () => {
 
     await tallyport.proxy.restore();
     await expect
-      .poll(async () => (await tallyport.call(server, 'check-vote?username=Steve')).body.has_voted, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await tallyport.call(server, 'check-vote?username=Steve')).body.has_voted)
       .toBe(true);
     const repeated = await tallyport.vote(server, 'Steve', key);
     expect([repeated.status, repeated.body.monthly_votes]).toEqual([200, 1]);

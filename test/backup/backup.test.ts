@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { BSON, type Document, Double, Long, ObjectId, UUID } from 'mongodb';
 import { expect, test } from 'vitest';
-import { checkBackup, hasSecretKey, restoreBackup } from '../../src/backup/restore-backup.ts';
+import { checkBackup, hasSecretKey } from '../../src/backup/restore-backup.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-votes.ts';
@@ -21,13 +21,9 @@ import { testPlatform } from '../support/test-platform.ts';
 import { deliveryIn, putInState } from '../support/votes.ts';
 import { bodyOf } from '../votes/voting.ts';
 import { newFolder } from './new-folder.ts';
+import { restoreInto, setRestore } from './restoring.ts';
 
 const NONE = () => undefined;
-
-/** Restores a backup into a platform on an empty database. */
-async function restoreInto(platform: Platform, folder: string) {
-  return restoreBackup(platform, folder, await checkBackup(folder, NONE), { by: 'test' });
-}
 
 /** All documents of a collection as the database stores them, in the order of their ids. */
 async function rawOf({ mongo: { db } }: Platform, name: string): Promise<object[]> {
@@ -307,15 +303,17 @@ test('a database with documents is refused, and one of an unfinished restore is 
 
   const other = await testPlatform();
   // Killed while the votes were inserted: the record is there, and so are some documents.
-  const [takenAt, ago] = [new Date(), after(new Date(), -MINUTE)];
-  await other.restores.insertOne({ _id: manifest.id, takenAt, startedAt: ago, progressAt: takenAt });
+  await setRestore(other, { backupId: manifest.id });
   await other.votes.insertOne({ ...(await platform.votes.findOne()), _id: 'partial' } as never);
   await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'restore-running' });
-  await other.restores.updateOne({ _id: manifest.id }, { $set: { progressAt: ago } });
+  await setRestore(other, { progressAt: after(new Date(), -MINUTE) });
   await expect(migrateDatabase(other.mongo)).rejects.toMatchObject({ code: 'restore-unfinished' });
   const another = await newFolder();
   await takeBackup(platform, another);
-  await expect(restoreInto(other, another)).rejects.toMatchObject({ code: 'database-not-empty' });
+  await expect(restoreInto(other, another)).rejects.toMatchObject({
+    code: 'restore-running',
+    message: expect.stringContaining('A restore of another backup'),
+  });
   await restoreInto(other, folder);
   expect(await other.votes.find().toArray()).toHaveLength(1);
   expect(await other.restores.find().toArray()).toMatchObject([{ finishedAt: expect.any(Date) }]);

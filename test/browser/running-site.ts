@@ -1,4 +1,4 @@
-import { freePort } from '../../src/embedded/service-process.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { CHEAP_PASSWORDS, openWebAppOn } from '../support/web-app.ts';

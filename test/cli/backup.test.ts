@@ -101,15 +101,28 @@ test('a restore with another SECRET_KEY is refused with the way out, or told to 
   const other = await elsewhere();
   const SECRET_KEY = 'another-key-for-tests-0123456789-abcdef';
   const run = (...args: string[]) => tallyport(args, { env: { ...other.env, SECRET_KEY } });
-  expect((await run('restore', '--dry-run', folder)).stdout).toContain(
-    'SECRET_KEY is not the key of the backup',
-  );
+  expect(await run('restore', '--dry-run', folder)).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('SECRET_KEY is not the key of the backup'),
+  });
+  expect(await cli.run('restore --dry-run', folder)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('SECRET_KEY is the key of the backup.'),
+  });
   const refused = await run('restore', folder);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('use --without-secret-key') });
   expect(await other.platform.servers.countDocuments()).toBe(0);
   expect((await run('restore', '--without-secret-key', folder)).stdout).toContain(
     'second factors cannot be read',
   );
+});
+
+test('a database with no server and no account is not backed up: its address is probably wrong', async () => {
+  const other = await elsewhere();
+  expect(await other.run('backup', folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The database «test_\w+» has no server and no account: .* DATA_DIR, /),
+  });
 });
 
 test('the check of a backup needs no database', async () => {

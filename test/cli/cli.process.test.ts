@@ -98,7 +98,7 @@ describe('export', () => {
     const piped = await run(
       'sh',
       ['-c', `'${process.execPath}' '${CLI}' export votes ${server_id} | head -n 1`],
-      { env: cli.env as NodeJS.ProcessEnv, timeout: 20_000 },
+      { env: cli.env as NodeJS.ProcessEnv, timeout: 60_000 },
     );
     expect(piped).toEqual({ stdout: expect.stringMatching(/^\{.*\}\n$/), stderr: '' });
   });

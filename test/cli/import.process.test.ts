@@ -20,9 +20,9 @@ afterAll(async () => {
   await Promise.all([cli.close(), rm(folder, { recursive: true })]);
 });
 
-const LINES = 30_000;
+const LINES = 10_000;
 /** Padding of each line, so that the file is larger than the memory of the second run. */
-const SPACE = ' '.repeat(2_400);
+const SPACE = ' '.repeat(7_200);
 
 describe('import', () => {
   it('of a file larger than its memory is complete after a kill and a second run', async () => {
@@ -30,8 +30,8 @@ describe('import', () => {
     const serverId = new ObjectId(server_id);
     const newest = Date.now() - 2 * DAY;
     const lines = Array.from({ length: LINES }, (_, number) => {
-      const voted_at = new Date(newest - number * 5 * MINUTE).toISOString();
-      const vote = JSON.stringify({ server_id, username: `Player ${number % 6_000}`, voted_at });
+      const voted_at = new Date(newest - number * 15 * MINUTE).toISOString();
+      const vote = JSON.stringify({ server_id, username: `Player ${number % 2_000}`, voted_at });
       return `${vote}${SPACE}\n`;
     });
     const file = join(folder, 'large.ndjson');

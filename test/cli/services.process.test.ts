@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { openServices } from '../../src/embedded/services.ts';
 import { loadConfig, type Variables } from '../../src/platform/config.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { environment } from './environment.ts';
 import { openCli, tallyport } from './tallyport.ts';
@@ -132,7 +133,7 @@ describe('embedded services', () => {
     const exited = once(child, 'exit');
     const record = join(dataDir, 'services.json');
     await vi.waitUntil(async () => (await readFile(record, 'utf8').catch(() => '')).includes('mongod'), {
-      timeout: 20_000,
+      ...EVENTUALLY,
       interval: 20,
     });
     child.kill('SIGINT');

@@ -7,7 +7,7 @@ import { castVote } from '../../src/votes/cast-vote.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { onPooledMongo, testConfig } from '../support/test-platform.ts';
 
 /** The result of a command. */
 export type CliResult = {
@@ -80,7 +80,7 @@ const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
 /** Opens both on a fresh, migrated database. */
 export async function openCli(): Promise<Cli> {
   const config = testConfig(SETTINGS);
-  const platform = await openPlatform(config, 'test');
+  const platform = await openPlatform(config, 'test', await onPooledMongo(config));
   await migrateFresh(platform, config.MONGODB_URI);
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
   const env = {

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newChallenge } from '../../src/delivery/http/http-challenge.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { newSigningSecret, signedHeaders, voteBody } from '../../src/delivery/http/http-message.ts';
-import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
+import { after, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
-import { listen } from '../support/fake-http-listener.ts';
 import { installClient, type PublishedClient } from './published-client.ts';
 
 let client: PublishedClient;
@@ -107,14 +106,6 @@ test('an error of the receiver is passed on, so that the vote comes again', asyn
   await expect(received).rejects.toThrow('no database');
 });
 
-/** A port that is free at this moment. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 test('the example of a website takes a challenge and votes from a worker, and rewards each once', async () => {
   const { platform, serverId, cast, drain, vote } = await deliveryBench();
   const port = await freePort();
@@ -127,7 +118,7 @@ test('the example of a website takes a challenge and votes from a worker, and re
   onTestFinished(() => void site.kill());
   const lines: string[] = [];
   createInterface({ input: site.stdout }).on('line', (line) => lines.push(line));
-  await expect.poll(() => lines, { timeout: 20 * SECOND }).toEqual([expect.stringContaining('listening')]);
+  await expect.poll(() => lines).toEqual([expect.stringContaining('listening')]);
   const votes = [await cast('Alex'), await cast('Steve')];
   await drain();
   for (const one of votes) expect((await vote(one)).delivery.state).toBe('delivered');

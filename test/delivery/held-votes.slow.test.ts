@@ -131,7 +131,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
     bench.listener.stall();
     await bench.cast('Steve');
     const draining = bench.drain();
-    await expect.poll(() => bench.listener.held, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => bench.listener.held).toBe(1);
     await bench.set({ secret: WRONG_TOKEN });
     bench.listener.release();
     await draining;

@@ -4,6 +4,7 @@ import type { Fault } from '../../src/delivery/diagnosis/faults.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener } from '../support/fake-http-listener.ts';
@@ -65,13 +66,6 @@ const website =
     );
 
 const plain = (port: number) => `http://127.0.0.1:${port}/votes`;
-const closedPort = async () => {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as net.AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
 
 const CONFIRMED = { code: 'acknowledged', fault: null, cause: /said so/, mend: /nothing to do/ } as const;
 const UNCONFIRMED = {
@@ -245,7 +239,7 @@ export const CASES: Case[] = [
   },
   {
     name: 'HTTP, nothing listens',
-    set: website(plain, closedPort),
+    set: website(plain, freePort),
     code: 'connection-refused',
     fault: 'connection-refused',
     cause: /nothing listens on the port in the URL/,

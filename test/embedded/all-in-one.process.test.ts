@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Environment } from '../../src/embedded/binary.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import { isAlive } from '../../src/embedded/process-identity.ts';
-import { freePort } from '../../src/embedded/service-process.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type DataFolder, freshDataFolder } from './data-folder.ts';
 import { bareMachine } from './machine.ts';
@@ -54,14 +54,11 @@ async function exitCode({ child }: Start): Promise<number | null> {
 
 /** Waits until the platform prints that it runs; returns its address. */
 async function address(started: Start): Promise<string> {
-  return await vi.waitFor(
-    () => {
-      const url = /Tallyport runs at (\S+)/.exec(started.stdout())?.[1];
-      if (!url) throw new Error(`not yet: ${started.stdout()}${started.stderr()}`);
-      return url;
-    },
-    { timeout: 25_000 },
-  );
+  return await vi.waitFor(() => {
+    const url = /Tallyport runs at (\S+)/.exec(started.stdout())?.[1];
+    if (!url) throw new Error(`not yet: ${started.stdout()}${started.stderr()}`);
+    return url;
+  }, EVENTUALLY);
 }
 
 /** The processes that `pid` started, by the file or program that they run. */
@@ -144,7 +141,7 @@ describe('npm start', () => {
     await vi.waitFor(
       () =>
         expect(['server', 'main', 'scheduler'].filter((name) => lives(children.get(name) ?? 0))).toEqual([]),
-      { timeout: 20_000 },
+      EVENTUALLY,
     );
 
     const next = start();
@@ -176,10 +173,10 @@ describe('npm start', () => {
 
   test('a signal during the start stops it too', async () => {
     const started = start();
-    const { mongod } = await vi.waitFor(() => data.record(), { timeout: 10_000 });
+    const { mongod } = await vi.waitFor(() => data.record(), EVENTUALLY);
     started.child.kill('SIGTERM');
     expect(await exitCode(started)).toBe(0);
-    await vi.waitFor(async () => expect(await isAlive(mongod)).toBe(false), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await isAlive(mongod)).toBe(false), EVENTUALLY);
   });
 });
 

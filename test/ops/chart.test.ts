@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { loadConfig } from '../../src/platform/config.ts';
+import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
+import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
 import { pathOf } from './operators-files.ts';
 
 const run = promisify(execFile);
@@ -30,12 +31,13 @@ type Container = {
   command: string[];
   env: { name: string; value: string }[];
   ports?: { name: string; containerPort: number }[];
+  readinessProbe?: { httpGet: { path: string }; periodSeconds: number; failureThreshold: number };
 };
 type Manifest = {
   apiVersion: string;
   kind: string;
   metadata: { name: string };
-  spec: { template?: { spec: { containers: Container[] } } };
+  spec: { template?: { metadata: { labels: Record<string, string> }; spec: { containers: Container[] } } };
 };
 
 const set = (values: Record<string, string>) =>
@@ -75,6 +77,27 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
     await expect(run('helm', ['template', 'listing', CHART, ...args])).rejects.toThrow(/replica/);
   });
 
+  test.each([
+    'MAIL_FORM',
+    'mail_from',
+    'SMTP_URI',
+  ])('refuses the setting %s, which no process reads', async (name) => {
+    const args = set({ ...REQUIRED, [`settings.${name}`]: 'x' });
+    await expect(run('helm', ['template', 'listing', CHART, ...args])).rejects.toThrow(name);
+  });
+
+  test('knows every setting, and passes on those of Node.js and OpenTelemetry', async () => {
+    const schema = JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8'));
+    expect(schema.definitions.setting.enum).toEqual(
+      [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)].toSorted(),
+    );
+    await render({
+      ...REQUIRED,
+      'settings.NODE_EXTRA_CA_CERTS': '/ca.pem',
+      'settings.OTEL_RESOURCE_ATTRIBUTES': 'a',
+    });
+  });
+
   test('has manifests that Kubernetes accepts, with as few and as many parts as possible', async () => {
     const [few, many] = [await render(REQUIRED), await render(EVERYTHING)];
     const kinds = many.map(({ kind }) => kind);
@@ -88,6 +111,29 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
     await expect(validate({ ...first, spec: { replicas: 'two' } } as unknown as Manifest)).rejects.toThrow(
       /replicas/,
     );
+  });
+
+  test('keeps web pods in the Service while MongoDB fails over, so that clients get their answers', async () => {
+    const [web] = containers(await render(REQUIRED)).filter(({ ports = [] }) =>
+      ports.some(({ name }) => name === 'http'),
+    );
+    const { httpGet, periodSeconds = 0, failureThreshold = 0 } = web?.readinessProbe ?? {};
+    expect(httpGet?.path).toBe('/readyz');
+    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(30);
+  });
+
+  test('gives each scraped pod the label by which an alert notices that its process is missing', async () => {
+    const manifests = await render(EVERYTHING);
+    const components = manifests
+      .filter(({ kind }) => kind === 'Deployment')
+      .map(({ spec }) => spec.template?.metadata.labels['app.kubernetes.io/component']);
+    expect(components).toEqual(expect.arrayContaining(['web', 'worker', 'scheduler']));
+    const monitor = manifests.find(({ kind }) => kind === 'PodMonitor');
+    const relabelling = {
+      sourceLabels: ['__meta_kubernetes_pod_label_app_kubernetes_io_component'],
+      targetLabel: 'process',
+    };
+    expect(monitor?.spec).toMatchObject({ podMetricsEndpoints: [{ relabelings: [relabelling] }] });
   });
 
   test('starts the processes of the Procfile with settings that they accept', async () => {

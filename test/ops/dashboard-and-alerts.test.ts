@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { buildApp } from '../../src/app.ts';
 import { OUTCOMES } from '../../src/listeners/outcomes.ts';
 import { watchReadiness } from '../../src/process/health.ts';
@@ -133,6 +134,23 @@ test('each alert has a severity, a summary, an entry in the documentation and a 
     expect(operating).toContain(`| \`${alert}\` |`);
     expect(unitTests).toMatch(new RegExp(`alertname: ${alert}\\n +exp_alerts:\\n +- exp_labels`));
   }
+});
+
+test('the example gives each process the label by which an alert notices that it is missing', () => {
+  const { expr } = readRules().find(({ alert }) => alert === 'TallyportProcessMissing') ?? { expr: '' };
+  const noticed = [...expr.matchAll(/absent\(up\{job="(\w+)",process="(\w+)"\}\)/g)].map(
+    ([, job, process]) => ({ job, process }),
+  );
+  expect(noticed).toEqual(['web', 'worker', 'scheduler'].map((process) => ({ job: 'tallyport', process })));
+
+  const example = parse(readFileSync(pathOf('prometheus/scrape.example.yml'), 'utf8'));
+  expect(example.scrape_configs).toEqual([
+    expect.objectContaining({
+      job_name: 'tallyport',
+      dns_sd_configs: [expect.objectContaining({ names: noticed.map(({ process }) => process) })],
+      relabel_configs: [{ source_labels: ['__meta_dns_name'], regex: '(.+)', target_label: 'process' }],
+    }),
+  ]);
 });
 
 test.skipIf(!inject('promtool'))('promtool accepts the rules, their unit tests and the example', async () => {

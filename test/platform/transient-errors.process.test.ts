@@ -33,4 +33,4 @@ it('an unavailable mongod, or one restarted during a cursor, is a transient erro
   await things.findOne({});
   const fault = await faultOf(cursor.toArray());
   expect(isTransientError(fault), String(fault)).toBe(true);
-}, 40_000);
+});

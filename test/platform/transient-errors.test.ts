@@ -19,6 +19,8 @@ it.each([
   [true, new DeadlineError(5)],
   [true, new OverloadError()],
   [true, Object.assign(new Error('LOADING Redis is loading the dataset in memory'), { name: 'ReplyError' })],
+  [true, new Error('Too many Cluster redirections. Last error: Error: Connection is closed.')],
+  [true, new Error('Connection is closed.')],
   [false, Object.assign(new Error('NOPERM no rights'), { name: 'ReplyError' })],
   [false, new UnsealError('x')],
   [false, new TypeError('x is not a function')],

@@ -196,7 +196,7 @@ it('is unknown and counts no failure while the canary fails', async () => {
   expect((await bench.samples()).slice(1)).toMatchObject(
     Array.from({ length: 3 }, () => ({ status: 'unknown', reason: 'canary' })),
   );
-}, 30_000);
+});
 
 it('does not treat a server that was long offline, and then unknown, as last seen online', async () => {
   const bench = await probingBench();

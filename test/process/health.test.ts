@@ -4,6 +4,7 @@ import { QUEUE_NAMES } from '../../src/platform/queues.ts';
 import { healthRoutes, readiness, watchReadiness } from '../../src/process/health.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import type { Platform } from '../../src/process/platform.ts';
+import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
@@ -24,7 +25,7 @@ test('a process with all it needs is ready', async () => {
   expect(answer.json()).toEqual({
     ready: true,
     degraded: false,
-    checks: { mongodb: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
+    checks: { mongodb: 'ok', restore: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
   });
 });
 
@@ -35,6 +36,23 @@ test('without a unique index a process is not ready, and the missing one is name
   expect(ready).toBe(false);
   expect(checks.indexes).toBe('missing votes.serverId_1_usernameKey_1_seq_1: run `tallyport migrate`');
   await migrateDatabase(platform.mongo);
+});
+
+test('while a restore is unfinished a process is not ready, and says which command finishes it', async () => {
+  const platform = await testPlatform();
+  await setRestore(platform, {});
+  await platform.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
+  const answer = await ask(platform, '/readyz');
+  expect(answer.statusCode).toBe(503);
+  // Not `tallyport migrate`, which refuses the database.
+  expect(answer.json()).toMatchObject({
+    error:
+      'Not ready: a restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again.',
+    checks: { mongodb: 'ok', clock: 'ok' },
+  });
+  await setRestore(platform, { finishedAt: new Date() });
+  await migrateDatabase(platform.mongo);
+  expect((await ask(platform, '/readyz')).statusCode).toBe(200);
 });
 
 test('with an empty database a process is not ready', async () => {

@@ -1,15 +1,20 @@
+import { DelayedError, type Job, Worker } from 'bullmq';
 import Fastify from 'fastify';
 import { ObjectId, UUID } from 'mongodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { headOfEachLine } from '../../src/delivery/count-votes.ts';
+import { firstVoteOfEachServer } from '../../src/delivery/count-votes.ts';
 import { type Listener, REACHABLE } from '../../src/listeners/listener.ts';
-import { after, MINUTE } from '../../src/platform/clock.ts';
+import { removeServer } from '../../src/listing/remove-server.ts';
+import { after, DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { ConfigError } from '../../src/platform/config.ts';
+import { delayJob } from '../../src/platform/delayed-jobs.ts';
+import { queuePrefix } from '../../src/platform/queues.ts';
 import { createMetrics, measureRequests } from '../../src/process/metrics.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { serveProcessEndpoints } from '../../src/process/process-endpoints.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
+import { listServers } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';
@@ -23,8 +28,8 @@ function sample(text: string, name: string): number | undefined {
 async function addListener(
   { listeners, clock }: Platform,
   state: Pick<Listener, 'pause' | 'breaker'> = { pause: null, breaker: REACHABLE },
+  serverId = new ObjectId(),
 ): Promise<ObjectId> {
-  const serverId = new ObjectId();
   await listeners.insertOne({
     _id: new ObjectId(),
     serverId,
@@ -85,7 +90,27 @@ test('waiting work is the due votes of reachable listeners, with its age', async
   expect(sample(text, 'tallyport_mongodb_up')).toBe(1);
 });
 
-test('waiting votes are counted by the time since they were cast, whatever their listener’s state', async () => {
+test('the listener of a removed server is not counted', async () => {
+  const platform = await testPlatform();
+  const now = platform.clock.now();
+  const [listed, removed] = await listServers(platform, [{}, {}]);
+  const unreachable = {
+    pause: null,
+    breaker: { failures: 3, tests: 0, openSince: now, nextTestAt: now },
+  };
+  await addListener(platform, unreachable, listed);
+  await addListener(platform, unreachable, removed);
+  if (removed) await removeServer(platform, removed, 'operator');
+
+  const text = await createMetrics(platform).text();
+  expect(sample(text, 'tallyport_listeners{state="unreachable"}')).toBe(1);
+  const { executionStats } = await platform.servers
+    .find({ removedAt: { $type: 'date' } }, { projection: { _id: 1 } })
+    .explain('executionStats');
+  expect(executionStats).toMatchObject({ nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 0 });
+});
+
+test('waiting votes are counted by the time since they were cast and by the state of their listener', async () => {
   const platform = await testPlatform();
   const now = platform.clock.now();
   const ago = (minutes: number) => after(now, -minutes * MINUTE);
@@ -99,9 +124,11 @@ test('waiting votes are counted by the time since they were cast, whatever their
   await addVote(platform, active, { state: 'delivered' }, ago(30));
   const text = await createMetrics(platform).text();
   const counted = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_6h', '6h_to_24h', 'over_24h'];
-  expect(counted.map((age) => sample(text, `tallyport_waiting_votes{age="${age}"}`))).toEqual([
-    2, 2, 1, 1, 2, 2,
-  ]);
+  const waitingAt = (listener: string) =>
+    counted.map((age) => sample(text, `tallyport_waiting_votes{age="${age}",listener="${listener}"}`));
+  expect(waitingAt('active')).toEqual([1, 1, 0, 1, 1, 1]);
+  expect(waitingAt('paused')).toEqual([1, 1, 1, 0, 1, 1]);
+  expect(waitingAt('unreachable')).toEqual([0, 0, 0, 0, 0, 0]);
 });
 
 test('counts stop at ten thousand votes, and the age is still that of the oldest', async () => {
@@ -121,16 +148,18 @@ test('counts stop at ten thousand votes, and the age is still that of the oldest
 
   const text = await createMetrics(platform).text();
   expect(sample(text, 'tallyport_open_votes{listener="active"}')).toBe(10_000);
-  expect(sample(text, 'tallyport_waiting_votes{age="under_1m"}')).toBe(10_000);
+  expect(sample(text, 'tallyport_waiting_votes{age="under_1m",listener="active"}')).toBe(10_000);
   expect(sample(text, 'tallyport_waiting_work{queue="forward-votes"}')).toBe(10_000);
   const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="forward-votes"}');
   expect(age).toBeGreaterThanOrEqual(3_600);
 
-  const heads = headOfEachLine({
+  const firstVotes = firstVoteOfEachServer({
     serverId: { $in: [first, last] },
     'delivery.queuedAt': { $gt: new Date(0) },
   });
-  const explained = await platform.votes.aggregate(heads, { hint: 'open_work' }).explain('executionStats');
+  const explained = await platform.votes
+    .aggregate(firstVotes, { hint: 'open_work' })
+    .explain('executionStats');
   expect(JSON.stringify(explained)).toContain('DISTINCT_SCAN');
 }, 60_000);
 
@@ -170,8 +199,37 @@ test('the age of a queue is that of its oldest job, also when a newer one goes f
   expect(age).toBeGreaterThanOrEqual(60);
 });
 
+test('the age of a delayed job begins when it is due, also after BullMQ has made it a waiting one', async () => {
+  const platform = { ...(await testPlatform()), clock: stoppedClock() };
+  const { config, clock, queues, producerRedis: connection } = platform;
+  const queue = queues['test-listeners'];
+  await queue.add('Test', { serverId: 'a' }, { timestamp: clock.now().getTime() - 2 * DAY });
+  const worker = new Worker(queue.name, null, { connection, prefix: queuePrefix(config, 'test-listeners') });
+  onTestFinished(() => worker.close());
+  const job: Job | undefined = await worker.getNextJob('a token');
+  if (!job) throw new Error('no job');
+  await job.updateProgress({ server: 'Alpha' });
+  const dueAt = after(clock.now(), MINUTE);
+  await expect(delayJob(job, 'a token', dueAt)).rejects.toThrow(DelayedError);
+
+  const measured = async () => {
+    const text = await createMetrics(platform).text();
+    return {
+      waiting: sample(text, 'tallyport_waiting_work{queue="test-listeners"}'),
+      age: sample(text, 'tallyport_oldest_waiting_work_seconds{queue="test-listeners"}'),
+    };
+  };
+  expect(await measured()).toEqual({ waiting: 0, age: 0 });
+  clock.set(after(dueAt, SECOND));
+  expect(await measured()).toEqual({ waiting: 1, age: 1 });
+  await job.promote();
+  expect((await queue.getWaiting()).map(({ progress }) => progress)).toMatchObject([{ server: 'Alpha' }]);
+  expect(await measured()).toEqual({ waiting: 1, age: 1 });
+});
+
 test('scrapes within ten seconds count once', async () => {
   const platform = await testPlatform();
+  await addVote(platform, await addListener(platform), { queuedAt: new Date(), nextAt: new Date() });
   const count = vi.spyOn(platform.votes, 'countDocuments');
   const metrics = createMetrics(platform);
   await Promise.all([metrics.text(), metrics.text()]);
@@ -232,7 +290,7 @@ test('a process serves health and metrics on its own port', async () => {
   const readiness = async () => ({
     ready: true,
     degraded: false,
-    checks: { mongodb: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
+    checks: { mongodb: 'ok', restore: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
   });
   const endpoints = await serveProcessEndpoints(platform, { metrics: createMetrics(platform), readiness });
   onTestFinished(() => endpoints.close());

@@ -3,7 +3,7 @@ import { SECOND } from '../../src/platform/clock.ts';
 import type { Call } from './history.ts';
 import type { Target } from './targets.ts';
 
-/** How long a caller waits for an answer. */
+/** How long a caller waits for an answer, unless told otherwise. */
 const TIMEOUT_MS = 10 * SECOND;
 
 /** Shares of the calls: under a key; one that repeats an earlier one under its key; of a player who voted before. */
@@ -31,8 +31,16 @@ export type Load = {
  * Casts `perSecond` votes a second for `targets`, over every web process: some by players who come back too soon,
  * some under a key, some of these again, and some twice at once, under one key or none. What the caller was told
  * is noted, whatever it was.
+ *
+ * @param timeoutMs - how long a caller waits for an answer
  */
-export function startLoad(targets: Target[], urls: string[], perSecond: number, random: () => number): Load {
+export function startLoad(
+  targets: Target[],
+  urls: string[],
+  perSecond: number,
+  random: () => number,
+  timeoutMs = TIMEOUT_MS,
+): Load {
   const calls: Call[] = [];
   const underWay = new Set<Promise<void>>();
   const faults: unknown[] = [];
@@ -40,7 +48,7 @@ export function startLoad(targets: Target[], urls: string[], perSecond: number, 
   const wishes = wishesOf(targets, calls, random);
 
   async function cast(wish: Wish, url: string): Promise<void> {
-    calls.push(await call(targets, wish, url));
+    calls.push(await call(targets, wish, url, timeoutMs));
   }
 
   function start(wish: Wish, url: string): void {
@@ -118,12 +126,12 @@ export function castAll(targets: Target[], urls: string[], each: number): Promis
 }
 
 /** Makes a call and notes it. */
-async function call(targets: Target[], wish: Wish, url: string): Promise<Call> {
+async function call(targets: Target[], wish: Wish, url: string, timeoutMs = TIMEOUT_MS): Promise<Call> {
   const { serverId, username, idempotencyKey } = wish;
   const target = targets.find((one) => one.serverId === serverId);
   if (!target) throw new Error(`no server ${serverId}`);
   const startedAt = Date.now();
-  const answer = await ask(url, target, wish);
+  const answer = await ask(url, target, wish, timeoutMs);
   return {
     serverId,
     username,
@@ -138,6 +146,7 @@ async function ask(
   url: string,
   { serverId, token }: Target,
   { username, idempotencyKey }: Wish,
+  timeoutMs: number,
 ): Promise<Call['answer']> {
   try {
     const response = await fetch(`${url}/api/v1/servers/${serverId}/vote`, {
@@ -148,7 +157,7 @@ async function ask(
         ...(idempotencyKey ? { 'idempotency-key': idempotencyKey } : {}),
       },
       body: JSON.stringify({ username }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const body = (await response.json()) as { next_vote_at?: string; monthly_votes?: number };
     const nextVoteAt = Date.parse(body.next_vote_at ?? '');

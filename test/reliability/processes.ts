@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Binary } from '../../src/embedded/binary.ts';
-import { freePort } from '../../src/embedded/service-process.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import {
   type ConnectedConfig,

@@ -9,7 +9,7 @@ it('fails no request and loses no vote during an upgrade from 0.1.0 and back', {
   const { history, reads, failedReads } = await runUpgrade({
     binaries: { mongod: inject('mongodBinary'), redis: inject('redisBinary') },
     from: '0.1.0',
-    votesPerSecond: 20,
+    votesPerSecond: 10,
     steadyMs: SECOND,
   });
   expect(failedReads).toEqual([]);

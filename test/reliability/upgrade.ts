@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Binary } from '../../src/embedded/binary.ts';
-import { freePort } from '../../src/embedded/service-process.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import {
   type ConnectedConfig,
@@ -46,7 +46,10 @@ export type Upgrade = {
 
 /** Pages and API requests that both versions answer with 200. */
 const READS = ['/', '/healthz', 'info', 'check-vote?username=Steve'];
-const READ_EVERY_MS = 50;
+const READ_EVERY_MS = 100;
+
+/** A request that takes long on a busy machine has not failed. */
+const ANSWER_TIMEOUT_MS = MINUTE;
 
 /** A web process says that it is not ready for so long before it closes. The load balancer looks once a second. */
 const SHUTDOWN_DELAY_MS = '2500';
@@ -111,7 +114,7 @@ export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
 
     const beganAt = new Date();
     const urls = [balancer.url, balancer.url];
-    const load = startLoad(targets, urls, votesPerSecond, randomNumbers(1));
+    const load = startLoad(targets, urls, votesPerSecond, randomNumbers(1), ANSWER_TIMEOUT_MS);
     const reading = startReading(balancer.url, targets[0] as Target);
     const steady = () => pause(steadyMs);
     const config = loadConfig(env) as ConnectedConfig;
@@ -224,7 +227,7 @@ function startReading(url: string, { serverId, token }: Target) {
 async function readOnce(url: string, token: string): Promise<string | undefined> {
   try {
     const headers = { authorization: `Bearer ${token}` };
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(10 * SECOND) });
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
     const body = await response.text();
     return response.status === 200 ? undefined : `${response.status} ${body.slice(0, 200)}`;
   } catch (error) {

@@ -1,12 +1,23 @@
-import { beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openIdAccountId } from '../../src/accounts/other-sites/openid-connect.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { collectLines, type LogLines } from '../support/log-lines.ts';
 import { NORA, type OidcProvider, signInAt, startOidcProvider } from '../support/oidc-provider.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import {
+  CHEAP_PASSWORDS,
+  getPage,
+  openWebApp,
+  openWebAppOn,
+  sendForm,
+  type WebApp,
+} from '../support/web-app.ts';
 import {
   cookiesOf,
   isSignedIn,
   leavesFor,
+  mailsTo,
   removeUsers,
   sendSignIn,
   setUpTwoFactor,
@@ -25,15 +36,15 @@ beforeEach(async () => {
   await removeUsers(web.platform);
 });
 
-type Options = { next?: string; change?: (back: URLSearchParams) => void };
+type Options = { at?: WebApp; next?: string; change?: (back: URLSearchParams) => void };
 
 /** Signs in as a browser does, with the parameters of the callback as `change` leaves them. */
-async function goThere({ next = '', change }: Options = {}) {
-  const left = await sendForm(web, '/sign-in/oidc', { next });
+async function goThere({ at = web, next = '', change }: Options = {}) {
+  const left = await sendForm(at, '/sign-in/oidc', { next });
   expect(left.statusCode).toBe(200);
   const back = await signInAt(op, leavesFor(left));
   change?.(back.searchParams);
-  return { left, back, answer: await getPage(web, `${back.pathname}${back.search}`, cookiesOf(left)) };
+  return { left, back, answer: await getPage(at, `${back.pathname}${back.search}`, cookiesOf(left)) };
 }
 
 /** The text of the page after a refused sign-in. */
@@ -154,6 +165,96 @@ test('a user without a password keeps the link', async () => {
   expect((await sendForm(web, '/account/sites/oidc/unlink', {}, headers)).statusCode).toBe(409);
   expect(await web.platform.credentials.countDocuments({ providerId: 'oidc' })).toBe(1);
   expect(await web.platform.auditLog.countDocuments({ action: /^account\.site/ })).toBe(0);
+});
+
+test('a link is also mailed and recorded when the account is linked to another site and has no password', async () => {
+  const withMail = await openWebApp({
+    ...op.env,
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'votes@example.org',
+  });
+  const { platform } = withMail;
+  await goThere({ at: withMail });
+  // A first sign-up links nothing to an existing account.
+  expect(await platform.auditLog.countDocuments()).toBe(0);
+  expect(await mailsTo(platform, 'nora@example.org')).toEqual([]);
+  await platform.credentials.updateMany(
+    {},
+    { $set: { providerId: 'discord', accountId: '80351110224678912' } },
+  );
+  await goThere({ at: withMail });
+  expect(await platform.auditLog.find().toArray()).toMatchObject([
+    { action: 'account.site-linked', by: 'nora@example.org', details: { site: 'Our club' } },
+  ]);
+  const mails = await mailsTo(platform, 'nora@example.org');
+  expect(mails).toHaveLength(1);
+  expect(mails[0]).toContain('Your account can now be opened with your account at Our club.');
+});
+
+/** A web application, and the lines of its log. */
+async function openLogging(): Promise<WebApp & Pick<LogLines, 'lines'>> {
+  const { lines, add } = collectLines();
+  const opened = await testPlatform(op.env);
+  const log = createLogger({ LOG_LEVEL: 'info' }, 'web', { write: add });
+  return { ...(await openWebAppOn({ ...opened, log, passwords: CHEAP_PASSWORDS })), lines };
+}
+
+test('the log says with the number of the request why the provider’s answer was refused', async () => {
+  const { lines, ...logging } = await openLogging();
+  op.lies.token = (claims) => ({ ...claims, aud: 'another' });
+  const { answer } = await goThere({ at: logging });
+  const refusals = lines.filter(({ event }) => event === 'account.sign_in_refused');
+  expect(refusals).toMatchObject([
+    {
+      requestId: answer.headers['x-request-id'],
+      provider: 'oidc',
+      code: 'invalid_code',
+      reason: expect.stringContaining('aud'),
+    },
+  ]);
+});
+
+test('a user signs in over https, under a base path', async () => {
+  const origin = 'https://votes.example.org';
+  const provider = await startOidcProvider(`${origin}/listing`);
+  const secure = await openWebApp({ ...provider.env, PUBLIC_URL: `${origin}/listing` });
+  const left = await sendForm(secure, '/sign-in/oidc', {}, { origin });
+  const back = await signInAt(provider, leavesFor(left));
+  const answer = await secure.app.inject({ url: `${back.pathname}${back.search}`, headers: cookiesOf(left) });
+  expect(answer.headers.location).toBe(`${origin}/listing/dashboard`);
+  expect(await isSignedIn(secure, cookiesOf(answer))).toBe(true);
+});
+
+test('a sign-in is logged, also when the user goes on to a page with `error` in its query', async () => {
+  const { lines, ...logging } = await openLogging();
+  const { answer } = await goThere({ at: logging, next: '/sign-in?error=x' });
+  expect(await isSignedIn(logging, cookiesOf(answer))).toBe(true);
+  expect(lines).toContainEqual(expect.objectContaining({ event: 'account.signed_in', provider: 'oidc' }));
+  expect(lines.filter(({ event }) => event === 'account.sign_in_refused')).toEqual([]);
+});
+
+test('a sign-in that the database does not store is refused, and the log names the error', async () => {
+  const { lines, ...logging } = await openLogging();
+  const { db } = logging.platform.mongo;
+  await db.command({ collMod: 'sessions', validator: { userId: { $exists: false } } });
+  onTestFinished(async () => {
+    await db.command({ collMod: 'sessions', validator: {} });
+  });
+  const { answer } = await goThere({ at: logging });
+  expect(answer.statusCode).toBe(303);
+  expect(answer.headers.location).toBe('/sign-in?error=failed&from=oidc');
+  expect(lines.filter(({ event }) => event === 'account.signed_in')).toEqual([]);
+  const requestId = answer.headers['x-request-id'];
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({
+        event: 'request.failed',
+        requestId,
+        err: expect.objectContaining({ code: 121 }),
+      }),
+      expect.objectContaining({ event: 'account.sign_in_refused', requestId, code: 'failed' }),
+    ]),
+  );
 });
 
 test('a network returns from the provider a limited number of times', async () => {

@@ -199,7 +199,7 @@ test.each(BUTTONS)('$method $path loses and duplicates no vote', async (button) 
   await expireLocks(bench.platform);
   startWorker(bench.platform);
   expect(await arrivals(bench, names)).toEqual(['delivered', ...names]);
-}, 40_000);
+});
 
 test('all buttons pressed while votes are sent lose and duplicate no vote', async () => {
   const bench = await deliveryBench();

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
-import type { Mongo } from '../../src/platform/mongo.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { LONG_OPERATION_TIMEOUT_MS, type Mongo, openMongo } from '../../src/platform/mongo.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 
 /** A database and a queue prefix that no other test uses, on the services that all tests share. */
@@ -13,8 +14,14 @@ type End = (database: string) => Promise<void>;
 const free: string[] = [];
 let named = 0;
 
+/** The addresses of the pool's databases. */
+const pooled = new Set<string>();
+
 /** The collections of migrated databases, by address. */
 const migrated = new Map<string, string>();
+
+/** Open connections to databases of the pool, by address. */
+const connections = new Map<string, Promise<Mongo>>();
 
 /** Databases that the whole file uses. */
 const ofFile: { database: string; end: End }[] = [];
@@ -23,6 +30,9 @@ let client: MongoClient | undefined;
 /** Returns the databases of the file to the pool. `setup.ts` registers it first, so everything else is closed by then. */
 export async function giveBackDatabases(): Promise<void> {
   for (const { database, end } of ofFile.splice(0)) await end(database);
+  const opened = await Promise.all(connections.values());
+  connections.clear();
+  await Promise.all(opened.map((mongo) => mongo.close()));
   await client?.close();
   client = undefined;
 }
@@ -35,12 +45,30 @@ export async function giveBackDatabases(): Promise<void> {
 export function freshNames(): FreshNames {
   named += free.length === 0 ? 1 : 0;
   const database = free.pop() ?? `test_${process.pid}_${named}`;
+  pooled.add(addressOf(database));
   return lend(database, giveBack);
 }
 
 /** New names of a database that does not exist yet. It is dropped when that test or file has ended. */
 export function unmigratedNames(): FreshNames {
   return lend(`test_once_${randomBytes(6).toString('hex')}`, drop);
+}
+
+/**
+ * The connection to a database of the pool, which the tests of a file share: to connect and to compile the models costs
+ * more than most tests. Its `close` does nothing. Undefined for other databases.
+ */
+export async function pooledMongo(uri: string): Promise<Mongo | undefined> {
+  if (!pooled.has(uri)) return undefined;
+  let opening = connections.get(uri);
+  if (!opening) {
+    // On a busy machine an operation may take longer than the 5 s that a web process gives it.
+    opening = openMongo(uri, createLogger({ LOG_LEVEL: 'silent' }, 'test'), {
+      operationMs: LONG_OPERATION_TIMEOUT_MS,
+    });
+    connections.set(uri, opening);
+  }
+  return { ...(await opening), close: async () => undefined };
 }
 
 /**
@@ -78,9 +106,11 @@ const MANY = 2_000;
 /** Empties a database if its collections are unchanged since the migration; drops it if they are not or if it is large. */
 async function giveBack(database: string): Promise<void> {
   const db = open(database);
-  const [collections, { objects }] = await Promise.all([collectionsOf(db), db.stats()]);
-  if (migrated.get(addressOf(database)) === describe(collections) && objects < MANY) {
-    await empty(db, collections);
+  const collections = await collectionsOf(db);
+  const unchanged = migrated.get(addressOf(database)) === describe(collections);
+  const filled = unchanged ? await countDocuments(db, collections) : [];
+  if (unchanged && filled.reduce((all, { count }) => all + count, 0) < MANY) {
+    await Promise.all(filled.map(({ name }) => db.collection(name).deleteMany({})));
   } else {
     migrated.delete(addressOf(database));
     if (collections.length > 0) await db.dropDatabase();
@@ -109,14 +139,21 @@ function describe(collections: Info[]): string {
   return JSON.stringify(collections.map(({ name, options }) => [name, options]).toSorted());
 }
 
-/** Deletes all documents but the notes of applied migrations; one command finds the collections that have some. */
-async function empty(db: Db, collections: Info[]): Promise<void> {
-  const some = (name: string) => [{ $limit: 1 }, { $project: { _id: { $literal: name } } }];
-  const [first = '', ...others] = collections.map(({ name }) => name).filter((name) => name !== 'migrations');
-  const unions = others.map((coll) => ({ $unionWith: { coll, pipeline: some(coll) } }));
-  const filled = await db
-    .collection(first)
-    .aggregate([...some(first), ...unions])
-    .toArray();
-  await Promise.all(filled.map(({ _id: name }) => db.collection(name).deleteMany({})));
+/** The collections that have documents, and how many, in one command; without the notes of applied migrations. */
+async function countDocuments(db: Db, collections: Info[]): Promise<{ name: string; count: number }[]> {
+  const counts = collections
+    .filter(({ name }) => name !== 'migrations')
+    .map(({ name, type }) => ({
+      // `$collStats` counts the buckets of a time series.
+      coll: type === 'timeseries' ? `system.buckets.${name}` : name,
+      pipeline: [{ $collStats: { count: {} } }, { $project: { _id: 0, name: { $literal: name }, count: 1 } }],
+    }));
+  const [first, ...others] = counts;
+  if (!first) return [];
+  const all = [
+    ...first.pipeline,
+    ...others.map((one) => ({ $unionWith: one })),
+    { $match: { count: { $gt: 0 } } },
+  ];
+  return db.collection(first.coll).aggregate<{ name: string; count: number }>(all).toArray();
 }

@@ -1,8 +1,9 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
-import net, { type AddressInfo, type Socket } from 'node:net';
+import net, { type Socket } from 'node:net';
 import type { GameStatus } from '../../src/demo/fake-server.ts';
 import { statusPacket } from '../../src/demo/game-server.ts';
 import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/demo/udp-game-server.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 
 /** How a fake server handles a request. By default it does what a real server does. */
 export type Manner = {
@@ -69,8 +70,8 @@ export class JavaServer extends Responder {
 
   async start(): Promise<void> {
     const server = net.createServer((socket) => this.#accept(socket));
+    this.port ||= await freePort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    this.port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

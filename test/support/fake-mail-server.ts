@@ -1,5 +1,6 @@
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
+import { freePort } from '../../src/embedded/free-port.ts';
 
 /** A mail as its reader sees it. */
 export type Received = { to: string; from: string; subject: string; text: string; messageId: string };
@@ -27,7 +28,7 @@ export type MailServer = {
 };
 
 export async function startMailServer(): Promise<MailServer> {
-  let port = 0;
+  const port = await freePort();
   let server: SMTPServer | undefined;
   const mails: MailServer = {
     get url() {
@@ -42,8 +43,6 @@ export async function startMailServer(): Promise<MailServer> {
         next.once('error', reject);
         next.listen(port, '127.0.0.1', resolve);
       });
-      const address = next.server.address();
-      if (typeof address === 'object' && address) port = address.port;
       next.on('error', () => {});
     },
     async stop() {

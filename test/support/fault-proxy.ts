@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../src/embedded/free-port.ts';
 
 /** Whether a fault applies to a request, by its bytes. */
 export type Matcher = (request: Buffer) => boolean;
@@ -148,8 +149,8 @@ export async function startFaultProxy(
     return done.promise;
   }
 
-  await listen(server, 0);
-  const { port } = server.address() as { port: number };
+  const port = await freePort();
+  await listen(server, port);
 
   async function shut(): Promise<void> {
     const closed = server.listening ? once(server, 'close') : undefined;

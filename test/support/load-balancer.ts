@@ -57,6 +57,8 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
     });
     incoming.pipe(forwarded);
   });
+  // A client may send its next request at the moment in which an idle connection is closed.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -11,7 +11,7 @@ import { addServer } from '../../src/servers/listing.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import { type Answer, ask, readDescription } from './api-description.ts';
 import { migrateFresh } from './databases.ts';
-import { testConfig, UNLIMITED } from './test-platform.ts';
+import { onPooledMongo, testConfig, UNLIMITED } from './test-platform.ts';
 
 /** A clock that a test sets and moves; it continues from the time that was set. */
 export type MovableClock = Clock & {
@@ -89,7 +89,7 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
 export async function startPlatform(changes: Record<string, string> = {}): Promise<TestPlatform> {
   const config = testConfig(changes);
   const clock = movableClock();
-  const platform = { ...(await openPlatform(config, 'test')), clock };
+  const platform = { ...(await openPlatform(config, 'test', await onPooledMongo(config))), clock };
   await migrateFresh(platform, config.MONGODB_URI);
   const stopping = new AbortController();
   const app = await buildApp(platform, {

@@ -8,16 +8,11 @@ const WRITES = /^(update|delete|replace|findOneAnd)/;
  * 1), and such an operation would be refused or ask every shard. mongoose calls it with each operation on
  * `Model.collection`; commands are not compared. Operators' searches and periodic work may read from every shard.
  */
-export function requireShardKey(
-  collection: string,
-  operation: string,
-  first: unknown,
-  stack = new Error().stack ?? '',
-): void {
+export function requireShardKey(collection: string, operation: string, first: unknown, stack?: string): void {
   if (collection !== 'votes') return;
   const filters = filtersOf(operation, first);
   if (filters.every((filter) => 'serverId' in filter)) return;
-  const caller = callerOf(stack);
+  const caller = callerOf(stack ?? new Error().stack ?? '');
   if (caller.includes('/src/'))
     throw new Error(`${operation} of votes does not name their server: ${caller.trim()}`);
 }

@@ -1,8 +1,9 @@
 import { vi } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
+import type { OpenOptions } from '../../src/platform/resources.ts';
 import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
-import { freshNames, migrateFresh } from './databases.ts';
+import { freshNames, migrateFresh, pooledMongo } from './databases.ts';
 import { EVENTUALLY } from './eventually.ts';
 
 /**
@@ -31,13 +32,19 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
   return config as ConnectedConfig;
 }
 
+/** Options of `openPlatform` that share the connection to a database of the pool among the tests of a file. */
+export async function onPooledMongo({ MONGODB_URI }: ConnectedConfig): Promise<OpenOptions> {
+  const mongo = await pooledMongo(MONGODB_URI);
+  return mongo ? { mongo } : {};
+}
+
 /**
  * The platform as a process opens it, its database made ready and, unless `env` names another Redis, connected to
  * Redis; closed when the test ends.
  */
 export async function testPlatform(env: Record<string, string> = {}): Promise<Platform> {
   const config = testConfig(env);
-  const platform = await openPlatform(config, 'test');
+  const platform = await openPlatform(config, 'test', await onPooledMongo(config));
   atTheEnd(() => platform.close());
   await migrateFresh(platform, config.MONGODB_URI);
   // On a busy machine an add that waits for the connection may be given up.

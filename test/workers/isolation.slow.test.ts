@@ -47,10 +47,13 @@ it('forwards fresh votes while the backlog of another listener drains', async ()
   const env = { WORKER_CONCURRENCY: '1', TEST_CONCURRENCY: '1', BACKLOG_CONCURRENCY: '1' };
   await startWorker(platform.config, { env });
   for (const server of [alpha, beta]) await allArrive(server, [await server.cast('First')]);
-  await platform.queues['forward-votes'].pause();
+  const forward = platform.queues['forward-votes'];
+  await forward.pause();
+  // A job that still runs would deliver the votes while they are cast.
+  await vi.waitUntil(async () => (await forward.getActiveCount()) === 0, EVENTUALLY);
   await castMany(beta, 150);
   beta.listener.behaviour = { answerDelayMs: 300 };
-  await platform.queues['forward-votes'].resume();
+  await forward.resume();
   const backlogs = platform.queues['drain-backlogs'];
   await vi.waitUntil(async () => (await backlogs.getActiveCount()) === 1, EVENTUALLY);
   const vote = await alpha.cast('Steve');

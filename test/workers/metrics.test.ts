@@ -42,6 +42,6 @@ it('a worker counts its attempts by class and protocol, and measures how long vo
     expect(text).toContain('tallyport_delivery_delay_seconds_count{queue="test-listeners"} 2\n');
     expect(text).toContain('tallyport_delivery_delay_seconds_count{queue="forward-votes"} 1\n');
     expect(text).toContain('tallyport_listeners{state="active"} 2\n');
-    expect(text).toMatch(/^tallyport_waiting_votes\{age="under_1m"\} \d+$/m);
+    expect(text).toMatch(/^tallyport_waiting_votes\{age="under_1m",listener="active"\} \d+$/m);
   }, EVENTUALLY);
 });

@@ -33,6 +33,7 @@ it('keeps the votes of a listener that is down, shows it in Bull Board, and deli
       waiting: 4,
       reason: 'connection-refused',
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      dueAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
   }, EVENTUALLY);
   expect(await showListener(platform, alpha.serverId)).toMatchObject({

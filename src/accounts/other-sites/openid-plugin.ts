@@ -2,7 +2,6 @@ import { getCurrentAuthContext } from '@better-auth/core/context';
 import type { OAuthProvider } from '@better-auth/core/oauth2';
 import type { BetterAuthPlugin } from 'better-auth';
 import { getOAuthState } from 'better-auth/api';
-import type { Logger } from '../../platform/log.ts';
 import {
   connectOpenId,
   type OpenIdClient,
@@ -16,18 +15,18 @@ import {
  * Adds an OpenID Connect provider to the sign-in library; nothing without a client. The library's own plugin reads the
  * discovery document once, at the start, without a time limit.
  */
-export function openIdPlugin(client: OpenIdClient | null, log: Logger) {
+export function openIdPlugin(client: OpenIdClient | null) {
   return {
     id: 'openid-connect',
     init: ({ socialProviders }) => ({
       context: {
-        socialProviders: client ? [...socialProviders, openIdProvider(client, log)] : socialProviders,
+        socialProviders: client ? [...socialProviders, openIdProvider(client)] : socialProviders,
       },
     }),
   } satisfies BetterAuthPlugin;
 }
 
-function openIdProvider(client: OpenIdClient, log: Logger): OAuthProvider<OpenIdUser> {
+function openIdProvider(client: OpenIdClient): OAuthProvider<OpenIdUser> {
   const connection = connectOpenId(client);
   return {
     id: 'oidc',
@@ -39,7 +38,7 @@ function openIdProvider(client: OpenIdClient, log: Logger): OAuthProvider<OpenId
       connection.signInUrl({ redirectUri: redirectURI, state, nonce, codeVerifier }),
     // The library stores what this returns as tokens. We make no later requests, so it gets none.
     validateAuthorizationCode: async ({ redirectURI }) => ({
-      raw: { user: await finish(connection, redirectURI, log) },
+      raw: { user: await finish(connection, redirectURI) },
     }),
     getUserInfo: async ({ raw }) => {
       const data = raw?.user as OpenIdUser;
@@ -50,17 +49,12 @@ function openIdProvider(client: OpenIdClient, log: Logger): OAuthProvider<OpenId
 }
 
 /** Finishes the sign-in of the current request. The library has checked that it began in the same browser. */
-async function finish(connection: OpenIdConnection, redirectUri: string, log: Logger): Promise<OpenIdUser> {
+async function finish(connection: OpenIdConnection, redirectUri: string): Promise<OpenIdUser> {
   const { query } = await getCurrentAuthContext();
   const begun: { codeVerifier?: string; idTokenNonce?: string | undefined } = (await getOAuthState()) ?? {};
   const { codeVerifier, idTokenNonce: nonce } = begun;
   if (!codeVerifier || !nonce) throw new OpenIdError('this sign-in did not begin here');
   const parameters = new URLSearchParams(query as Record<string, string>);
   const state = parameters.get('state') ?? '';
-  try {
-    return await connection.userOf({ redirectUri, state, nonce, codeVerifier }, parameters);
-  } catch (error) {
-    if (error instanceof OpenIdError) log.warn({ event: 'account.oidc_failed', reason: error.message });
-    throw error;
-  }
+  return connection.userOf({ redirectUri, state, nonce, codeVerifier }, parameters);
 }

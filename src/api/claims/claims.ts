@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { requireRightClock } from '../../process/clock-gate.ts';
 import { withinDatabaseTime } from '../../process/database-time.ts';
 import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../process/http-errors.ts';
@@ -31,9 +31,10 @@ const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
  */
 export async function claimContracts(
   app: FastifyInstance,
-  { platform }: { platform: Platform },
+  { platform, restoreGate }: { platform: Platform; restoreGate: onRequestHookHandler },
 ): Promise<void> {
   setSafeHeaders(app);
+  app.addHook('onRequest', restoreGate);
   requireIndexes(app, platform);
   await app.register(formbody, { bodyLimit: BODY_LIMIT });
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { requireIndexes } from '../../process/index-gate.ts';
 import type { Metrics } from '../../process/metrics.ts';
@@ -18,10 +18,15 @@ import { votesEndpoint } from './votes.ts';
 /** The JSON API, version 1. Every endpoint needs a token of the server in its path. */
 export async function apiV1(
   app: FastifyInstance,
-  { platform, metrics }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'> },
+  {
+    platform,
+    metrics,
+    restoreGate,
+  }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'>; restoreGate: onRequestHookHandler },
 ): Promise<void> {
   const api = app.withTypeProvider<ZodTypeProvider>();
   setSafeHeaders(api);
+  api.addHook('onRequest', restoreGate);
   requireIndexes(api, platform);
   requireToken(api, platform);
   acceptOnlyJson(api);

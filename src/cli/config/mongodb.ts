@@ -3,15 +3,17 @@ import { describeSkew, watchClockSkew } from '../../platform/clock-skew.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
 import { type Mongo, openMongo } from '../../platform/mongo.ts';
+import { bindCollections } from '../../process/collections.ts';
 import { missingUniqueIndexes } from '../../process/indexes.ts';
 import { listMigrations } from '../../process/migrations.ts';
+import { hasUnfinishedRestore, RESTORE_UNFINISHED } from '../../process/unfinished-restore.ts';
 import { counted, sentence } from '../format.ts';
 import type { Findings } from './findings.ts';
 
 /** The series that Tallyport is meant for. */
 const OLDEST_MONGODB = 8;
 
-/** Checks version, kind, clock and migrations. */
+/** Checks version, kind, clock, restore and migrations. */
 export async function checkMongo(
   uri: string,
   { CLOCK_OFFSET_MS }: Pick<Config, 'CLOCK_OFFSET_MS'>,
@@ -19,10 +21,11 @@ export async function checkMongo(
 ): Promise<Findings> {
   const mongo = await openMongo(uri, log, { timeoutMs: 0 });
   try {
-    const [{ version }, kind, skew, missing, migrations] = await Promise.all([
+    const [{ version }, kind, skew, restoring, missing, migrations] = await Promise.all([
       mongo.db.command({ buildInfo: 1 }),
       kindOf(mongo),
       watchClockSkew(mongo.db, systemClock(CLOCK_OFFSET_MS))(),
+      hasUnfinishedRestore(bindCollections(mongo)),
       missingUniqueIndexes(mongo.db),
       listMigrations(mongo),
     ]);
@@ -38,7 +41,8 @@ export async function checkMongo(
           ? [`MongoDB ${version} is older than ${OLDEST_MONGODB}, which Tallyport is meant for.`]
           : [],
       errors: [
-        ...(isMigrated ? [] : [notMigrated(missing, pending)]),
+        // `tallyport migrate` refuses such a database.
+        ...(restoring ? [sentence(RESTORE_UNFINISHED)] : isMigrated ? [] : [notMigrated(missing, pending)]),
         ...(skew ? [sentence(describeSkew(skew))] : []),
       ],
     };

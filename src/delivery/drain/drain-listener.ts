@@ -61,7 +61,7 @@ async function drainOnce(
   }
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const deps = { ...given, log: given.log.child(named) };
-  const opened = await openOrExplain(deps, listener);
+  const opened = await openOrExplain(deps, listener, options.waitNoLonger);
   const leased = new LeasedListener(deps, { owner, since }, listener, opened);
   try {
     return await drainAndRelease(deps, leased, options);

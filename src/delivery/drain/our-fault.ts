@@ -1,11 +1,12 @@
 import { type Listener, listenerState } from '../../listeners/listener.ts';
 import { type Outcome, outcome } from '../../listeners/outcomes.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
+import type { Logger } from '../../platform/log.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import type { Recording } from './attempt-record.ts';
 import { claimVotes } from './claim-votes.ts';
-import { recordOutcomes } from './record-outcomes.ts';
+import { recordWithRetries } from './record-outcomes.ts';
 
 /** The outcome for an internal error. It contains only texts that are known to contain no secret. */
 export function ourFault(error: unknown): Outcome {
@@ -16,11 +17,13 @@ export function ourFault(error: unknown): Outcome {
  * Opens a listener's secret, for the owner of its lease. When that fails, the timeline of the first vote in the queue
  * shows it, and the lease is deliberately not released: no worker tries again before it expires.
  *
+ * @param waitNoLonger - as for `recordWithRetries`
  * @throws {UnsealError}
  */
 export async function openOrExplain(
-  deps: Recording & { batcher: Batcher; open: (listener: Listener) => OpenedListener },
+  deps: Recording & { batcher: Batcher; log: Logger; open: (listener: Listener) => OpenedListener },
   listener: Listener,
+  waitNoLonger: AbortSignal,
 ): Promise<OpenedListener> {
   try {
     return deps.open(listener);
@@ -29,9 +32,8 @@ export async function openOrExplain(
     const one = { most: 1, atOnce: 1 };
     const claimed = listener.pause ? [] : await claimVotes(deps, listener, { test }, one);
     const ended = { outcome: ourFault(error), durationMs: 0, endedAt: Date.now() };
-    await recordOutcomes(
-      deps,
-      claimed.map((vote) => ({ claimed: vote, ...ended })),
+    await Promise.all(
+      claimed.map((vote) => recordWithRetries(deps, { claimed: vote, ...ended }, waitNoLonger)),
     );
     throw error;
   }

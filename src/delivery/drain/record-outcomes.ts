@@ -6,6 +6,7 @@ import { MINUTE } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
+import { isTransientError } from '../../platform/transient-errors.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { afterAttempt, type Claimed, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
 import type { Recording } from './attempt-record.ts';
@@ -46,8 +47,9 @@ export function recordOutcomes(
   return Promise.all(ended.map(record));
 }
 
-/** How long an outcome is recorded again: longer than most outages of MongoDB, shorter than for ever if it is refused. */
+/** How long an outcome is recorded again while MongoDB is unavailable, and after it refused it. */
 const RETRIED_FOR_MS = 30 * MINUTE;
+const REFUSED_FOR_MS = MINUTE;
 
 /**
  * `recordOutcomes` for one attempt, retried while MongoDB is unavailable: an outcome that is never recorded counts as
@@ -61,16 +63,18 @@ export async function recordWithRetries(
   ended: Ended,
   waitNoLonger: AbortSignal,
 ): Promise<boolean> {
-  const giveUpAt = performance.now() + RETRIED_FOR_MS;
+  const began = performance.now();
+  let longestMs = RETRIED_FOR_MS;
   const record = async (tries: number) => {
     if (tries > 0) return recordAlone(recording, ended);
     const [counts = false] = await recordOutcomes(recording, [ended]);
     return counts;
   };
   return retry(record, {
-    deadline: () => giveUpAt,
+    deadline: () => began + longestMs,
     signal: waitNoLonger,
     onError(error) {
+      longestMs = isTransientError(error) ? RETRIED_FOR_MS : REFUSED_FOR_MS;
       const voteId = ended.claimed.vote._id.toString();
       const { code } = ended.outcome;
       recording.log.warn({ event: 'delivery.not_recorded', voteId, code, reason: String(error) });

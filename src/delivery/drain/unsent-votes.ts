@@ -1,5 +1,6 @@
 import { MINUTE } from '../../platform/clock.ts';
 import { retry } from '../../platform/retry.ts';
+import { isTransientError } from '../../platform/transient-errors.ts';
 import type { Ready } from './attempt-delivery.ts';
 import { releaseVotes } from './claim-votes.ts';
 import type { Draining } from './drain.ts';
@@ -59,8 +60,10 @@ export class UnsentVotes {
     await retry(releaseAgain, {
       deadline: () => giveUpAt,
       signal: waitNoLonger,
-      onError: (error) =>
-        this.#deps.log.warn({ event: 'delivery.not_released', votes: this.size, reason: String(error) }),
+      onError: (error) => {
+        this.#deps.log.warn({ event: 'delivery.not_released', votes: this.size, reason: String(error) });
+        if (!isTransientError(error)) throw error;
+      },
     });
   }
 }

@@ -10,7 +10,8 @@ export class TtlCache<Answer extends object> {
 
   /** @param options - `most` is the number of answers, `ms` their TTL in milliseconds */
   constructor({ most, ms }: { most: number; ms: number }) {
-    this.#answers = new LRUCache({ max: most, ttl: ms });
+    // With `max` it would reserve the memory of all answers at once.
+    this.#answers = new LRUCache({ maxSize: most, sizeCalculation: () => 1, ttl: ms });
   }
 
   /** The cached answer of `key`, without loading it. */

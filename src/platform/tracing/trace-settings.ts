@@ -33,8 +33,7 @@ const ratio = z
 
 /**
  * The settings of traces, under OpenTelemetry's own names (docs/operating.md, "Traces"). An endpoint switches traces on.
- * The SDK
- * itself reads some that are not here from the environment, such as OTEL_RESOURCE_ATTRIBUTES.
+ * The SDK itself reads some that are not here from the environment, such as OTEL_RESOURCE_ATTRIBUTES.
  */
 export const traceSettings = {
   OTEL_SDK_DISABLED: oneOf(['true', 'false']).default('false'),

@@ -1,11 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { findCause } from '../../accounts/library-cause.ts';
 import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
 import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { countOtherSite, countOtherSiteCallback } from '../../accounts/sign-in-limits.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { DeadlineError, within } from '../../platform/deadline.ts';
+import { errorType } from '../../platform/error-type.ts';
 import { t } from '../../platform/language/t.ts';
+import { logRefusal as logError, refusalOf } from '../../process/http-errors.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { queryText, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
@@ -89,6 +92,9 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { platform, a
 /** Set by the library when a sign-in with another site begins in this browser. */
 const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
 
+/** Set by the library when a session begins; empty when it deletes the cookie. */
+const SESSION_COOKIE = /^(__Secure-)?tallyport\.session_token=[^;]/;
+
 /** For all requests to the other site together. The library itself sets no limit for Discord. */
 const CALLBACK_TIMEOUT_MS = 15 * SECOND;
 
@@ -97,8 +103,8 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
   const { origin } = new URL(platform.config.PUBLIC_URL);
 
   app.get(`/api/auth/callback/${id}`, ANYONE, async (request, reply) => {
-    const refuse = (code: string) => {
-      logRefusal(request, id, { code });
+    const refuse = (code: string, cause?: Error) => {
+      logRefusal(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
     };
     // Not counted: other pages can make a browser call this address, but not with the cookie.
@@ -107,24 +113,38 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     const address = new URL(request.url, origin);
     let answer: Response;
+    let cause: Error | undefined;
     try {
       const headers = signInHeaders(request);
-      answer = await within(CALLBACK_TIMEOUT_MS, auth.handler(new Request(address, { headers })));
+      const finish = () => within(CALLBACK_TIMEOUT_MS, auth.handler(new Request(address, { headers })));
+      ({ result: answer, cause } = await findCause(finish));
     } catch (error) {
       if (error instanceof DeadlineError) return refuse('unavailable');
-      throw error;
+      logError(request, error as Error, refusalOf(error as FastifyError, request));
+      return refuse('failed');
     }
     giveCookies(reply, answer.headers);
-    const location = URL.parse(answer.headers.get('location') ?? '', origin);
-    const code = location ? location.searchParams.get('error') : 'failed';
-    const hasFailed = code !== null && (!location || location.pathname === `${base}/sign-in`);
-    if (location && !hasFailed) {
+    const location = redirectOf(answer, origin);
+    // Not by the address: the user may have asked for a page with `error` in its query.
+    if (location && answer.headers.getSetCookie().some((cookie) => SESSION_COOKIE.test(cookie))) {
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);
     }
     // The provider's `error`, or whatever a caller wrote there.
-    return refuse(code && /^\w{1,40}$/.test(code) ? code : 'failed');
+    const code = location?.searchParams.get('error') ?? '';
+    return refuse(/^\w{1,40}$/.test(code) ? code : 'failed', cause);
   });
+}
+
+/** Where an answer of the library leads to; null if it is no redirect. */
+function redirectOf({ status, headers }: Response, origin: string): URL | null {
+  const location = headers.get('location');
+  return location && status >= 300 && status < 400 ? URL.parse(location, origin) : null;
+}
+
+/** Why a sign-in failed, for the log. The messages of other errors may have data in them. */
+function reasonOf(cause: Error): string {
+  return cause instanceof OpenIdError ? cause.message : errorType(cause);
 }
 
 function logRefusal(

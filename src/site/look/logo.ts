@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { Resvg } from '@resvg/resvg-js';
-import sharp from 'sharp';
 import { ConfigError } from '../../platform/config.ts';
 import { inspectPicture } from '../../platform/pictures/inspect-picture.ts';
 import { PictureError } from '../../platform/pictures/picture-error.ts';
@@ -80,6 +79,8 @@ function drawnSvg(bytes: Buffer): Drawn {
 async function drawnPicture(bytes: Buffer): Promise<Drawn> {
   const format = inspectPicture(bytes);
   if (format === 'jpeg') throw new PictureError('not-a-picture', 'The file is a JPEG picture.');
+  // Loaded only for pictures.
+  const { default: sharp } = await import('sharp');
   const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS ** 2 });
   const { width, height } = await picture.metadata();
   return {

@@ -20,7 +20,7 @@ it('lets one run at a time do the work, and finally all of them', async () => {
   const runs = await Promise.all(Array.from({ length: 8 }, () => withLease(platform, 'counting', run)));
   expect({ runs: runs.length, most }).toEqual({ runs: 8, most: 1 });
   expect(await lastCompleted(platform, 'counting')).toBeInstanceOf(Date);
-}, 30_000);
+});
 
 it('is renewed for as long as the work takes', async () => {
   const platform = await testPlatform(SHORT);
@@ -29,7 +29,7 @@ it('is renewed for as long as the work takes', async () => {
   const at = async () => (await platform.workLeases.findOne({ work: 'long' }))?.holder?.until.getTime();
   await expect.poll(at).toBeGreaterThan(0);
   const first = (await at()) ?? 0;
-  await expect.poll(at, { timeout: 10 * SECOND }).toBeGreaterThan(first + platform.config.LEASE_MS);
+  await expect.poll(at).toBeGreaterThan(first + platform.config.LEASE_MS);
   resolve();
   await long;
   expect((await platform.workLeases.findOne({ work: 'long' }))?.holder).toBeNull();

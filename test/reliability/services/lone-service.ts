@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { freePort } from '../../../src/embedded/free-port.ts';
 import { MONGOD } from '../../../src/embedded/mongod.ts';
 import { REDIS } from '../../../src/embedded/redis-server.ts';
-import { freePort, type ServiceKind } from '../../../src/embedded/service-process.ts';
+import type { ServiceKind } from '../../../src/embedded/service-process.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { killing, stopping } from '../inject.ts';
 import { service } from '../process-control.ts';

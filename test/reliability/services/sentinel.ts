@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../../src/embedded/free-port.ts';
 import { REDIS } from '../../../src/embedded/redis-server.ts';
-import { freePort, type ServiceKind } from '../../../src/embedded/service-process.ts';
+import type { ServiceKind } from '../../../src/embedded/service-process.ts';
 import { SECOND } from '../../../src/platform/clock.ts';
 import { killing, pick, stopping } from '../inject.ts';
 import { type ControlledProcess, service } from '../process-control.ts';

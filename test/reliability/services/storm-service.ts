@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Binary } from '../../../src/embedded/binary.ts';
-import { freePort, type ServiceKind } from '../../../src/embedded/service-process.ts';
+import { freePort } from '../../../src/embedded/free-port.ts';
+import type { ServiceKind } from '../../../src/embedded/service-process.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import type { Inject } from '../inject.ts';
 import { type ControlledProcess, service } from '../process-control.ts';

@@ -82,6 +82,8 @@ export const SITE = {
     'Die Uhr dieses Prozesses geht falsch: Versuche es in ein paar Sekunden noch einmal.',
   'The database does not answer: try again in a few seconds.':
     'Die Datenbank antwortet nicht: Versuche es in ein paar Sekunden noch einmal.',
+  'The database is not prepared yet: try again in a few seconds.':
+    'Die Datenbank ist noch nicht bereit: Versuche es in ein paar Sekunden noch einmal.',
   'The address has malformed percent-encoding.': 'Die Adresse hat eine fehlerhafte Prozent-Kodierung.',
   'The body ended early.': 'Der Inhalt endete zu früh.',
   'This form was not sent from this site.': 'Dieses Formular wurde nicht von dieser Website gesendet.',

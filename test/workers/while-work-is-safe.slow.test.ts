@@ -1,31 +1,29 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HOUR } from '../../src/platform/clock.ts';
-import { createLogger } from '../../src/platform/log.ts';
-import { whileClockIsRight } from '../../workers/while-clock-is-right.ts';
+import { whileWorkIsSafe } from '../../workers/while-work-is-safe.ts';
+import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
+import { testPlatform } from '../support/test-platform.ts';
 
 /** Work that records when it is started and closed, with a clock that is `skew` off. */
 async function startWork(skew: () => Promise<number>) {
   const seen: string[] = [];
+  const platform = await testPlatform();
   const stopping = new AbortController();
-  const work = await whileClockIsRight(
-    { clockSkew: skew, log: createLogger({ LOG_LEVEL: 'silent' }, 'test') },
-    stopping.signal,
-    (signal) => {
-      seen.push('started');
-      return {
-        async close() {
-          seen.push(signal.aborted ? 'closed' : 'closed without a signal');
-        },
-      };
-    },
-  );
+  const work = await whileWorkIsSafe({ ...platform, clockSkew: skew }, stopping.signal, (signal) => {
+    seen.push('started');
+    return {
+      async close() {
+        seen.push(signal.aborted ? 'closed' : 'closed without a signal');
+      },
+    };
+  });
   const close = async () => {
     stopping.abort();
     await work.close();
   };
   onTestFinished(close);
-  return { seen, close };
+  return { seen, close, platform };
 }
 
 const until = (seen: string[], wanted: string[]) =>
@@ -44,6 +42,15 @@ test.each([
   await until(seen, ['started', 'closed', 'started']);
   await close();
   expect(seen).toEqual(['started', 'closed', 'started', 'closed']);
+});
+
+test('work stops while a restore into the database is unfinished, and continues afterwards', async () => {
+  const { seen, platform } = await startWork(async () => 0);
+  expect(seen).toEqual(['started']);
+  await setRestore(platform, {});
+  await until(seen, ['started', 'closed']);
+  await setRestore(platform, { finishedAt: new Date() });
+  await until(seen, ['started', 'closed', 'started']);
 });
 
 test('work starts only when the clock is right', async () => {

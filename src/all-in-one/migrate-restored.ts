@@ -1,0 +1,33 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Say } from '../embedded/service-error.ts';
+import { SECOND } from '../platform/clock.ts';
+import type { ConnectedConfig } from '../platform/config.ts';
+import { createLogger } from '../platform/log.ts';
+import { type Migrated, migrate, UnfinishedRestoreError } from '../process/migrate.ts';
+
+/** How often it is tried again. */
+const RETRIED_EVERY_MS = SECOND;
+
+/**
+ * `migrate`, as soon as no restore into the database is unfinished. Meanwhile the services run that were started here, so
+ * `tallyport restore` in another terminal can use them.
+ *
+ * @throws what `migrate` throws, except {UnfinishedRestoreError}
+ */
+export async function migrateWhenRestored(
+  config: Pick<ConnectedConfig, 'MONGODB_URI'>,
+  say: Say,
+): Promise<Migrated> {
+  const log = createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one');
+  let isSaid = false;
+  for (;;) {
+    try {
+      return await migrate(config, log);
+    } catch (error) {
+      if (!(error instanceof UnfinishedRestoreError)) throw error;
+      if (!isSaid) say(`${error.message} Tallyport starts when it has ended.`);
+      isSaid = true;
+      await pause(RETRIED_EVERY_MS);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Db, type Document, UUID } from 'mongodb';
+import { SECOND } from '../platform/clock.ts';
+import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
+import type { Platform } from '../process/platform.ts';
+import { RESTORE_RECORD_ID, type RestoredDocuments } from '../process/restore-record.ts';
+import { BackupError, type Manifest } from './manifest.ts';
+
+/** How often a running restore says in the database that it runs, and after what time it counts as dead. */
+const PROGRESS_MS = 2 * SECOND;
+const DEAD_MS = 30 * SECOND;
+
+/** The run that restores into a database. */
+export type RestoreRun = {
+  /**
+   * Call it before each write: a process that was suspended continues before any of its timers runs.
+   *
+   * @throws {BackupError} `restore-lost` when another run has taken over the database
+   */
+  throwIfLost(): Promise<void>;
+  /** Set when an earlier run of the same backup has restored every document: only the migration is missing. */
+  restored: RestoredDocuments | undefined;
+  /**
+   * Notes that every document is restored. From then on a later run goes on from here.
+   *
+   * @throws {BackupError} as `throwIfLost`
+   */
+  noteRestored(restored: RestoredDocuments): Promise<void>;
+};
+
+/**
+ * Calls `restore` while no other run restores into the database, and notes in the record of the database that it has
+ * ended. An unfinished run of the same backup is taken over when it has not said for 30 seconds of mongod's time that it
+ * runs.
+ *
+ * @throws {BackupError} `database-not-empty`, `restore-running`, `restore-lost`; the error of `restore`
+ */
+export async function asOnlyRestore<T>(
+  deps: Pick<Platform, 'mongo' | 'restores'>,
+  manifest: Manifest,
+  restore: (run: RestoreRun) => Promise<T>,
+): Promise<T> {
+  const { runId, restored } = await claimDatabase(deps, manifest);
+  let saidAt = performance.now();
+  const say = async (changes: Document = {}) => {
+    const at = performance.now();
+    const { matchedCount } = await deps.restores.updateOne(
+      { _id: RESTORE_RECORD_ID, runId },
+      [{ $set: { ...changes, progressAt: '$$NOW' } }],
+      { writeConcern: DURABLE },
+    );
+    if (matchedCount === 0) throw lost();
+    saidAt = at;
+  };
+  const stopped = new AbortController();
+  const saying = sayRegularly(say, stopped.signal);
+  try {
+    const result = await restore({
+      async throwIfLost() {
+        if (performance.now() - saidAt >= PROGRESS_MS) await say();
+      },
+      restored,
+      noteRestored: (all) => say({ restored: all }),
+    });
+    await say({ finishedAt: '$$NOW' });
+    return result;
+  } finally {
+    stopped.abort();
+    await saying;
+  }
+}
+
+/** On a timer, since one operation on a large collection can take minutes. */
+async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Promise<void> {
+  while (!stopped.aborted) {
+    await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);
+    // After a failure the run itself says it before its next write.
+    if (!stopped.aborted) await say().catch(() => undefined);
+  }
+}
+
+/** Takes over an unfinished restore of this backup, or an empty database, for a new run. */
+async function claimDatabase(
+  { mongo: { db }, restores }: Pick<Platform, 'mongo' | 'restores'>,
+  { id: backupId, startedAt }: Manifest,
+): Promise<{ runId: UUID; restored: RestoredDocuments | undefined }> {
+  const runId = new UUID();
+  const unfinished = { _id: RESTORE_RECORD_ID, finishedAt: { $exists: false } };
+  const isDead = { $lt: ['$progressAt', { $subtract: ['$$NOW', DEAD_MS] }] };
+  const takenOver = await restores.findOneAndUpdate(
+    { ...unfinished, backupId, $expr: isDead },
+    [{ $set: { runId, progressAt: '$$NOW' } }],
+    { writeConcern: DURABLE },
+  );
+  if (takenOver) return { runId, restored: takenOver.restored ?? undefined };
+  const found = await restores.findOne(unfinished);
+  if (found) throw found.backupId === backupId ? running() : ofAnother(found.takenAt);
+  await refuseDocuments(db);
+  const record = { backupId, takenAt: new Date(startedAt), startedAt: '$$NOW', progressAt: '$$NOW' };
+  const inserting = restores.updateOne({ _id: RESTORE_RECORD_ID, runId }, [{ $set: record }], {
+    upsert: true,
+    writeConcern: DURABLE,
+  });
+  await inserting.catch((error: unknown) => {
+    throw isDuplicateKey(error) ? running() : error;
+  });
+  return { runId, restored: undefined };
+}
+
+/** Refuses every document except those that `tallyport migrate` makes in an empty database. */
+async function refuseDocuments(db: Db): Promise<void> {
+  for (const name of await collectionNames(db)) {
+    if (name === 'migrations' || !(await db.collection(name).findOne({}, { projection: { _id: 1 } })))
+      continue;
+    throw new BackupError(
+      'database-not-empty',
+      `The database «${db.databaseName}» has documents (${name}). Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder.`,
+    );
+  }
+}
+
+/** The collections of a database except MongoDB's own. */
+export async function collectionNames(db: Db): Promise<string[]> {
+  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
+  return collections.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
+}
+
+function running(): BackupError {
+  return new BackupError(
+    'restore-running',
+    `A restore into this database is running, or was until less than ${DEAD_MS / SECOND} seconds ago. Wait, or use another database.`,
+  );
+}
+
+function ofAnother(takenAt: Date): BackupError {
+  return new BackupError(
+    'restore-running',
+    `A restore of another backup, of ${takenAt.toISOString()}, into this database has not ended. Run it again with that backup, or use another database.`,
+  );
+}
+
+function lost(): BackupError {
+  return new BackupError(
+    'restore-lost',
+    'Another restore has taken over this database, or its record was deleted: this restore has stopped. If no other one runs, run the command again.',
+  );
+}

@@ -1,0 +1,38 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { ServiceError } from './service-error.ts';
+
+/**
+ * Operating systems take the ports of outgoing connections, and those of listeners on port 0, from 32768 upwards. A port
+ * below stays free while its service is stopped.
+ */
+const FIRST_PORT = 20_000;
+const PORT_COUNT = 12_000;
+
+/** Processes begin at different ports, and a process does not return the same port twice in a row. */
+let next = randomInt(PORT_COUNT);
+
+/**
+ * A loopback port on which nothing listens at this moment, from 20000 to 31999.
+ *
+ * @throws {ServiceError} when each of them is in use
+ */
+export async function freePort(): Promise<number> {
+  for (let tried = 0; tried < PORT_COUNT; tried += 1) {
+    const port = FIRST_PORT + next;
+    next = (next + 1) % PORT_COUNT;
+    if ((await listenErrorOf('127.0.0.1', port)) === null) return port;
+  }
+  throw new ServiceError('No free port was found on 127.0.0.1');
+}
+
+/** The code of the error with which `host` and `port` cannot be listened on, such as EADDRINUSE; null if they can. */
+export async function listenErrorOf(host: string, port: number): Promise<string | null> {
+  const server = createServer();
+  const error = await new Promise<string | null>((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen(port, host, () => resolve(null));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return error;
+}

@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+
+/** The parts of the driver's `Connection` that are used here: the driver does not export the class. */
+type DriverConnection = { socket: Socket; cleanup(error: Error): void };
+
+const driver = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
+  Connection: { prototype: DriverConnection };
+};
+const { cleanup } = driver.Connection.prototype;
+
+/**
+ * Makes every operation of the driver settle when its connection closes. The driver (7.8 and 7.9) waits for `drain`
+ * after a write that the socket did not take at once, but a closed socket never emits it: the operation would never
+ * settle, and no time limit would end it (ADR 106).
+ */
+driver.Connection.prototype.cleanup = function cleanUpAndWake(error) {
+  cleanup.call(this, error);
+  // An operation that compresses its message writes it later.
+  this.socket.write = () => {
+    throw error;
+  };
+  // An operation that waits continues, finds its connection closed, and throws `error`.
+  this.socket.emit('drain');
+};

@@ -1,0 +1,24 @@
+import type { Platform } from './platform.ts';
+import { RESTORE_RECORD_ID } from './restore-record.ts';
+
+/** What an operator does about it, as text in logs and checks. */
+export const RESTORE_UNFINISHED =
+  'a restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again';
+
+/** Whether the database has only a part of a backup: a restore is running or was interrupted. */
+export async function hasUnfinishedRestore({ restores }: Pick<Platform, 'restores'>): Promise<boolean> {
+  const unfinished = { _id: RESTORE_RECORD_ID, finishedAt: { $exists: false } };
+  return (await restores.findOne(unfinished, { projection: { _id: 1 } })) !== null;
+}
+
+/** `hasUnfinishedRestore` for repeated calls: logs when a restore is found and when it has ended. */
+export function watchRestore({ restores, log }: Pick<Platform, 'restores' | 'log'>): () => Promise<boolean> {
+  let wasUnfinished = false;
+  return async () => {
+    const isUnfinished = await hasUnfinishedRestore({ restores });
+    if (isUnfinished && !wasUnfinished) log.warn({ event: 'restore.unfinished' }, RESTORE_UNFINISHED);
+    if (!isUnfinished && wasUnfinished) log.info({ event: 'restore.finished' }, 'the restore has ended');
+    wasUnfinished = isUnfinished;
+    return isUnfinished;
+  };
+}

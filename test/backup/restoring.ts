@@ -1,0 +1,47 @@
+import { UUID } from 'mongodb';
+import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { RESTORE_RECORD_ID, type RestoreRecord } from '../../src/process/restore-record.ts';
+
+/** Restores a backup into a platform on an empty database. */
+export async function restoreInto(platform: Platform, folder: string) {
+  return restoreBackup(platform, folder, await checkBackup(folder, () => undefined), { by: 'test' });
+}
+
+/** Changes the record of an unfinished restore, or makes that of one that has just begun. */
+export async function setRestore(
+  { restores }: Pick<Platform, 'restores'>,
+  changes: Partial<Omit<RestoreRecord, '_id'>>,
+): Promise<void> {
+  const now = new Date();
+  const begun = {
+    backupId: 'of a backup',
+    runId: new UUID(),
+    takenAt: now,
+    startedAt: now,
+    progressAt: now,
+  };
+  const kept = Object.fromEntries(Object.entries(begun).filter(([name]) => !(name in changes)));
+  const update = { $set: changes, $setOnInsert: kept };
+  await restores.updateOne({ _id: RESTORE_RECORD_ID }, update, { upsert: true });
+}
+
+/** A restore that stops when all documents are there, before the record says so, until `goOn` is called. */
+export async function stoppedRestore(platform: Platform, folder: string) {
+  const reached = Promise.withResolvers<void>();
+  const { promise, resolve: goOn } = Promise.withResolvers<void>();
+  const addressChanges = Object.create(platform.addressChanges, {
+    deleteMany: {
+      value: async (...args: Parameters<Platform['addressChanges']['deleteMany']>) => {
+        reached.resolve();
+        await promise;
+        return platform.addressChanges.deleteMany(...args);
+      },
+    },
+  });
+  const ended = restoreInto({ ...platform, addressChanges }, folder);
+  // A test that fails before it awaits the end must not fail a second time.
+  ended.catch(() => undefined);
+  await Promise.race([reached.promise, ended]);
+  return { ended, goOn };
+}

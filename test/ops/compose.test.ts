@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
+import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
+import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
+
+type Service = {
+  env_file?: { path: string; required: boolean }[];
+  environment?: Record<string, string>;
+};
+
+const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+const { services }: { services: Record<string, Service> } = parse(text, { merge: true });
+
+/** The settings that Compose decides: the same for every `.env`. */
+const FIXED = {
+  HOST: '0.0.0.0',
+  METRICS_HOST: '0.0.0.0',
+  METRICS_PORT: '9464',
+  MONGODB_URI: 'mongodb://tallyport:mongo@mongodb:27017/tallyport?authSource=admin',
+  MONGODB_URI_FILE: '',
+  NODE_ENV: 'production',
+  PORT: '3000',
+  REDIS_URL: 'redis://:valkey@valkey:6379',
+  REDIS_URL_FILE: '',
+};
+
+/** The least `.env` of the documentation. */
+const REQUIRED = {
+  PUBLIC_URL: 'https://vote.example.org',
+  SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+  TRUST_PROXY: '1',
+  MONGODB_PASSWORD: 'mongo',
+  VALKEY_PASSWORD: 'valkey',
+};
+
+/** The variables that Compose gives to a container: those of `.env`, then `environment` with its `${…}` replaced. */
+function environmentOf(name: string, env: Record<string, string>): Record<string, string> {
+  const { env_file: files = [], environment = {} } = services[name] ?? {};
+  const replaced = Object.entries(environment).map(([name, value]) => [
+    name,
+    value.replace(/\$\{(\w+)(:?[-?])([^}]*)\}/g, (_, variable: string, operator: string, other: string) => {
+      const given = env[variable];
+      if (given !== undefined && (given !== '' || !operator.startsWith(':'))) return given;
+      if (operator.endsWith('?')) throw new Error(other);
+      return other;
+    }),
+  ]);
+  const passed = files.some(({ path }) => path === '.env') ? env : {};
+  return { ...passed, ...Object.fromEntries(replaced) };
+}
+
+describe.each(['web', 'worker', 'scheduler', 'migrate'])('the container of %s', (service) => {
+  test('gets every setting of .env except those that Compose decides', () => {
+    const names = [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)];
+    const env = { ...Object.fromEntries(names.map((name) => [name, `the ${name}`])), ...REQUIRED };
+    expect(environmentOf(service, env)).toEqual({ ...env, ...FIXED });
+  });
+
+  test('starts with a .env that is also for processes on the host', () => {
+    const config = loadConfig(
+      environmentOf(service, {
+        ...REQUIRED,
+        NODE_ENV: 'development',
+        HOST: '127.0.0.1',
+        PORT: '8080',
+        METRICS_HOST: '127.0.0.1',
+        METRICS_PORT: '0',
+        MONGODB_URI: 'mongodb://127.0.0.1:27017/tallyport',
+        REDIS_URL_FILE: '/home/operator/redis-url',
+        WEB_VOTES: 'off',
+      }),
+    );
+    const { MONGODB_URI, REDIS_URL } = FIXED;
+    expect(config).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: 3000, METRICS_PORT: 9464 });
+    expect(config).toMatchObject({ MONGODB_URI, REDIS_URL, WEB_VOTES: 'off' });
+  });
+
+  test('starts with a .env whose other settings are empty', () => {
+    const env = { ...Object.fromEntries(SETTINGS.map((name) => [name, ''])), ...REQUIRED };
+    expect(loadConfig(environmentOf(service, env))).toMatchObject({ PORT: 3000, WEB_VOTES: 'on' });
+  });
+
+  test('starts without .env when the shell has what is required', () => {
+    expect(services[service]?.env_file).toEqual([{ path: '.env', required: false }]);
+  });
+});
+
+test.each(Object.keys(REQUIRED))('Compose says that %s must be set', (missing) => {
+  const { [missing as keyof typeof REQUIRED]: _, ...others } = REQUIRED;
+  expect(() => environmentOf('web', others)).toThrow(`set ${missing} in .env`);
+});
+
+test('MongoDB, Valkey and Caddy get no setting of Tallyport', () => {
+  const given = ['mongodb', 'valkey', 'caddy'].flatMap((name) => Object.keys(environmentOf(name, REQUIRED)));
+  expect(given.filter((name) => SETTINGS.includes(name))).toEqual([]);
+  expect(given).toContain('MONGO_INITDB_ROOT_PASSWORD');
+});
+
+test('no variable of the Compose file looks like a misspelt setting', () => {
+  const variables = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => [name, 'x']);
+  expect(misspeltVariables(Object.fromEntries(variables))).toEqual([]);
+});

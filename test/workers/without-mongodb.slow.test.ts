@@ -1,0 +1,63 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { startWorker } from '../support/workers.ts';
+import { addGameServer, castingPlatform, type GameServer, SHORT_WAITS } from './game-server.ts';
+
+/** A worker whose connections to MongoDB go through a line. */
+async function workerOnLine({ config }: Platform) {
+  const line = await startFaultProxy(Number(new URL(config.MONGODB_URI).port), 'mongodb');
+  onTestFinished(() => line.close());
+  return { line, worker: await startWorker({ ...config, MONGODB_URI: line.through(config.MONGODB_URI) }) };
+}
+
+/** Casts a vote for each server and waits until all are delivered. */
+async function castAndDeliver(servers: GameServer[], username: string): Promise<void> {
+  const votes = await Promise.all(servers.map((server) => server.cast(username)));
+  await vi.waitFor(async () => {
+    for (const [i, vote] of votes.entries())
+      expect((await servers[i]?.delivery(vote))?.state).toBe('delivered');
+  }, EVENTUALLY);
+}
+
+it('the job of a worker that lost MongoDB ends with its lease, and another worker sends the later votes', async () => {
+  const platform = await castingPlatform(SHORT_WAITS);
+  const alpha = await addGameServer(platform);
+  const { line, worker } = await workerOnLine(platform);
+  alpha.listener.stall();
+  const first = await alpha.cast('Steve');
+  await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
+  await line.refuse();
+  // The listener acknowledges, and the worker cannot record it.
+  alpha.listener.release();
+  await worker.waitForEvent('delivery.not_recorded');
+
+  await startWorker(platform.config);
+  await castAndDeliver([alpha], 'Alex');
+  // The listener has both; the first one may have arrived twice, as its timeline says.
+  expect(new Set(alpha.listener.votes.map(({ username }) => username))).toEqual(new Set(['Steve', 'Alex']));
+  await line.restore();
+  await vi.waitUntil(async () => (await alpha.delivery(first)).state === 'delivered', EVENTUALLY);
+}, 90_000);
+
+it('a worker takes no jobs while it cannot reach MongoDB, and takes them again later', async () => {
+  const platform = await castingPlatform(SHORT_WAITS);
+  const servers = await Promise.all(
+    ['Alpha', 'Beta', 'Gamma', 'Delta'].map((name) => addGameServer(platform, { name })),
+  );
+  const { line, worker } = await workerOnLine(platform);
+  await line.refuse();
+  await worker.waitForEvent('mongodb.away');
+  const other = await startWorker(platform.config);
+  for (const username of ['Steve', 'Alex', 'Noor']) await castAndDeliver(servers, username);
+  // Each of its workers may have been taking one.
+  const postponed = worker.lines.filter(({ event }) => event === 'job.postponed').map(({ queue }) => queue);
+  for (const queue of DELIVERY_QUEUES)
+    expect(postponed.filter((name) => name === queue).length).toBeLessThanOrEqual(1);
+
+  await other.stop();
+  await line.restore();
+  await castAndDeliver(servers, 'Last');
+}, 90_000);

@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SECOND } from '../src/platform/clock.ts';
+import { describeSkew } from '../src/platform/clock-skew.ts';
+import type { Logger } from '../src/platform/log.ts';
+import type { Platform } from '../src/process/platform.ts';
+import type { Work } from '../src/process/process.ts';
+import { watchRestore } from '../src/process/unfinished-restore.ts';
+
+/** How often the clock is compared with mongod's, and the database asked for an unfinished restore. */
+const CHECKED_EVERY_MS = SECOND;
+
+/** Starts work that stops when the signal is aborted and it is closed. */
+type Start = (stopping: AbortSignal) => Work;
+
+/**
+ * Runs work only while this process's clock agrees with MongoDB's and no restore into the database is unfinished. With a
+ * wrong clock, attempts, tests of listeners and finished days would get wrong dates, and BullMQ uses this machine's clock
+ * too. In a part of a backup, periodic work would delete and correct what is not there yet. The work is stopped meanwhile
+ * and started again afterwards. While MongoDB does not answer, nothing is stopped or started.
+ *
+ * @param stopping - aborted when the process begins to stop
+ * @throws the error of the first `start`; errors of later starts are logged and retried
+ */
+export async function whileWorkIsSafe(
+  { clockSkew, restores, log }: Pick<Platform, 'clockSkew' | 'restores' | 'log'>,
+  stopping: AbortSignal,
+  start: Start,
+): Promise<Work> {
+  let running: { work: Work; end: AbortController } | undefined;
+  let closed: Promise<void> = Promise.resolve();
+  const isRestoring = watchRestore({ restores, log });
+  const noteSkew = logSkew(log);
+
+  /** Checks as soon as MongoDB answers; returns at once when the process stops. */
+  async function check(): Promise<void> {
+    const isSafe = await known();
+    // Stopped work must be closed first.
+    await closed;
+    if (stopping.aborted || isSafe === undefined) return;
+    if (isSafe && !running) {
+      const end = new AbortController();
+      running = { work: start(AbortSignal.any([stopping, end.signal])), end };
+    } else if (!isSafe && running) stop();
+  }
+
+  async function known(): Promise<boolean | undefined> {
+    while (!stopping.aborted) {
+      try {
+        const [skew, restoring] = await Promise.all([clockSkew(), isRestoring()]);
+        noteSkew(skew);
+        return skew === 0 && !restoring;
+      } catch (error) {
+        log.warn({ event: 'database.not_checked', reason: String(error) });
+        await untilNextTime();
+      }
+    }
+    return undefined;
+  }
+
+  const untilNextTime = () => pause(CHECKED_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined);
+
+  function stop(): void {
+    running?.end.abort();
+    closed = (running?.work.close() ?? closed).catch((error: unknown) =>
+      log.error({ event: 'process.stop_failed', error: String(error) }),
+    );
+    running = undefined;
+  }
+
+  async function watch(): Promise<void> {
+    while (!stopping.aborted) {
+      await untilNextTime();
+      await check().catch((error: unknown) =>
+        log.error({ event: 'process.not_resumed', error: String(error) }, 'the work is tried again'),
+      );
+    }
+  }
+
+  await check();
+  void watch();
+  return {
+    async close() {
+      // The check under way is not awaited: MongoDB may be slow.
+      stop();
+      await closed;
+    },
+  };
+}
+
+/** Logs when the clock is off, and when it is right again. */
+function logSkew(log: Logger): (skew: number) => void {
+  let wasOff = false;
+  return (skew) => {
+    const isOff = skew !== 0;
+    if (isOff && !wasOff) log.warn({ event: 'clock.off', skewMs: Math.round(skew) }, describeSkew(skew));
+    if (!isOff && wasOff) log.info({ event: 'clock.right' }, 'the clock is right');
+    wasOff = isOff;
+  };
+}
