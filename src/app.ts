@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { getHeapStatistics } from 'node:v8';
 import helmet from '@fastify/helmet';
-import underPressure from '@fastify/under-pressure';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { claimContracts } from './api/claims/claims.ts';
@@ -63,11 +61,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);
   closeConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
-  await app.register(underPressure, {
-    maxEventLoopDelay: config.MAX_EVENT_LOOP_DELAY_MS,
-    maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
-    pressureHandler: refuseOverload,
-  });
+  await refuseOverload(app, config.MAX_EVENT_LOOP_DELAY_MS);
   await describeApi(app, { publicUrl: config.PUBLIC_URL });
 
   const base = { prefix: config.basePath };

@@ -1,4 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { getHeapStatistics } from 'node:v8';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import { SECOND } from '../platform/clock.ts';
 import { RefusedError, SENTENCES, unavailable } from '../process/http-errors.ts';
 
 /**
@@ -49,8 +52,26 @@ export function closeConnections(
   });
 }
 
-/** Refuses a request under overload, except `/healthz`: the process is alive. */
-export async function refuseOverload(request: FastifyRequest): Promise<void> {
-  if (request.routeOptions.url?.endsWith('/healthz')) return;
-  throw new RefusedError(unavailable('overloaded', SENTENCES.overload));
+/**
+ * Refuses requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is nearly
+ * full. `/healthz` is answered: the process is alive. Loading the application delays the event loop too, so delays of the
+ * first two seconds are not counted.
+ */
+export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
+  let delaysCountFrom = 0;
+  app.addHook('onReady', (done) => {
+    // A delay is measured over a second and applies during the next one.
+    delaysCountFrom = performance.now() + 2 * SECOND;
+    done();
+  });
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxDelayMs,
+    maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
+    sampleInterval: SECOND,
+    async pressureHandler(request, _reply, kind) {
+      if (request.routeOptions.url?.endsWith('/healthz')) return;
+      if (kind === underPressure.TYPE_EVENT_LOOP_DELAY && performance.now() < delaysCountFrom) return;
+      throw new RefusedError(unavailable('overloaded', SENTENCES.overload));
+    },
+  });
 }

@@ -1,4 +1,6 @@
+import Fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { refuseOverload } from '../../src/api/requests.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
 import { ask } from '../support/api-description.ts';
@@ -195,5 +197,17 @@ describe('overload', () => {
         200,
       ]);
     await expect.poll(async () => (await info()).status).toBe(200);
+  });
+
+  test('the delay of the start itself does not count', async () => {
+    const app = Fastify();
+    onTestFinished(() => app.close());
+    await refuseOverload(app, 1_000);
+    app.get('/', async () => 'answered');
+    app.register(async () => block());
+    await app.ready();
+    // From now on the library reports the delay, for a second.
+    await expect.poll(() => app.isUnderPressure()).toBe(true);
+    expect((await app.inject('/')).body).toBe('answered');
   });
 });
