@@ -167,6 +167,8 @@ export function buildWorkers(
       // A stalled job is always run again: the work itself is in MongoDB.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
+    // One that replaces a stuck worker meanwhile.
+    if (mongodb.isAway()) void worker.pause(true);
     worker.on('error', (error) => log.debug({ event: 'worker.error', queue: name, reason: error.message }));
     worker.on('failed', (job, error) =>
       log.error({

@@ -1,7 +1,10 @@
 import type { Processor } from 'bullmq';
-import mongoose from 'mongoose';
+import type { TopologyDescription, TopologyDescriptionChangedEvent } from 'mongodb';
 import { DeadlineError } from '../src/platform/deadline.ts';
 import type { Platform } from '../src/process/platform.ts';
+
+/** The driver's types of servers that take writes. */
+const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBalancer']);
 
 /** The workers of a process; `pause` lets running jobs go on. */
 type Workers = { pause(): void; resume(): void };
@@ -16,31 +19,35 @@ export type MongodbWatch = {
 };
 
 /**
- * While this process cannot reach MongoDB it takes no jobs: other processes may reach it. After the time of a lease it
- * gives up its running jobs of delivery: their leases have expired, and while such a job is active BullMQ starts no other
- * one for its listener. The work goes on without its job, and records its outcomes when MongoDB is back (ADR 107).
+ * While this process reaches no MongoDB server that takes writes, it takes no jobs: other processes may reach one. After
+ * the time of a lease it gives up its running jobs of delivery: their leases have expired, and BullMQ starts no other job
+ * for a listener while one is active. The work itself goes on, and records its outcomes when MongoDB is back (ADR 107).
  *
- * @param underWay - gets the work that goes on
+ * @param goingOn - gets the work of jobs that were given up, until it ends
  */
 export function withoutMongodb(
   { mongo, config, log }: Pick<Platform, 'mongo' | 'config' | 'log'>,
   workers: Workers,
-  underWay: Set<Promise<unknown>>,
+  goingOn: Set<Promise<unknown>>,
 ): MongodbWatch {
-  const { connection } = mongo;
-  const giveUps = new Set<(error: Error) => void>();
+  const client = mongo.connection.getClient();
+  /** The work of each running job of delivery, and what gives the job up. */
+  const running = new Map<Promise<unknown>, (error: Error) => void>();
+  let isAway = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const isAway = () => connection.readyState !== mongoose.ConnectionStates.connected;
+  // Not mongoose's events and `readyState`: those miss a replica set that hangs, and report a process that was suspended.
+  function onChange({ newDescription }: TopologyDescriptionChangedEvent): void {
+    const wasAway = isAway;
+    isAway = !takesWrites(newDescription);
+    if (isAway && !wasAway) onAway();
+    if (!isAway && wasAway) onBack();
+  }
 
   function onAway(): void {
     log.warn({ event: 'mongodb.away' }, 'this process takes no jobs until it reaches MongoDB again');
     workers.pause();
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      if (giveUps.size > 0) log.warn({ event: 'mongodb.jobs_given_up', jobs: giveUps.size });
-      for (const giveUp of giveUps) giveUp(new DeadlineError(config.LEASE_MS));
-    }, config.LEASE_MS);
+    timer = setTimeout(giveUp, config.LEASE_MS);
   }
 
   function onBack(): void {
@@ -49,31 +56,42 @@ export function withoutMongodb(
     workers.resume();
   }
 
-  connection.on('disconnected', onAway);
-  connection.on('connected', onBack);
+  function giveUp(): void {
+    if (running.size > 0) log.warn({ event: 'mongodb.jobs_given_up', jobs: running.size });
+    for (const [work, giveUpJob] of running) {
+      goingOn.add(work);
+      giveUpJob(new DeadlineError(config.LEASE_MS));
+    }
+    running.clear();
+  }
+
+  client.on('topologyDescriptionChanged', onChange);
   return {
-    isAway,
+    isAway: () => isAway,
     givingUp: (process) => async (job, token, signal) => {
       // BullMQ may take one more job after a pause.
-      if (isAway()) {
+      if (isAway) {
         const noted = { queue: job.queueName, jobId: job.id, payload: job.data };
         log.warn({ event: 'job.postponed', ...noted, reason: 'MongoDB is away' });
         return { postponed: true };
       }
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      const ended = () => {
-        giveUps.delete(reject);
-        underWay.delete(work);
-      };
-      const work = process(job, token, signal).then(resolve, reject).finally(ended);
-      giveUps.add(reject);
-      underWay.add(work);
+      const work = process(job, token, signal)
+        .then(resolve, reject)
+        .finally(() => {
+          running.delete(work);
+          goingOn.delete(work);
+        });
+      running.set(work, reject);
       return promise;
     },
     close() {
       clearTimeout(timer);
-      connection.off('disconnected', onAway);
-      connection.off('connected', onBack);
+      client.off('topologyDescriptionChanged', onChange);
     },
   };
+}
+
+function takesWrites({ servers }: TopologyDescription): boolean {
+  return [...servers.values()].some(({ type }) => WRITABLE.has(type));
 }

@@ -3,6 +3,8 @@ import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
+import { initiate, primaryOf } from '../support/replica-set.ts';
+import { startMongod } from '../support/services.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingPlatform, type GameServer, SHORT_WAITS } from './game-server.ts';
 
@@ -60,4 +62,25 @@ it('a worker takes no jobs while it cannot reach MongoDB, and takes them again l
   await other.stop();
   await line.restore();
   await castAndDeliver(servers, 'Last');
+}, 90_000);
+
+it('a replica set that hangs counts as away, until it answers', async () => {
+  const mongod = await startMongod({ args: ['--replSet', 'rs'] });
+  onTestFinished(() => mongod.stop());
+  const line = await startFaultProxy(mongod.port, 'mongodb');
+  onTestFinished(() => line.close());
+  await initiate('rs', mongod.port, [`127.0.0.1:${line.port}`], 1_000);
+  await primaryOf([mongod.port]);
+  const platform = await castingPlatform({
+    MONGODB_URI: `mongodb://127.0.0.1:${mongod.port}/tallyport?directConnection=true`,
+  });
+  const alpha = await addGameServer(platform);
+  const MONGODB_URI = `mongodb://127.0.0.1:${line.port}/tallyport?replicaSet=rs`;
+  const worker = await startWorker({ ...platform.config, MONGODB_URI });
+  await castAndDeliver([alpha], 'Steve');
+  line.hang();
+  await worker.waitForEvent('mongodb.away');
+  await line.restore();
+  await worker.waitForEvent('mongodb.back');
+  await castAndDeliver([alpha], 'Alex');
 }, 90_000);
