@@ -36,7 +36,8 @@ export function buildScheduler(platform: Platform, { stopping }: { stopping: Abo
       });
       return round;
     };
-    const task = schedule(work.cron, run, { timezone: 'UTC', noOverlap: true, name: work.name });
+    const logger = platform.log.child({ event: 'schedule.cron', work: work.name });
+    const task = schedule(work.cron, run, { timezone: 'UTC', name: work.name, logger });
     void run();
     return { task, ended: () => round };
   });
