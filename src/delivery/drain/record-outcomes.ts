@@ -47,7 +47,7 @@ export function recordOutcomes(
   return Promise.all(ended.map(record));
 }
 
-/** How long an outcome is recorded again while MongoDB is unavailable, and after it refused it. */
+/** How long an outcome is recorded again while MongoDB is unavailable, and while it refuses it. */
 const RETRIED_FOR_MS = 30 * MINUTE;
 const REFUSED_FOR_MS = MINUTE;
 
@@ -63,18 +63,18 @@ export async function recordWithRetries(
   ended: Ended,
   waitNoLonger: AbortSignal,
 ): Promise<boolean> {
-  const began = performance.now();
-  let longestMs = RETRIED_FOR_MS;
+  const longestAt = performance.now() + RETRIED_FOR_MS;
+  let refusedAt = Number.POSITIVE_INFINITY;
   const record = async (tries: number) => {
     if (tries > 0) return recordAlone(recording, ended);
     const [counts = false] = await recordOutcomes(recording, [ended]);
     return counts;
   };
   return retry(record, {
-    deadline: () => began + longestMs,
+    deadline: () => Math.min(longestAt, refusedAt + REFUSED_FOR_MS),
     signal: waitNoLonger,
     onError(error) {
-      longestMs = isTransientError(error) ? RETRIED_FOR_MS : REFUSED_FOR_MS;
+      refusedAt = isTransientError(error) ? Number.POSITIVE_INFINITY : Math.min(refusedAt, performance.now());
       const voteId = ended.claimed.vote._id.toString();
       const { code } = ended.outcome;
       recording.log.warn({ event: 'delivery.not_recorded', voteId, code, reason: String(error) });

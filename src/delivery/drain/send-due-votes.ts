@@ -136,20 +136,18 @@ function whyStop(
   return testsLater ? 'tested-later' : null;
 }
 
-/** How many votes to claim now: one if a slot is free, otherwise none. A backlog also claims votes ahead. */
+/** How many votes to claim now: as many as slots are free. A backlog also claims votes ahead. */
 function mostToClaim(
   leased: LeasedListener,
   { queue }: DrainLimits,
   { open, unsent }: AttemptsUnderWay,
   sizes: ClaimSizes,
 ): number {
-  if (queue === 'drain-backlogs') {
-    // Votes that may be sent only once are not claimed ahead.
-    if (maxSendingsOf(leased.now) === 1) return Math.max(0, MAX_CONCURRENT_ATTEMPTS - open);
-    return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
-  }
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
-  return open < (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) ? 1 : 0;
+  const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
+  // Votes that may be sent only once are not claimed ahead.
+  if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
+  return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
 }
 
 /**
