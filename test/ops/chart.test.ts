@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
-import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
+import { SECRETS, SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
 import { pathOf } from './operators-files.ts';
 
 const run = promisify(execFile);
@@ -31,7 +31,12 @@ type Container = {
   command: string[];
   env: { name: string; value: string }[];
   ports?: { name: string; containerPort: number }[];
-  readinessProbe?: { httpGet: { path: string }; periodSeconds: number; failureThreshold: number };
+  readinessProbe?: {
+    httpGet: { path: string };
+    periodSeconds: number;
+    timeoutSeconds: number;
+    failureThreshold: number;
+  };
 };
 type Manifest = {
   apiVersion: string;
@@ -39,6 +44,17 @@ type Manifest = {
   metadata: { name: string };
   spec: { template?: { metadata: { labels: Record<string, string> }; spec: { containers: Container[] } } };
 };
+
+/** The settings that the chart sets itself, and those that the image and the chart's ports fix. */
+const OF_THE_CHART = [
+  'HOST',
+  'METRICS_HOST',
+  'METRICS_PORT',
+  'PORT',
+  'PUBLIC_URL',
+  'SHUTDOWN_DELAY_MS',
+  'TRUST_PROXY',
+];
 
 const set = (values: Record<string, string>) =>
   Object.entries(values).flatMap(([name, value]) => ['--set-string', `${name}=${value}`]);
@@ -86,10 +102,37 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
     await expect(run('helm', ['template', 'listing', CHART, ...args])).rejects.toThrow(name);
   });
 
-  test('knows every setting, and passes on those of Node.js and OpenTelemetry', async () => {
+  test.each([
+    ...OF_THE_CHART,
+    ...SECRETS,
+  ])('refuses the setting %s, which the chart sets itself or which is a secret', async (name) => {
+    const args = set({ ...REQUIRED, [`settings.${name}`]: '1' });
+    await expect(run('helm', ['template', 'listing', CHART, ...args])).rejects.toThrow(
+      new RegExp(`settings.*${name}`, 's'),
+    );
+  });
+
+  test('sets each setting once, so that none of `settings` can replace its own', async () => {
+    const own = containers(await render(REQUIRED)).flatMap(({ env }) => env.map(({ name }) => name));
+    expect(OF_THE_CHART).toEqual(expect.arrayContaining([...new Set(own)]));
+  });
+
+  test.each([
+    ['publicUrl', 'vote.example.org'],
+    ['publicUrl', 'ftp://vote.example.org'],
+    ['trustProxy', 'true'],
+  ])('refuses %s=%s', async (name, value) => {
+    const expected = new RegExp(`at '/${name}'`);
+    await expect(render({ ...REQUIRED, [name]: value })).rejects.toThrow(expected);
+    const args = set({ ...REQUIRED, [name]: value });
+    await expect(run('helm', ['template', 'listing', CHART, ...args])).rejects.toThrow(expected);
+  });
+
+  test('takes every other setting, and passes on those of Node.js and OpenTelemetry', async () => {
     const schema = JSON.parse(readFileSync(`${CHART}/values.schema.json`, 'utf8'));
+    const names = SETTINGS.filter((name) => !OF_THE_CHART.includes(name) && !SECRETS.has(name));
     expect(schema.definitions.setting.enum).toEqual(
-      [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)].toSorted(),
+      [...names, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)].toSorted(),
     );
     await render({
       ...REQUIRED,
@@ -113,13 +156,14 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
     );
   });
 
-  test('keeps web pods in the Service while MongoDB fails over, so that clients get their answers', async () => {
+  test('keeps web pods in the Service for 30 s, while MongoDB fails over, and not longer if a pod hangs', async () => {
     const [web] = containers(await render(REQUIRED)).filter(({ ports = [] }) =>
       ports.some(({ name }) => name === 'http'),
     );
-    const { httpGet, periodSeconds = 0, failureThreshold = 0 } = web?.readinessProbe ?? {};
+    const { httpGet, periodSeconds = 0, timeoutSeconds, failureThreshold = 0 } = web?.readinessProbe ?? {};
     expect(httpGet?.path).toBe('/readyz');
-    expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(30);
+    expect(periodSeconds * failureThreshold).toBe(30);
+    expect(timeoutSeconds).toBeLessThanOrEqual(periodSeconds);
   });
 
   test('gives each scraped pod the label by which an alert notices that its process is missing', async () => {

@@ -79,12 +79,13 @@ spec:
         periodSeconds: 10
         timeoutSeconds: 5
         failureThreshold: 6
-      # A web pod leaves the Service after 30 s of failures. MongoDB has usually failed over by then, and the pod's own 503
-      # (JSON, with Retry-After) is better than that of an ingress without any pod. A terminating pod leaves at once anyway.
+      # A web pod leaves the Service after 30 s of failures or without an answer. MongoDB has usually failed over by then, and
+      # the pod's own 503 (JSON, with Retry-After) is better than that of an ingress without any pod. A terminating pod leaves
+      # at once anyway.
       readinessProbe:
         httpGet: { path: /readyz, port: {{ .port }} }
         periodSeconds: 2
-        timeoutSeconds: 5
+        timeoutSeconds: 2
         failureThreshold: {{ eq .process "web" | ternary 15 2 }}
       {{- end }}
       resources:
