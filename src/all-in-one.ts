@@ -9,15 +9,15 @@ import { ConfigError, loadConfig } from './platform/config.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 
 const say = (line: string) => console.log(line);
+const starting = new AbortController();
 let platform: AllInOne | undefined;
 
 onStopSignal({
   async first() {
-    // During the start there is no work to finish: services and children end with this process.
-    if (!platform) process.exit(0);
     say('Stopping …');
-    await platform.stop();
-    process.exit(0);
+    starting.abort();
+    await platform?.stop();
+    if (platform) process.exit(0);
   },
   second() {
     platform?.kill();
@@ -27,7 +27,7 @@ onStopSignal({
 
 try {
   const config = loadConfig();
-  platform = await startAllInOne(config, { log: say });
+  platform = await startAllInOne(config, { log: say, signal: starting.signal });
   const { url } = platform;
   const dataDir = config.DATA_DIR === '.data' ? '' : `DATA_DIR=${config.DATA_DIR} `;
   say(`
@@ -38,6 +38,7 @@ Tallyport runs at ${url}
 Ctrl-C stops it.
 `);
 } catch (error) {
+  if (starting.signal.aborted) process.exit(0);
   const known = error instanceof ConfigError || error instanceof ServiceError;
   console.error(known ? error.message : `Tallyport cannot start: ${error}`);
   process.exit(1);

@@ -143,7 +143,7 @@ async function start(): Promise<void> {
   const { DATA_DIR: dataDir } = config;
   // The fake servers start before the first probe.
   const addresses = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
-  running = await startAllInOne(config, { log: (line) => console.log(line), env });
+  running = await startAllInOne(config, { log: (line) => console.log(line), env, signal });
   const { url } = running;
   // Writing the history of many servers takes longer than an API request may.
   opened = await openPlatform(running.config, 'demo', {
@@ -181,7 +181,7 @@ async function start(): Promise<void> {
 async function stop(): Promise<never> {
   stopping.abort();
   console.log('Stopping …');
-  const ended = Promise.allSettled(background);
+  const ended = Promise.allSettled([started, ...background]);
   await Promise.race([ended, pause(ENDS_WITHIN_MS)]);
   await opened?.close();
   await running?.stop();
@@ -198,8 +198,9 @@ onStopSignal({
   },
 });
 
+const started = start();
 try {
-  await start();
+  await started;
 } catch (error) {
   if (!signal.aborted) {
     const known = error instanceof ConfigError || error instanceof ServiceError;

@@ -39,6 +39,8 @@ type StartOptions = {
   log: Say;
   /** The environment of the configuration; the processes get it too. */
   env?: Environment;
+  /** Ends the start: the processes are stopped, and the promise rejects with the signal's reason. */
+  signal?: AbortSignal;
 };
 
 /**
@@ -48,8 +50,9 @@ type StartOptions = {
  * @throws {ServiceError} when a part is missing or does not start; everything is stopped then.
  */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
-  const { log, env = ownEnvironment() } = options;
-  const services = await openServices(await withPort(given), log, env);
+  const { log, env = ownEnvironment(), signal } = options;
+  const aborted = whenAborted(signal);
+  const services = await Promise.race([openServices(await withPort(given), log, env), aborted]);
   const { config } = services;
   const children: Omit<Running, 'ended'>[] = [];
   const platform: AllInOne = {
@@ -67,7 +70,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   try {
     for (const line of services.description) log(line);
     const metricsPorts = await requirePortsFree(config);
-    const { made, ran } = await migrateWhenRestored(config, log);
+    const { made, ran } = await Promise.race([migrateWhenRestored(config, log), aborted]);
     if (made.length > 0) log(`The database is prepared: ${made.length} collections and indexes were made`);
     if (ran.length > 0) log(`Migrations that were run: ${ran.join(', ')}`);
     const parts = PROCESSES.map(({ name, entry }, index) => {
@@ -78,7 +81,8 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
       children.push(first);
       return { name, start, first };
     });
-    await Promise.race([untilReady(config), ...parts.map(({ name, first }) => endedEarly(name, first))]);
+    const ends = parts.map(({ name, first }) => endedEarly(name, first));
+    await Promise.race([untilReady(config), aborted, ...ends]);
     children.splice(
       0,
       Infinity,
@@ -89,6 +93,15 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
     await platform.stop();
     throw error;
   }
+}
+
+/** Rejects with the signal's reason. */
+function whenAborted(signal: AbortSignal | undefined): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  // Nobody may be waiting for it at that moment.
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** Replaces PORT=0 by a free port, in PUBLIC_URL too, so that users can be shown the address. */

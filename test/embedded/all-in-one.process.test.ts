@@ -178,6 +178,19 @@ describe('npm start', () => {
     expect(await exitCode(started)).toBe(0);
     await vi.waitFor(async () => expect(await isAlive(mongod)).toBe(false), EVENTUALLY);
   });
+
+  test('a signal while its processes start ends them before it exits', async () => {
+    const started = start();
+    const children = await vi.waitFor(async () => {
+      const found = await childrenOf(started.pid);
+      expect([...found.keys()]).toEqual(expect.arrayContaining(['main', 'scheduler', 'server']));
+      return found;
+    }, EVENTUALLY);
+    started.child.kill('SIGTERM');
+    expect(await exitCode(started)).toBe(0);
+    expect([...children.values()].filter(lives)).toEqual([]);
+    expect(started.stderr()).toBe('');
+  });
 });
 
 describe('what stops a start', () => {
