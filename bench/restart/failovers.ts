@@ -1,9 +1,4 @@
-/**
- * `node bench/restart/failovers.ts [options]`: what a failover or an outage costs callers and deliveries, with the default
- * times of Tallyport. Each fault happens `--rounds` times under a steady load. Prints, for each, how long no vote was
- * accepted, and how long deliveries lagged after MongoDB or Redis was back. The exit code is 1 if a vote was not
- * delivered or its delivery lagged longer than `--limit` seconds.
- */
+/** `node bench/restart/failovers.ts --help` says what it measures. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Option } from 'commander';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
@@ -53,6 +48,7 @@ const values = script(
 )
   .addOption(new Option('--mongod <how>', 'MongoDB').choices(['alone', 'replica-set']).default('alone'))
   .addOption(new Option('--redis <how>', 'Redis').choices(['alone', 'sentinel', 'cluster']).default('alone'))
+  .option('--mongod-parameters <name=value...>', 'parameters of each mongod of a replica set')
   .option(
     '--faults <list>',
     'faults with their lengths in seconds, such as kill-primary:10,stop-primary:30 (default: those of a failover)',
@@ -65,7 +61,7 @@ const values = script(
   .option('--limit <seconds>', 'the longest lag of a delivery', positive, 20)
   .parse()
   .opts<Options>();
-const topology: Topology = { mongod: values.mongod, redis: values.redis };
+const topology: Topology = values;
 const plan =
   values.faults ?? faultList(DEFAULT_FAULTS[topology.mongod === 'alone' ? topology.redis : topology.mongod]);
 

@@ -27,7 +27,12 @@ export type PlatformProcess = ControlledProcess & {
 };
 
 /** MongoDB alone or as a replica set; Redis alone, behind Sentinels or as a cluster. */
-export type Topology = { mongod: keyof typeof MONGODS; redis: keyof typeof REDISES };
+export type Topology = {
+  mongod: keyof typeof MONGODS;
+  redis: keyof typeof REDISES;
+  /** Of each mongod, such as `oplogNetworkTimeoutBufferSeconds=1`. */
+  mongodParameters?: string[];
+};
 
 const MONGODS = { alone: startLoneMongod, 'replica-set': startStormReplicaSet };
 const REDISES = { alone: startLoneRedis, sentinel: startStormSentinel, cluster: startStormCluster };
@@ -83,8 +88,9 @@ export async function startProcesses(
   const folder = await mkdtemp(join(tmpdir(), 'tallyport-storm-'));
   const crashes: string[] = [];
   const died = (what: string) => void crashes.push(what);
+  const mongodArgs = (topology.mongodParameters ?? []).flatMap((parameter) => ['--setParameter', parameter]);
   const [mongod, redis] = await Promise.all([
-    MONGODS[topology.mongod]({ binary: binaries.mongod, folder, died }),
+    MONGODS[topology.mongod]({ binary: binaries.mongod, folder, died, args: mongodArgs }),
     REDISES[topology.redis]({ binary: binaries.redis, folder, died }),
   ]);
   const config = loadConfig({

@@ -35,6 +35,8 @@ export type ServiceOptions = {
   folder: string;
   /** Called when a node ends that was not killed on purpose. */
   died: (what: string) => void;
+  /** Added to the command line of each node. */
+  args?: string[];
 };
 
 /** A node behind a line. Other nodes and clients know only the line's port. */
@@ -43,7 +45,7 @@ export type Node = ControlledProcess & { port: number; line: FaultProxy };
 /** A node that is not started yet. `args` are added to its command line. */
 export async function openNode(
   kind: ServiceKind,
-  { binary, folder, died }: ServiceOptions,
+  { binary, folder, died, args: ofAll = [] }: ServiceOptions,
   {
     name,
     requests,
@@ -52,7 +54,7 @@ export async function openNode(
 ): Promise<Node> {
   const port = await freePort();
   const line = await startFaultProxy(port, requests);
-  const more = args(line.port);
+  const more = [...args(line.port), ...ofAll];
   const own = { ...kind, args: (dir: string, own: number) => [...kind.args(dir, own), ...more] };
   return { ...service(own, { binary, dir: join(folder, name), port }, died), port, line };
 }
