@@ -4,16 +4,17 @@ import { ServiceError } from './service-error.ts';
 
 /**
  * Operating systems take the ports of outgoing connections, and those of listeners on port 0, from 32768 upwards. A port
- * below stays free while its service is stopped.
+ * below stays free while its service is stopped. The range ends below the usual ports of game servers and of MongoDB,
+ * such as 25565, 27015, 27017, 28015 and 30120, because their services may be stopped at the moment.
  */
 const FIRST_PORT = 20_000;
-const PORT_COUNT = 12_000;
+const PORT_COUNT = 5_000;
 
 /** Processes begin at different ports, and a process does not return the same port twice in a row. */
 let next = randomInt(PORT_COUNT);
 
 /**
- * A loopback port on which nothing listens at this moment, from 20000 to 31999.
+ * A loopback port on which nothing listens at this moment, from 20000 to 24999.
  *
  * @throws {ServiceError} when each of them is in use
  */
