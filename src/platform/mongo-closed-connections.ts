@@ -5,16 +5,22 @@ import type { Socket } from 'node:net';
 type DriverConnection = { socket: Socket; cleanup(error: Error): void };
 
 const driver = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
-  Connection: { prototype: DriverConnection };
+  Connection?: { prototype: DriverConnection };
 };
-const { cleanup } = driver.Connection.prototype;
+const { Connection } = driver;
+const cleanup = Connection?.prototype.cleanup;
+if (!Connection || !cleanup) {
+  throw new Error(
+    'The MongoDB driver has no Connection.cleanup: adapt mongo-closed-connections.ts (ADR 106)',
+  );
+}
 
 /**
  * Makes every operation of the driver settle when its connection closes. The driver (7.8 and 7.9) waits for `drain`
  * after a write that the socket did not take at once, but a closed socket never emits it: the operation would never
  * settle, and no time limit would end it (ADR 106).
  */
-driver.Connection.prototype.cleanup = function cleanUpAndWake(error) {
+Connection.prototype.cleanup = function cleanUpAndWake(error) {
   cleanup.call(this, error);
   // An operation that compresses its message writes it later.
   this.socket.write = () => {

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
@@ -49,4 +52,57 @@ test.each([
 
   await expect.poll(() => open.size).toBe(0);
   expect(answered).toBeGreaterThan(ROUNDS);
+});
+
+/** The parts of the driver's own modules that are used here. */
+type Driver = {
+  Connection: {
+    new (
+      socket: Socket,
+      options: object,
+    ): { command(namespace: unknown, command: object): Promise<unknown>; cleanup(error: Error): void };
+  };
+};
+const require = createRequire(import.meta.url);
+const { Connection } = require('mongodb/lib/cmap/connection.js') as Driver;
+const { ns } = require('mongodb/lib/utils.js') as { ns(name: string): unknown };
+
+/** A connection of the driver to a server that answers nothing. */
+async function openConnection() {
+  const server = createServer((peer) => peer.resume()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as { port: number }).port, '127.0.0.1');
+  await once(socket, 'connect');
+  onTestFinished(async () => {
+    socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { socket, connection: new Connection(socket, { hostAddress: 'listing', generation: 0 }) };
+}
+
+test('an operation that waits until the socket takes more settles when its connection closes', async () => {
+  const { socket, connection } = await openConnection();
+  const write = vi.spyOn(socket, 'write').mockReturnValue(false);
+  const operation = connection.command(ns('admin.$cmd'), { ping: 1 });
+  const settled = expect(operation).rejects.toThrow('the connection is lost');
+  await vi.waitUntil(() => write.mock.calls.length > 0);
+  await nextTurn();
+  connection.cleanup(new Error('the connection is lost'));
+  await settled;
+});
+
+test('an operation settles when its connection closes before its message is written', async () => {
+  const { connection } = await openConnection();
+  const operation = connection.command(ns('admin.$cmd'), { ping: 1 });
+  const settled = expect(operation).rejects.toThrow('error writing to socket');
+  connection.cleanup(new Error('the connection is lost'));
+  await settled;
+});
+
+test('a driver without the method that is replaced here is refused', async () => {
+  vi.doMock('node:module', () => ({ createRequire: () => () => ({ Connection: { prototype: {} } }) }));
+  onTestFinished(() => void vi.doUnmock('node:module'));
+  // The query makes it a module that is not loaded yet.
+  const path = '../../src/platform/mongo-closed-connections.ts?again';
+  await expect(import(path)).rejects.toThrow('no Connection.cleanup');
 });
