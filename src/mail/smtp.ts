@@ -37,10 +37,10 @@ export function createSend(
   config: Pick<Config, 'MAIL_FROM' | 'PUBLIC_URL'> & { SMTP_URL: string },
   longestMs = LONGEST_SEND_MS,
 ): Send {
-  const transport = openTransport(config.SMTP_URL);
   return async ({ id, to, subject, text }, signal) => {
     try {
-      await (await transport).sendMail({
+      const transport = await openTransport(config.SMTP_URL);
+      await transport.sendMail({
         from: config.MAIL_FROM,
         to: { name: '', address: to },
         subject,

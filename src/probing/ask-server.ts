@@ -12,7 +12,7 @@ import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
 
-/** The timeout of a query, with the name look-up and without the wait for a slot. */
+/** The timeout of a query, with the name look-up and without the wait for a slot and the import of gamedig. */
 const QUERY_MS = 5_000;
 
 /** The timeout of a UDP request, with its repetition. */
@@ -57,6 +57,8 @@ async function query(
   { limit, lookups, signal, mayConnect }: Bounds,
 ): Promise<ServerAnswer> {
   const game = gameOf(target.game);
+  // The first query of a process waits for it, before its time begins.
+  await loadGamedig();
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
   const { host, addresses, ports } = await resolveServer(target, game, options);
@@ -151,9 +153,11 @@ async function queryAt(
   }
 }
 
+/** gamedig is loaded with the first query: most processes make none. */
+const loadGamedig = () => import('gamedig');
+
 async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
-  // Loaded with the first query: most processes make none.
-  const { protocols } = await import('gamedig');
+  const { protocols } = await loadGamedig();
   const ProtocolClass = Object.hasOwn(protocols, protocol) ? protocols[protocol] : undefined;
   if (!ProtocolClass) throw new QueryError('game-unknown', `Servers of ${name} cannot be queried.`);
   return new ProtocolClass();

@@ -42,11 +42,24 @@ async function backTo(href: string, name: string): Promise<string> {
 /** The script's path below `/docs/`. */
 const SCRIPT = 'js/scalar.js';
 
-/** What Scalar wrote: the page, and its script of 3.8 MB with a hash of it. */
-type Reference = { page: Compressed & { policy: string }; script: string; version: string };
+/** What Scalar wrote: the page, and its script of 3.8 MB, which is compressed at its first request, with a hash of it. */
+type Reference = {
+  page: Compressed & { policy: string };
+  script: () => Promise<Compressed>;
+  version: string;
+};
 
-/** Compressed at the script's first request, once in a process. */
-let compressedScript: Promise<Compressed> | undefined;
+/** Wraps `load`: it is called once, and all calls share its answer. After a failure the next call tries again. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => {
+    answer ??= load().catch((error: unknown) => {
+      answer = undefined;
+      throw error;
+    });
+    return answer;
+  };
+}
 
 /**
  * Has Scalar write its page and its script. Its package loads 200 modules, so it is imported only when the reference is
@@ -81,13 +94,16 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
     .replace(/<body[^>]*>/, (body) => body + linkBack)
     .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
   const compressed = await compressOnce(page);
-  return { page: { ...compressed, policy: contentSecurityPolicy(page) }, script: code.body, version };
+  return {
+    page: { ...compressed, policy: contentSecurityPolicy(page) },
+    script: once(() => compressOnce(code.body)),
+    version,
+  };
 }
 
 /** `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server. */
 export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
-  let made: Promise<Reference> | undefined;
-  const reference = () => (made ??= makeReference(app, openApiUrl));
+  const reference = once(() => makeReference(app, openApiUrl));
   const hidden = { schema: { hide: true } };
 
   app.get('/docs', hidden, (_request, reply) => reply.redirect(`${app.prefix}/docs/`, 301));
@@ -100,10 +116,9 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
 
   app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, hidden, async (request, reply) => {
     const { script, version } = await reference();
-    compressedScript ??= compressOnce(script);
+    const bodies = await script();
     const isCurrent = request.query.v === version;
     reply.header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'max-age=3600');
-    const body = encodedFor(request, reply, await compressedScript);
-    return reply.type('application/javascript; charset=utf-8').send(body);
+    return reply.type('application/javascript; charset=utf-8').send(encodedFor(request, reply, bodies));
   });
 }

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Mail } from '../../src/mail/mail.ts';
 import { putMail } from '../../src/mail/outbox.ts';
@@ -48,6 +49,29 @@ function bench(platform: Platform, SMTP_URL: string) {
     },
   };
 }
+
+test('the transport is opened by a mail; if that fails, the mail is sent later', async () => {
+  const createTransport = vi.fn();
+  vi.doMock('nodemailer', async (importOriginal) => {
+    const original = await importOriginal<typeof import('nodemailer')>();
+    createTransport.mockImplementation(original.createTransport);
+    createTransport.mockImplementationOnce(() => {
+      throw new Error('no transport');
+    });
+    return { createTransport };
+  });
+  onTestFinished(() => void vi.doUnmock('nodemailer'));
+  const server = await startMailServer();
+  const config = { MAIL_FROM: 'votes@example.org', PUBLIC_URL: 'http://localhost:3000' };
+  const send = createSend({ ...config, SMTP_URL: server.url });
+  // A rejection without a handler would be reported in this turn.
+  await nextTurn();
+  expect(createTransport).not.toHaveBeenCalled();
+  const letter = { ...LETTER, id: 'a' };
+  expect(await send(letter, NEVER)).toEqual({ kind: 'failed', reason: 'no transport' });
+  expect(await send(letter, NEVER)).toEqual({ kind: 'sent' });
+  expect(server.received).toHaveLength(1);
+});
 
 test('a mail is sent once, and then its text is removed from the database', async () => {
   const { server, platform, put, send, mail } = await outbox();

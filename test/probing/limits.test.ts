@@ -1,4 +1,5 @@
 import { createSocket } from 'node:dgram';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Probe } from '../../src/probing/ask.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -99,6 +100,24 @@ describe('A query', () => {
     const probe = await askHere()(at(server.port, 'minecraft'), AbortSignal.abort());
     expect(failureOf(probe)).toBe('stopped');
     expect(server.asked).toBe(0);
+  });
+
+  it('has its whole time after the import of gamedig', async () => {
+    const loading = Promise.withResolvers<void>();
+    vi.doMock('gamedig', async (importOriginal) => {
+      await loading.promise;
+      return importOriginal();
+    });
+    onTestFinished(() => void vi.doUnmock('gamedig'));
+    const server = await started(new JavaServer());
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const probe = askHere()(at(server.port, 'minecraft'));
+    // Name look-up and timer would be done by then.
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    vi.advanceTimersByTime(6_000);
+    loading.resolve();
+    expect(answerOf(await probe).onlinePlayers).toBe(3);
   });
 
   it('leaves nothing open, however it ends', async () => {

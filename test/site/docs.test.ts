@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openWebApp, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
@@ -106,4 +106,22 @@ test('the reference describes HTTP listeners and claims, and links to the page w
   for (const part of ['vote.cast', 'listener.challenge', 'webhook-signature', 'votes/claim', '/dashboard)']) {
     expect(description).toContain(part);
   }
+});
+
+test('after a failure the next request makes the reference again', async () => {
+  let isBroken = true;
+  vi.doMock('@scalar/fastify-api-reference', async (importOriginal) => {
+    const original = await importOriginal<typeof import('@scalar/fastify-api-reference')>();
+    const broken = async () => Promise.reject(new Error('a file cannot be read'));
+    return {
+      get default() {
+        return isBroken ? broken : original.default;
+      },
+    };
+  });
+  onTestFinished(() => void vi.doUnmock('@scalar/fastify-api-reference'));
+  const { app } = await openWebApp();
+  expect((await app.inject('/docs/')).statusCode).toBe(500);
+  isBroken = false;
+  expect((await app.inject('/docs/')).statusCode).toBe(200);
 });
