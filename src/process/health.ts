@@ -27,12 +27,8 @@ const TIMEOUT_MS = 2 * SECOND;
 /** Anyone can call the public port: the services are checked at most once a second. */
 const FRESH_MS = SECOND;
 
-const UNKNOWN = 'not known, because MongoDB does not answer';
-const RESTORE_UNKNOWN = 'MongoDB does not say whether a restore has ended';
-/** `tallyport migrate` refuses such a database: the restore makes them. */
-const INDEXES_LATER = 'not known, because a restore has not ended';
-const INDEXES_UNKNOWN = 'MongoDB does not say which indexes there are';
-const CLOCK_UNKNOWN = 'MongoDB does not say what time it has';
+/** The result of a check that depends on a failed one, whose name follows. */
+const NOT_KNOWN = 'not known, see ';
 
 /**
  * Checks MongoDB, whether a restore has ended, the unique indexes, the clock and Redis, each for at most two seconds; never
@@ -60,15 +56,21 @@ async function checkDatabase({
     await db.command({ ping: 1 });
     return 'ok';
   });
-  if (mongodb !== 'ok') return { mongodb, restore: UNKNOWN, indexes: UNKNOWN, clock: UNKNOWN };
+  if (mongodb !== 'ok') {
+    const notKnown = `${NOT_KNOWN}mongodb`;
+    return { mongodb, restore: notKnown, indexes: notKnown, clock: notKnown };
+  }
   const [restore, indexes, skew] = await Promise.all([
-    check(RESTORE_UNKNOWN, async () =>
+    check('MongoDB does not say whether a restore has ended', async () =>
       (await hasUnfinishedRestore({ restores })) ? RESTORE_UNFINISHED : 'ok',
     ),
-    check(INDEXES_UNKNOWN, async () => describeMissing(await missingUniqueIndexes(db))),
-    check(CLOCK_UNKNOWN, async () => describeSkew(await clockSkew()) || 'ok'),
+    check('MongoDB does not say which indexes there are', async () =>
+      describeMissing(await missingUniqueIndexes(db)),
+    ),
+    check('MongoDB does not say what time it has', async () => describeSkew(await clockSkew()) || 'ok'),
   ]);
-  return { mongodb, restore, indexes: restore === 'ok' ? indexes : INDEXES_LATER, clock: skew };
+  // An unfinished restore makes the indexes itself, and `tallyport migrate` refuses its database.
+  return { mongodb, restore, indexes: restore === 'ok' ? indexes : `${NOT_KNOWN}restore`, clock: skew };
 }
 
 async function check(otherwise: string, load: () => Promise<string>): Promise<string> {
@@ -134,8 +136,6 @@ function notReadyCode({ stopping }: Readiness): ErrorCode {
 function notReadySentence({ checks, stopping }: Readiness): string {
   if (stopping) return 'This process is stopping.';
   const { redis: _, ...needed } = checks;
-  const problems = Object.values(needed).filter(
-    (result) => result !== 'ok' && result !== UNKNOWN && result !== INDEXES_LATER,
-  );
+  const problems = Object.values(needed).filter((result) => result !== 'ok' && !result.startsWith(NOT_KNOWN));
   return `Not ready: ${problems.join('; ')}.`;
 }

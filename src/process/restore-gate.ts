@@ -31,15 +31,13 @@ export function createRestoreGate(
 
   async function watch(): Promise<void> {
     while (!closing.signal.aborted) {
+      await ask();
       await pause(ASKED_EVERY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
-      if (!closing.signal.aborted) await ask();
     }
   }
 
-  app.addHook('onReady', async () => {
-    await ask();
-    void watch();
-  });
+  // The application is ready before the first answer: MongoDB may take longer than a hook may.
+  app.addHook('onReady', async () => void watch());
   app.addHook('onClose', async () => closing.abort());
   return (_request, _reply, done) => {
     if (!isOpen) throw new RefusedError(unavailable('database-not-ready', SENTENCES.notReady));

@@ -55,6 +55,21 @@ test('while a restore is unfinished a process is not ready, and says which comma
   expect((await ask(platform, '/readyz')).statusCode).toBe(200);
 });
 
+test('when the check of the restore fails, that is the reason, and the indexes are not known', async () => {
+  const platform = await testPlatform();
+  vi.spyOn(platform.restores, 'findOne').mockRejectedValue(new Error('not primary'));
+  const answer = await ask(platform, '/readyz');
+  expect(answer.json()).toMatchObject({
+    error: 'Not ready: MongoDB does not say whether a restore has ended.',
+    checks: {
+      mongodb: 'ok',
+      restore: 'MongoDB does not say whether a restore has ended',
+      indexes: 'not known, see restore',
+      clock: 'ok',
+    },
+  });
+});
+
 test('with an empty database a process is not ready', async () => {
   const platform = await testPlatform();
   await platform.mongo.db.dropDatabase();
