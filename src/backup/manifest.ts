@@ -70,7 +70,8 @@ const manifestSchema = z
     collections: z.array(collectionSchema),
   })
   .refine(({ collections }) => new Set(collections.map(({ name }) => name)).size === collections.length, {
-    error: 'names a collection twice',
+    path: ['collections'],
+    error: 'has a name twice',
   });
 
 /** What a backup contains. */
@@ -120,16 +121,27 @@ export async function readManifest(folder: string): Promise<Manifest> {
   });
   try {
     const content = JSON.parse(text);
-    if (content?.format !== FORMAT) {
+    if (Number.isInteger(content?.format) && content.format !== FORMAT) {
       throw new BackupError(
         'newer-backup',
-        `The backup has the format ${content?.format}, and this version reads format ${FORMAT}.`,
+        `The backup has the format ${content.format}, and this version reads format ${FORMAT}.`,
       );
     }
     return manifestSchema.parse(content);
   } catch (error) {
     if (error instanceof BackupError) throw error;
-    const reason = error instanceof SyntaxError ? 'it is not JSON' : String(error);
-    throw new BackupError('backup-damaged', `The file ${NAME} of «${folder}» is damaged: ${reason}.`);
+    throw new BackupError(
+      'backup-damaged',
+      `The file ${NAME} of «${folder}» is damaged: ${reasonOf(error)}.`,
+    );
   }
+}
+
+/** Why a manifest cannot be read; of several wrong fields the first. */
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'it is not JSON';
+  const [issue] = error instanceof z.ZodError ? error.issues : [];
+  if (!issue) return String(error);
+  if (issue.path.length === 0) return 'it is not a JSON object';
+  return `its field «${z.core.toDotPath(issue.path)}» is wrong (${issue.message})`;
 }

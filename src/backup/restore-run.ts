@@ -2,9 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, type Document, UUID } from 'mongodb';
 import { SECOND } from '../platform/clock.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
+import { retry } from '../platform/retry.ts';
+import { isTransientError } from '../platform/transient-errors.ts';
 import type { Platform } from '../process/platform.ts';
-import { RESTORE_RECORD_ID, type RestoredDocuments } from '../process/restore-record.ts';
-import { BackupError, type Manifest } from './manifest.ts';
+import { RESTORE_RECORD_ID, type RestoredDocuments, UNFINISHED } from '../process/restore-record.ts';
+import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 
 /** How often a running restore says in the database that it runs, and after what time it counts as dead. */
 const PROGRESS_MS = 2 * SECOND;
@@ -62,7 +64,15 @@ export async function asOnlyRestore<T>(
       restored,
       noteRestored: (all) => say({ restored: all }),
     });
-    await say({ finishedAt: '$$NOW' });
+    // Its answer may be lost: without a retry the command would fail although everything is done.
+    const retriedUntil = performance.now() + DEAD_MS;
+    await retry(() => say({ finishedAt: '$$NOW' }), {
+      deadline: () => retriedUntil,
+      signal: stopped.signal,
+      onError(error) {
+        if (!isTransientError(error)) throw error;
+      },
+    });
     return result;
   } finally {
     stopped.abort();
@@ -85,15 +95,14 @@ async function claimDatabase(
   { id: backupId, startedAt }: Manifest,
 ): Promise<{ runId: UUID; restored: RestoredDocuments | undefined }> {
   const runId = new UUID();
-  const unfinished = { _id: RESTORE_RECORD_ID, finishedAt: { $exists: false } };
   const isDead = { $lt: ['$progressAt', { $subtract: ['$$NOW', DEAD_MS] }] };
   const takenOver = await restores.findOneAndUpdate(
-    { ...unfinished, backupId, $expr: isDead },
+    { ...UNFINISHED, backupId, $expr: isDead },
     [{ $set: { runId, progressAt: '$$NOW' } }],
     { writeConcern: DURABLE },
   );
   if (takenOver) return { runId, restored: takenOver.restored ?? undefined };
-  const found = await restores.findOne(unfinished);
+  const found = await restores.findOne(UNFINISHED);
   if (found) throw found.backupId === backupId ? running() : ofAnother(found.takenAt);
   await refuseDocuments(db);
   const record = { backupId, takenAt: new Date(startedAt), startedAt: '$$NOW', progressAt: '$$NOW' };
@@ -107,11 +116,14 @@ async function claimDatabase(
   return { runId, restored: undefined };
 }
 
-/** Refuses every document except those that `tallyport migrate` makes in an empty database. */
+/** What `tallyport migrate` and processes without a server and an account write by themselves. */
+const WRITTEN_BY_ITSELF = new Set(['migrations', 'period_marks', 'ranked_lists', 'listing_summary']);
+
+/** Refuses every document except those that are in a database without servers and accounts, and in no backup. */
 async function refuseDocuments(db: Db): Promise<void> {
   for (const name of await collectionNames(db)) {
-    if (name === 'migrations' || !(await db.collection(name).findOne({}, { projection: { _id: 1 } })))
-      continue;
+    if (WRITTEN_BY_ITSELF.has(name) || !isBackedUp(name)) continue;
+    if (!(await db.collection(name).findOne({}, { projection: { _id: 1 } }))) continue;
     throw new BackupError(
       'database-not-empty',
       `The database «${db.databaseName}» has documents (${name}). Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder.`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { invocation } from './invocation.ts';
-import { redisAnswers, type Session, withSession } from './session.ts';
+import { type DatabaseState, redisAnswers, type Session, withSession } from './session.ts';
 import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 
 /** The result of a command. */
@@ -24,8 +24,8 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
 type Needs<A> = {
   /** Throws when the arguments do not fit together, before anything is opened. */
   check?: (...given: A & unknown[]) => void;
-  /** It creates the collections and indexes that other commands need. */
-  migrates?: boolean;
+  /** What it needs of the database; `migrated` by default. */
+  database?: DatabaseState;
   /** It wakes a worker: it waits up to a second for Redis. */
   wakes?: boolean;
   /** Its database operations may take 30 seconds. */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { BackupError, type Manifest } from '../backup/manifest.ts';
 import { checkBackup, hasSecretKey, type Restored, restoreBackup } from '../backup/restore-backup.ts';
 import { takeBackup } from '../backup/take-backup.ts';
+import { readSecretKey } from '../embedded/secret-key.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createSecretBox } from '../platform/secrets.ts';
 import { sum } from '../votes/vote-figures.ts';
@@ -10,6 +11,7 @@ import { type Answer, examples, onPlatform, printAnswer } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
 import { counted, sentence, systemReason, utc } from './format.ts';
+import { invocation } from './invocation.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,9 +30,11 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
       'read the collections one after another, also where MongoDB could give one moment of all',
     )
     .addHelpText('after', examples(terminal, 'backup /var/backups/tallyport-2026-11-23'))
-    .action(onPlatform(terminal, backup, { unlimited: true, interrupted: BACKUP_INTERRUPTED }));
+    .action(
+      onPlatform(terminal, backup, { database: 'whole', unlimited: true, interrupted: BACKUP_INTERRUPTED }),
+    );
   const restoring = onPlatform(terminal, restore, {
-    migrates: true,
+    database: 'any',
     unlimited: true,
     interrupted: RESTORE_INTERRUPTED,
   });
@@ -45,9 +49,10 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
     .addHelpText('after', examples(terminal, 'restore /var/backups/tallyport-2026-11-23'))
     .action(async (folder: string, options: RestoreOptions, command: Command) => {
       if (!options.dryRun) return restoring(folder, options, command);
-      const { SECRET_KEY, SECRET_KEY_PREVIOUS } = loadConfig(terminal.env);
+      const { SECRET_KEY, SECRET_KEY_PREVIOUS, DATA_DIR } = loadConfig(terminal.env);
       const manifest = await checked(terminal, folder);
-      const secrets = SECRET_KEY ? createSecretBox(SECRET_KEY, SECRET_KEY_PREVIOUS) : null;
+      const key = SECRET_KEY ?? (await readSecretKey(resolve(DATA_DIR)));
+      const secrets = key ? createSecretBox(key, SECRET_KEY_PREVIOUS) : null;
       return printAnswer(terminal, described(manifest, secrets && hasSecretKey(secrets, manifest)), command);
     });
 }
@@ -121,13 +126,13 @@ async function restore(
   if (!hasKey && !withoutSecretKey) {
     throw new CommandError(
       'other-secret-key',
-      `${OTHER_KEY} Set SECRET_KEY, or SECRET_KEY_PREVIOUS, to that key: with \`npm start\` it is in the file secret-key of the old DATA_DIR. To restore without it, use --without-secret-key.`,
+      `${OTHER_KEY} Set SECRET_KEY, or SECRET_KEY_PREVIOUS, to that key, here and for all processes. With \`npm start\` it is the file secret-key of the old DATA_DIR: copy it into the new one. To restore without it, use --without-secret-key.`,
     );
   }
   const restored = await withProgress(terminal, 'Restoring', 'documents', (progress) =>
     restoreBackup(session, folder, manifest, { by: BY, progress }),
   );
-  return { json: jsonOf(manifest, restored, hasKey), text: textOf(manifest, restored, hasKey) };
+  return { json: jsonOf(manifest, restored, hasKey), text: textOf(manifest, restored, hasKey, terminal) };
 }
 
 function checked(terminal: Terminal, folder: string): Promise<Manifest> {
@@ -168,7 +173,7 @@ function described(
     text: [
       `The backup is whole: ${counted(documents, 'document')} of ${counted(collections.length, 'collection')}, the state of ${utc(new Date(startedAt))}, by version ${version}.`,
       hasKey === null
-        ? 'SECRET_KEY is not set, so it was not compared with the key of the backup.'
+        ? 'SECRET_KEY is not set, and DATA_DIR has none: it was not compared with the key of the backup.'
         : hasKey
           ? 'SECRET_KEY is the key of the backup.'
           : OTHER_KEY,
@@ -191,7 +196,8 @@ function jsonOf({ id, startedAt }: Manifest, restored: Restored, hasKey: boolean
   };
 }
 
-function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean): string {
+function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean, terminal: Terminal): string {
+  const resend = invocation('vote resend-restored', terminal.env);
   const { documents, heldVotes, droppedMessages, repeatedDeletions, migrated } = restored;
   const [were, them] = heldVotes === 1 ? ['was', 'it'] : ['were', 'them'];
   return [
@@ -199,7 +205,7 @@ function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean): s
     ...(migrated.ran.length > 0 ? [`Migrations of this version: ${migrated.ran.join(', ')}.`] : []),
     heldVotes === 0
       ? 'No vote was open in the backup.'
-      : `${counted(heldVotes, 'vote')} ${were} open in the backup and may have been delivered since: held back. \`vote resend-restored\` sends ${them}.`,
+      : `${counted(heldVotes, 'vote')} ${were} open in the backup and may have been delivered since: held back. To list ${them}: ${resend} --list. To send ${them}, at the risk that they arrive twice: ${resend}`,
     ...(droppedMessages > 0
       ? [`${counted(droppedMessages, 'waiting message')} of the backup will not be sent.`]
       : []),

@@ -9,8 +9,11 @@ import { QUEUE_PAUSED } from './queue-pause.ts';
 import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 
-/** `queuePaused`: whether an operator paused the delivery queues; null if Redis does not answer. */
-export type ShownListener = ListenerView & { queuePaused: boolean | null };
+/**
+ * `queuePaused`: whether an operator paused the delivery queues; null if Redis does not answer. `unreadable`: its secret
+ * was sealed under another `SECRET_KEY`.
+ */
+export type ShownListener = ListenerView & { queuePaused: boolean | null; unreadable: boolean };
 
 /** The address of a listener: its URL, or host and port. */
 export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
@@ -43,6 +46,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
           string,
         ][])
       : []),
+    ...(shown.unreadable ? ([['Secret', UNREADABLE]] satisfies [string, string][]) : []),
     ['Protocol', shown.protocol],
     ['Address', addressOf(shown)],
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
@@ -63,6 +67,9 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Changed', when(shown.updatedAt, now)],
   ]);
 }
+
+const UNREADABLE =
+  'cannot be read, so no vote is sent: it was stored under another SECRET_KEY; set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS';
 
 const UNVERIFIED = 'not repeated yet; a test or the first vote sends one';
 
@@ -129,6 +136,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
       since: iso(reason.since),
     },
     queue_paused: shown.queuePaused,
+    secret_readable: !shown.unreadable,
     waiting: shown.waiting,
     unconfirmed: shown.unconfirmed,
     sent_not_confirmed: shown.sentNotConfirmed,

@@ -215,7 +215,13 @@ async function viewOf(session: Session, server: Server): Promise<ShownListener> 
   if (!shown) throw noListener(session, server);
   const { limited } = shown;
   const isLimited = limited && limited.until > session.clock.now();
-  return { ...shown, limited: isLimited ? limited : null, queuePaused: await queuePaused(session) };
+  const unreadable = { serverId: server._id, sealedSecret: session.secrets.sealedByOthers };
+  return {
+    ...shown,
+    limited: isLimited ? limited : null,
+    queuePaused: await queuePaused(session),
+    unreadable: (await session.listeners.countDocuments(unreadable)) > 0,
+  };
 }
 
 async function show(session: Session, text: string): Promise<Answer> {

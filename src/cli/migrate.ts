@@ -15,7 +15,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
     )
     .option('--list', 'only show the migrations and when each was applied')
     .addHelpText('after', examples(terminal, 'migrate', 'migrate --list'))
-    .action(onPlatform(terminal, migrate, { migrates: true, unlimited: true }));
+    .action(onPlatform(terminal, migrate, { database: 'any', unlimited: true }));
 }
 
 async function migrate({ mongo, clock }: Platform, { list = false }: { list?: boolean }): Promise<Answer> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { findServices, type OpenServices } from '../embedded/services.ts';
 import { SECOND } from '../platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
@@ -25,6 +26,20 @@ export const RUN_AGAIN =
 export type Session = Platform & { terminal: Terminal };
 
 /**
+ * What a command needs of the database: that it is `migrated`; that it is `whole`, of this version or an earlier one, with
+ * no unfinished restore; or nothing (`any`).
+ */
+export type DatabaseState = 'migrated' | 'whole' | 'any';
+
+/** See `Needs` of answer.ts. */
+type SessionNeeds = {
+  database?: DatabaseState;
+  longRun?: boolean;
+  unlimited?: boolean;
+  interrupted?: string;
+};
+
+/**
  * Opens the platform for one command and closes it afterwards. Without `MONGODB_URI` and `REDIS_URL` the command uses
  * the services of the running `npm start`, or starts them for itself and migrates their database.
  *
@@ -34,27 +49,35 @@ export type Session = Platform & { terminal: Terminal };
 export async function withSession<T>(
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
-  { migrates = false, longRun = false, unlimited = false, interrupted = '' } = {},
+  { database = 'migrated', longRun = false, unlimited = false, interrupted = '' }: SessionNeeds = {},
 ): Promise<T> {
   const config = loadConfig(terminal.env);
+  const isNew = !existsSync(config.DATA_DIR);
   const opening = findServices(config, (line) => say(terminal, line), terminal.env);
   closeWhenInterrupted(terminal, opening, interrupted);
   const services = await opening;
-  sayStarted(terminal, services, config.DATA_DIR);
+  sayStarted(terminal, services, { dataDir: config.DATA_DIR, isNew });
   try {
     const embedded = config.MONGODB_URI === undefined;
-    return await usePlatform(services.config, terminal, work, { migrates, longRun, unlimited, embedded });
+    return await usePlatform(services.config, terminal, work, { database, longRun, unlimited, embedded });
   } finally {
     await services.close();
   }
 }
 
 /** Prints nothing with `--json`: a program may treat output on standard error as a failure. */
-function sayStarted(terminal: Terminal, { started }: OpenServices, dataDir: string): void {
+function sayStarted(
+  terminal: Terminal,
+  { started }: OpenServices,
+  { dataDir, isNew }: { dataDir: string; isNew: boolean },
+): void {
   if (started.length === 0 || terminal.json) return;
+  const found = isNew
+    ? `There was no data in ${dataDir}, so the database is empty`
+    : `No platform is running with the data in ${dataDir}`;
   say(
     terminal,
-    `No platform is running with the data in ${dataDir}: ${started.join(' and ')} ${started.length === 1 ? 'was' : 'were'} started for this command. Set DATA_DIR if your platform stores its data elsewhere.`,
+    `${found}: ${started.join(' and ')} ${started.length === 1 ? 'was' : 'were'} started for this command. Set DATA_DIR if your platform stores its data elsewhere.`,
   );
 }
 
@@ -84,11 +107,11 @@ async function usePlatform<T>(
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
   {
-    migrates,
+    database,
     longRun,
     unlimited,
     embedded,
-  }: { migrates: boolean; longRun: boolean; unlimited: boolean; embedded: boolean },
+  }: { database: DatabaseState; longRun: boolean; unlimited: boolean; embedded: boolean },
 ): Promise<T> {
   // A command prints its own errors. LOG_LEVEL=debug shows the log on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
@@ -103,7 +126,8 @@ async function usePlatform<T>(
     ...(unlimited ? { mongoOperationMs: 0 } : {}),
   });
   try {
-    if (!migrates) await requireMigrated(platform, { embedded });
+    if (database !== 'any') await refuseUnfinishedRestore(platform.mongo);
+    if (database === 'migrated') await requireMigrated(platform, { embedded });
     return await work({ ...platform, terminal });
   } finally {
     await platform.close();
@@ -111,7 +135,6 @@ async function usePlatform<T>(
 }
 
 async function requireMigrated({ mongo }: Platform, { embedded }: { embedded: boolean }): Promise<void> {
-  await refuseUnfinishedRestore(mongo);
   if ((await missingUniqueIndexes(mongo.db)).length === 0) return;
   if (!embedded) {
     throw new CommandError('not-migrated', 'The database is not migrated. Run `tallyport migrate` first.');

@@ -3,6 +3,10 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from './service-error.ts';
 
+function pathIn(dataDir: string): string {
+  return join(dataDir, 'secret-key');
+}
+
 /**
  * The SECRET_KEY stored in `dataDir`. The first call makes it: 32 random bytes in base64, readable by its owner only.
  * The caller must own the folder's lock, or two processes could make two keys.
@@ -10,17 +14,29 @@ import { ServiceError } from './service-error.ts';
  * @throws {ServiceError} when the file exists but has no key.
  */
 export async function storedSecretKey(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'secret-key');
+  const stored = await readSecretKey(dataDir);
+  if (stored !== null) return stored;
+  const path = pathIn(dataDir);
+  const made = randomBytes(32).toString('base64');
+  // `rename` is atomic: a crash must not leave half a key.
+  await writeFile(`${path}.new`, `${made}\n`, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+  return made;
+}
+
+/**
+ * The SECRET_KEY stored in `dataDir`; null if there is none yet.
+ *
+ * @throws {ServiceError} when the file exists but has no key.
+ */
+export async function readSecretKey(dataDir: string): Promise<string | null> {
+  const path = pathIn(dataDir);
   try {
     const stored = (await readFile(path, 'utf8')).trim();
     if (stored.length >= 32) return stored;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    const made = randomBytes(32).toString('base64');
-    // `rename` is atomic: a crash must not leave half a key.
-    await writeFile(`${path}.new`, `${made}\n`, { mode: 0o600, flush: true });
-    await rename(`${path}.new`, path);
-    return made;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
   }
   throw new ServiceError(
     `${path} has no key: restore its previous content, or delete the file to make a new key; listener keys and tokens stored so far can then no longer be read.`,

@@ -294,10 +294,13 @@ function hostInUrl(host: string): string {
 export function loadConfig(env: Variables = ownEnvironment()): Config {
   const given = readSecretFiles(env);
   const parsed = environment.safeParse(given.variables);
-  if (!parsed.success) throw new ConfigError([...given.errors, ...valueErrors(parsed.error, given)]);
-  if (given.errors.length > 0) throw new ConfigError(given.errors);
-  const errors = crossVariableErrors(parsed.data);
-  if (errors.length > 0) throw new ConfigError(errors);
+  const errors = [...given.errors, ...(parsed.success ? [] : valueErrors(parsed.error, given))];
+  const wrong = errors.map((error) => /^[A-Z_]+?(?=_FILE\b|[^A-Z_])/.exec(error)?.[0] ?? error);
+  // Wrong values are left out, and with them the errors that may follow from them.
+  const right = Object.entries(given.variables).filter(([name]) => !wrong.includes(name));
+  const crossErrors = crossVariableErrors(environment.parse(Object.fromEntries(right)));
+  errors.push(...crossErrors.filter((error) => !wrong.some((name) => error.includes(name))));
+  if (!parsed.success || errors.length > 0) throw new ConfigError(errors);
 
   const { PUBLIC_URL, MONGODB_URI, REDIS_URL, SECRET_KEY, ...rest } = parsed.data;
   const address = PUBLIC_URL ?? `http://${hostInUrl(rest.HOST)}:${rest.PORT}`;

@@ -18,6 +18,8 @@ export type SecretBox = {
    * @throws {UnsealError} when no key fits or the value was tampered with.
    */
   open(sealed: string, context: string): string;
+  /** A MongoDB filter of fields that were sealed under a key that is not known. */
+  readonly sealedByOthers: { $regex: RegExp; $not: RegExp };
 };
 
 type Key = { id: string; bytes: Buffer };
@@ -48,6 +50,7 @@ export function createSecretBox(secret: string, previous?: string): SecretBox {
   );
 
   return {
+    sealedByOthers: { $regex: /^v1\./, $not: new RegExp(`^v1\\.(?:${[...keys.keys()].join('|')})\\.`) },
     seal(text, context) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv(CIPHER, current.bytes, nonce, { authTagLength: TAG_BYTES });

@@ -7,6 +7,7 @@ import { watchReadiness } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { openPlatform, type Platform } from './platform.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
+import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 
 /** What a process needs besides the platform. */
 export type ProcessContext = {
@@ -79,6 +80,7 @@ export async function startProcess(
     throw error;
   }
   warnOfPrivateRanges(platform);
+  void warnOfUnreadableListeners(platform);
   log.info({ event: 'process.started', processId: platform.processId }, `${name} runs`);
   return {
     async close() {

@@ -3,6 +3,9 @@ import { type InferRawDocType, Schema } from 'mongoose';
 /** The id of the record: a database has one or none, so only one restore can make it. */
 export const RESTORE_RECORD_ID = 'restore';
 
+/** The record of a restore that has not ended. */
+export const UNFINISHED = { _id: RESTORE_RECORD_ID, finishedAt: { $exists: false } } as const;
+
 const nested = { _id: false } as const;
 
 const restoredDefinition = {

@@ -1,5 +1,5 @@
 import type { Platform } from './platform.ts';
-import { RESTORE_RECORD_ID } from './restore-record.ts';
+import { UNFINISHED } from './restore-record.ts';
 
 /** What an operator does about it, as text in logs and checks. */
 export const RESTORE_UNFINISHED =
@@ -7,8 +7,7 @@ export const RESTORE_UNFINISHED =
 
 /** Whether the database has only a part of a backup: a restore is running or was interrupted. */
 export async function hasUnfinishedRestore({ restores }: Pick<Platform, 'restores'>): Promise<boolean> {
-  const unfinished = { _id: RESTORE_RECORD_ID, finishedAt: { $exists: false } };
-  return (await restores.findOne(unfinished, { projection: { _id: 1 } })) !== null;
+  return (await restores.findOne(UNFINISHED, { projection: { _id: 1 } })) !== null;
 }
 
 /** `hasUnfinishedRestore` for repeated calls: logs when a restore is found and when it has ended. */

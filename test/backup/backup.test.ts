@@ -19,6 +19,7 @@ import type { Attempt } from '../../src/votes/vote.ts';
 import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { deliveryIn, putInState } from '../support/votes.ts';
+import { startScheduler, startWorker } from '../support/workers.ts';
 import { bodyOf } from '../votes/voting.ts';
 import { newFolder } from './new-folder.ts';
 import { restoreInto, setRestore } from './restoring.ts';
@@ -280,6 +281,28 @@ test.each([
   await expect(checkBackup(folder, NONE)).rejects.toMatchObject({ name: 'BackupError', code });
 });
 
+test.each([
+  ['"format": 1', '"format": "1"', '«format» is wrong (Invalid input: expected 1)'],
+  [
+    '"isSnapshot": false',
+    '"isSnapshot": 0',
+    '«isSnapshot» is wrong (Invalid input: expected boolean, received number)',
+  ],
+  ['"name": "servers"', '"name": "sessions"', '.name» is wrong (is not part of a backup)'],
+  ['"name": "servers"', '"name": "votes"', '«collections» is wrong (has a name twice)'],
+])('a manifest with a wrong field is refused with one sentence: %s as %s', async (from, to, reason) => {
+  const { platform } = await deliveryBench();
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  await edit(folder, from, to);
+  const error = await checkBackup(folder, NONE).catch((thrown: Error) => thrown);
+  expect(error).toMatchObject({ code: 'backup-damaged' });
+  const { message } = error as Error;
+  expect(message.startsWith(`The file manifest.json of «${folder}» is damaged: its field «`)).toBe(true);
+  expect(message.endsWith(`${reason}.`)).toBe(true);
+  expect(message).not.toContain('\n');
+});
+
 async function changeByte(path: string): Promise<void> {
   const bytes = await readFile(path);
   bytes[20] = (bytes[20] ?? 0) ^ 1;
@@ -318,6 +341,21 @@ test('a database with documents is refused, and one of an unfinished restore is 
   expect(await other.votes.find().toArray()).toHaveLength(1);
   expect(await other.restores.find().toArray()).toMatchObject([{ finishedAt: expect.any(Date) }]);
   await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'database-not-empty' });
+});
+
+test('a database on which processes have run, with no server and no account, is restored into', async () => {
+  const { platform, cast } = await deliveryBench();
+  await cast('Steve');
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  const other = await testPlatform();
+  const [worker, scheduler] = await Promise.all([startWorker(other.config), startScheduler(other.config)]);
+  await worker.waitForEvent('ranks.computed');
+  await worker.waitForEvent('clean_up.done');
+  await Promise.all([worker.stop(), scheduler.stop()]);
+  expect(await other.rankedLists.countDocuments()).toBeGreaterThan(0);
+  await restoreInto(other, folder);
+  expect(await other.votes.countDocuments()).toBe(1);
 });
 
 test('a backup knows whether SECRET_KEY or the previous one is its key', async () => {

@@ -1,9 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { newFolder } from '../backup/new-folder.ts';
+import { databaseOf } from '../process/earlier-release.ts';
+import { startWorker } from '../support/workers.ts';
+import { environment } from './environment.ts';
 import { type Cli, openCli, tallyport } from './tallyport.ts';
 
 let cli: Cli;
@@ -46,8 +49,8 @@ test('a backup is restored elsewhere, and the votes that it had open are sent by
   const restored = await other.run('restore', folder);
   expect(restored).toMatchObject({ code: 0, stderr: '' });
   expect(restored.stdout).toMatch(/^\d+ documents restored: the state of /);
-  expect(restored.stdout).toContain(
-    '2 votes were open in the backup and may have been delivered since: held back. `vote resend-restored` sends them.',
+  expect(restored.stdout).toMatch(
+    /^2 votes were open in the backup and may have been delivered since: held back\. To list them: .+ vote resend-restored --list\. To send them, at the risk that they arrive twice: .+ vote resend-restored$/m,
   );
   expect(restored.stdout).toContain('Everybody must sign in again.');
   expect(restored.stdout).not.toContain('SECRET_KEY');
@@ -117,6 +120,35 @@ test('a restore with another SECRET_KEY is refused with the way out, or told to 
   );
 });
 
+test('a database of 0.1.0 is backed up as it is, and restored as one of this version', async () => {
+  const { platform } = await databaseOf('0.1.0');
+  const env = environment({ MONGODB_URI: platform.config.MONGODB_URI });
+  expect(await tallyport(['backup', folder], { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(await platform.mongo.db.listCollections({ name: 'migrations' }).toArray()).toEqual([]);
+
+  const other = await elsewhere();
+  const restored = await other.run('restore --without-secret-key', folder);
+  expect(restored.stdout).toMatch(/^Migrations of this version: 0001-complete-servers, /m);
+  expect(await other.platform.servers.countDocuments()).toBe(await platform.servers.countDocuments());
+});
+
+test('a wrong SECRET_KEY shows where an operator looks', async () => {
+  const env = { ...cli.env, SECRET_KEY: 'another-key-for-tests-0123456789-abcdef' };
+  const run = (...args: string[]) => tallyport(args, { env });
+  const unreadable = 'The secret of 1 listener cannot be read, so no vote is sent there';
+  expect((await run('config', 'check', '--connect')).stdout).toContain(unreadable);
+  expect((await cli.run('config check --connect')).stdout).not.toContain(unreadable);
+  expect((await run('listener', 'show', server.slug)).stdout).toMatch(/^Secret: +cannot be read/m);
+  expect((await run('listener', 'show', server.slug, '--json')).json).toMatchObject({
+    secret_readable: false,
+  });
+  const worker = await startWorker(
+    { ...cli.platform.config, SECRET_KEY: env.SECRET_KEY },
+    { args: ['clean-up'] },
+  );
+  expect(await worker.waitForEvent('secrets.unreadable')).toMatchObject({ level: 'warn', listeners: 1 });
+});
+
 test('a database with no server and no account is not backed up: its address is probably wrong', async () => {
   const other = await elsewhere();
   expect(await other.run('backup', folder)).toMatchObject({
@@ -128,8 +160,14 @@ test('a database with no server and no account is not backed up: its address is 
 test('the check of a backup needs no database', async () => {
   await cli.run('backup', folder);
   const env = { ...cli.env, MONGODB_URI: 'mongodb://127.0.0.1:9/none', SECRET_KEY: '' };
-  const checked = await tallyport(['restore', '--dry-run', '--json', folder], { env });
-  expect(checked).toMatchObject({ code: 0, json: { dry_run: true, secret_key: null } });
+  const dryRun = (more: object) =>
+    tallyport(['restore', '--dry-run', '--json', folder], { env: { ...env, ...more } });
+  const DATA_DIR = await newFolder();
+  expect(await dryRun({ DATA_DIR })).toMatchObject({ code: 0, json: { dry_run: true, secret_key: null } });
+  // As `npm start` stores it.
+  await mkdir(DATA_DIR);
+  await writeFile(join(DATA_DIR, 'secret-key'), `${cli.env.SECRET_KEY}\n`);
+  expect(await dryRun({ DATA_DIR })).toMatchObject({ code: 0, json: { secret_key: true } });
 });
 
 test('the help of both commands says what they do', async () => {

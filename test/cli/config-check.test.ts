@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -81,6 +81,25 @@ describe('settings', () => {
       expect.stringMatching(/^SITE_PAGES_DIR \(«\/nowhere»\) cannot be read/),
     ]);
     expect(setting('PORT')).toMatchObject({ value: 'eighty', source: 'environment' });
+  });
+
+  it('are those of .env.example, and others only if they are set', async () => {
+    const names = async (env: Variables) => (await check(env)).report.settings.map(({ name }) => name);
+    const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+    const described = new Set([...example.matchAll(/^#([A-Z_]+)=/gm)].map(([, name]) => name));
+    const listed = await names(GOOD);
+
+    expect(listed.filter((name) => !described.has(name))).toEqual([]);
+    // Variables of the Compose file, and the example of a secret in a file.
+    expect([...described].filter((name) => !listed.includes(name ?? ''))).toEqual([
+      'SECRET_KEY_FILE',
+      'MONGODB_PASSWORD',
+      'VALKEY_PASSWORD',
+      'NODE_IMAGE',
+      'MONGODB_IMAGE',
+      'VALKEY_IMAGE',
+    ]);
+    expect(await names({ ...GOOD, CLOCK_OFFSET_MS: '1' })).toContain('CLOCK_OFFSET_MS');
   });
 
   it('of a file are named by it', async () => {

@@ -40,6 +40,7 @@ describe('listener set and show', () => {
       state: 'active',
       reason: null,
       queue_paused: false,
+      secret_readable: true,
       waiting: 0,
       unconfirmed: 0,
       sent_not_confirmed: 0,

@@ -84,6 +84,21 @@ test.each([
   expect(loadConfig({ HOST }).PUBLIC_URL).toBe(address);
 });
 
+test('errors of several variables are shown beside wrong values, unless they may follow from these', () => {
+  expect(
+    errorsOf({ PORT: 'abc', KEEP_PLAYER_NAMES_MONTHS: '1', LEASE_MS: 'x', SECRET_KEY_FILE: '/nope' }),
+  ).toEqual([
+    expect.stringMatching(/^SECRET_KEY_FILE \(«\/nope»\)/),
+    expect.stringMatching(/^PORT \(«abc»\)/),
+    expect.stringMatching(/^LEASE_MS \(«x»\)/),
+    expect.stringMatching(/^KEEP_PLAYER_NAMES_MONTHS \(1\)/),
+  ]);
+  expect(errorsOf({ NODE_ENV: 'production', MONGODB_URI: 'x', REDIS_URL: 'redis://redis' })).toEqual([
+    expect.stringMatching(/^MONGODB_URI /),
+    expect.stringMatching(/^SECRET_KEY is missing/),
+  ]);
+});
+
 describe('OpenID Connect', () => {
   const set = { OIDC_ISSUER: 'https://id.example.org/', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
 

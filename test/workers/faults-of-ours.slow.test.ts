@@ -65,7 +65,7 @@ it('keeps the votes of a listener whose secret cannot be read, and retries slowl
   await worker.waitForEvent('job.failed', ({ jobId }) => jobId !== first.jobId);
   const { attempts, ...delivery } = await alpha.delivery(vote);
   expect(delivery).toMatchObject({ state: 'waiting', attemptCount: 0 });
-  const explained = { code: 'our-fault', words: expect.stringMatching(/another SECRET_KEY/) };
+  const explained = { code: 'our-fault', detail: expect.stringMatching(/another SECRET_KEY/) };
   expect(attempts.slice(0, 2)).toMatchObject([explained, explained]);
   // There is no retry before the first lease expires.
   expect(lease).toMatchObject({ until: expect.any(Date) });

@@ -3,31 +3,36 @@ import { describeSkew, watchClockSkew } from '../../platform/clock-skew.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
 import { type Mongo, openMongo } from '../../platform/mongo.ts';
+import { createSecretBox } from '../../platform/secrets.ts';
 import { bindCollections } from '../../process/collections.ts';
 import { missingUniqueIndexes } from '../../process/indexes.ts';
 import { listMigrations } from '../../process/migrations.ts';
 import { hasUnfinishedRestore, RESTORE_UNFINISHED } from '../../process/unfinished-restore.ts';
+import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
 import { counted, sentence } from '../format.ts';
 import type { Findings } from './findings.ts';
 
 /** The series that Tallyport is meant for. */
 const OLDEST_MONGODB = 8;
 
-/** Checks version, kind, clock, restore and migrations. */
+/** Checks version, kind, clock, restore, migrations and whether `SECRET_KEY` opens the listeners' secrets. */
 export async function checkMongo(
   uri: string,
-  { CLOCK_OFFSET_MS }: Pick<Config, 'CLOCK_OFFSET_MS'>,
+  { CLOCK_OFFSET_MS, SECRET_KEY, SECRET_KEY_PREVIOUS }: Config,
   log: Logger,
 ): Promise<Findings> {
   const mongo = await openMongo(uri, log, { timeoutMs: 0 });
   try {
-    const [{ version }, kind, skew, restoring, missing, migrations] = await Promise.all([
+    const { listeners, restores } = bindCollections(mongo);
+    const secrets = SECRET_KEY ? createSecretBox(SECRET_KEY, SECRET_KEY_PREVIOUS) : null;
+    const [{ version }, kind, skew, restoring, missing, migrations, unreadable] = await Promise.all([
       mongo.db.command({ buildInfo: 1 }),
       kindOf(mongo),
       watchClockSkew(mongo.db, systemClock(CLOCK_OFFSET_MS))(),
-      hasUnfinishedRestore(bindCollections(mongo)),
+      hasUnfinishedRestore({ restores }),
       missingUniqueIndexes(mongo.db),
       listMigrations(mongo),
+      secrets ? countUnreadableListeners(listeners, secrets) : 0,
     ]);
     const pending = migrations.filter(({ appliedAt }) => !appliedAt);
     const isMigrated = missing.length === 0 && pending.length === 0;
@@ -44,6 +49,7 @@ export async function checkMongo(
         // `tallyport migrate` refuses such a database.
         ...(restoring ? [sentence(RESTORE_UNFINISHED)] : isMigrated ? [] : [notMigrated(missing, pending)]),
         ...(skew ? [sentence(describeSkew(skew))] : []),
+        ...(unreadable > 0 ? [sentence(unreadableListenersText(unreadable))] : []),
       ],
     };
   } finally {

@@ -12,13 +12,17 @@ export type Setting = {
   file?: string;
 };
 
-/** All settings with their values and sources, without secrets. */
+/** Settings that only tests or older versions use. */
+const NOT_FOR_OPERATORS = new Set(['CLOCK_OFFSET_MS', 'DISCORD_API_URL', 'OPERATOR_PASSWORD_HASH']);
+
+/** The settings of .env.example and all others that are set, with their values and sources, without secrets. */
 export function listSettings(
   { variables, files }: WithSecretFiles,
   envFile: Variables,
   config: Config | null,
 ): Setting[] {
-  return SETTINGS.map((name) => {
+  const names = SETTINGS.filter((name) => variables[name] !== undefined || !NOT_FOR_OPERATORS.has(name));
+  return names.map((name) => {
     const value = variables[name];
     const file = files.get(name);
     const shown = value === undefined ? null : shownValue(name, value);

@@ -10,7 +10,8 @@ import { recordWithRetries } from './record-outcomes.ts';
 
 /** The outcome for an internal error. It contains only texts that are known to contain no secret. */
 export function ourFault(error: unknown): Outcome {
-  return outcome('our-fault', 'none', error instanceof UnsealError ? error.message : undefined);
+  const detail = error instanceof UnsealError ? { detail: error.message } : {};
+  return { ...outcome('our-fault', 'none'), ...detail };
 }
 
 /**

@@ -1,0 +1,28 @@
+import type { Collection } from 'mongodb';
+import type { Listener } from '../listeners/listener.ts';
+import type { SecretBox } from '../platform/secrets.ts';
+import type { Platform } from './platform.ts';
+
+/** What an operator does about it, as text in logs and checks. */
+export function unreadableListenersText(count: number): string {
+  const what = count === 1 ? 'The secret of 1 listener' : `The secrets of ${count} listeners`;
+  return `${what} cannot be read, so no vote is sent there: they were stored under another SECRET_KEY. Set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one`;
+}
+
+/** How many listeners have a secret that was sealed under a `SECRET_KEY` that this process does not know. */
+export function countUnreadableListeners(
+  listeners: Collection<Listener>,
+  { sealedByOthers }: SecretBox,
+): Promise<number> {
+  return listeners.countDocuments({ sealedSecret: sealedByOthers });
+}
+
+/** Logs a warning when listeners cannot be read. Does not throw when MongoDB fails. */
+export async function warnOfUnreadableListeners({
+  listeners,
+  secrets,
+  log,
+}: Pick<Platform, 'listeners' | 'secrets' | 'log'>): Promise<void> {
+  const count = await countUnreadableListeners(listeners, secrets).catch(() => 0);
+  if (count > 0) log.warn({ event: 'secrets.unreadable', listeners: count }, unreadableListenersText(count));
+}
