@@ -1,12 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 import type { Platform } from './platform.ts';
 import { watchRestore } from './unfinished-restore.ts';
 
 /** How often the database is asked. */
 const ASKED_EVERY_MS = SECOND;
+
+/** How long the start of the application waits for the first answer. */
+const FIRST_ANSWER_MS = 5 * SECOND;
 
 /**
  * Makes a hook that refuses requests while a restore into the database has not ended: a vote or a sign-up would be lost
@@ -31,13 +35,16 @@ export function createRestoreGate(
 
   async function watch(): Promise<void> {
     while (!closing.signal.aborted) {
-      await ask();
       await pause(ASKED_EVERY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      if (!closing.signal.aborted) await ask();
     }
   }
 
-  // The application is ready before the first answer: MongoDB may take longer than a hook may.
-  app.addHook('onReady', async () => void watch());
+  app.addHook('onReady', async () => {
+    // MongoDB may take longer than Fastify lets a hook take: then the gate opens later.
+    await within(FIRST_ANSWER_MS, ask()).catch(() => undefined);
+    void watch();
+  });
   app.addHook('onClose', async () => closing.abort());
   return (_request, _reply, done) => {
     if (!isOpen) throw new RefusedError(unavailable('database-not-ready', SENTENCES.notReady));
