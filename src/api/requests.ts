@@ -60,7 +60,7 @@ export function closeConnections(
 export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let delaysCountFrom = 0;
   app.addHook('onReady', (done) => {
-    // A delay is measured over a second and applies during the next one.
+    // The library measures the delay of a second and applies it during the next one.
     delaysCountFrom = performance.now() + 2 * SECOND;
     done();
   });

@@ -47,7 +47,9 @@ export function readSecretFiles(env: Variables): WithSecretFiles {
     }
     // A secret that was put here by mistake is not shown.
     if (!isAbsolute(path) && !/^\.{1,2}\//.test(path)) {
-      errors.push(`${name}_FILE must be the path of a file, such as /run/secrets/${name.toLowerCase()}`);
+      errors.push(
+        `${name}_FILE must be an absolute path, or one that begins with ./, such as /run/secrets/${name.toLowerCase()}`,
+      );
       continue;
     }
     files.set(name, path);

@@ -97,8 +97,8 @@ test('a secret in place of its path is refused and not shown', () => {
   const errors = errorsOf({ SECRET_KEY_FILE: KEY, MONGODB_URI_FILE: 'mongodb://user:hunter2@db' });
 
   expect(errors).toEqual([
-    'MONGODB_URI_FILE must be the path of a file, such as /run/secrets/mongodb_uri',
-    'SECRET_KEY_FILE must be the path of a file, such as /run/secrets/secret_key',
+    'MONGODB_URI_FILE must be an absolute path, or one that begins with ./, such as /run/secrets/mongodb_uri',
+    'SECRET_KEY_FILE must be an absolute path, or one that begins with ./, such as /run/secrets/secret_key',
   ]);
 });
 

@@ -8,7 +8,7 @@ import { SECOND } from '../../platform/clock.ts';
 import { DeadlineError, within } from '../../platform/deadline.ts';
 import { errorType } from '../../platform/error-type.ts';
 import { t } from '../../platform/language/t.ts';
-import { logRefusal as logError, refusalOf } from '../../process/http-errors.ts';
+import { logRefusal, refusalOf } from '../../process/http-errors.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { queryText, type Typed, typedValues, UNTOUCHED, withError } from '../form.ts';
@@ -83,7 +83,7 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { platform, a
       return sendPage(request, reply, leavingPage(name, response.url));
     } catch (error) {
       if (!(error instanceof OpenIdError)) throw error;
-      logRefusal(request, id, { code: 'unavailable', reason: error.message });
+      logRefusedSignIn(request, id, { code: 'unavailable', reason: error.message });
       return reply.redirect(`${base}/sign-in${queryText({ error: 'unavailable', from: id, next })}`, 303);
     }
   });
@@ -104,7 +104,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
 
   app.get(`/api/auth/callback/${id}`, ANYONE, async (request, reply) => {
     const refuse = (code: string, cause?: Error) => {
-      logRefusal(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
+      logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
     };
     // Not counted: other pages can make a browser call this address, but not with the cookie.
@@ -120,7 +120,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
       ({ result: answer, cause } = await findCause(finish));
     } catch (error) {
       if (error instanceof DeadlineError) return refuse('unavailable');
-      logError(request, error as Error, refusalOf(error as FastifyError, request));
+      logRefusal(request, error as Error, refusalOf(error as FastifyError, request));
       return refuse('failed');
     }
     giveCookies(reply, answer.headers);
@@ -147,7 +147,7 @@ function reasonOf(cause: Error): string {
   return cause instanceof OpenIdError ? cause.message : errorType(cause);
 }
 
-function logRefusal(
+function logRefusedSignIn(
   request: FastifyRequest,
   provider: OtherSite['id'],
   why: { code: string; reason?: string },
