@@ -1,5 +1,5 @@
 import { type Processor, type RateLimiterOptions, Worker } from 'bullmq';
-import { DELIVERY_QUEUES } from '../src/listeners/delivery-queues.ts';
+import { DELIVERY_QUEUES, isDeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { ConfigError } from '../src/platform/config.ts';
 import { within } from '../src/platform/deadline.ts';
@@ -138,8 +138,7 @@ export function buildWorkers(
   );
 
   function start(name: QueueName): Worker {
-    const isDelivery = DELIVERY_QUEUES.some((queue) => queue === name);
-    const own = isDelivery ? mongodb.givingUp(process[name]) : process[name];
+    const own = isDeliveryQueue(name) ? mongodb.givingUp(process[name]) : process[name];
     const resolved = withJobErrors(platform, name, own, stop.signal);
     const processor = traceJobs(platform.tracing, name, resolved);
     const activity = activities.get(name);
@@ -195,7 +194,7 @@ export function buildWorkers(
     replaced.push(workers.get(name)?.close());
     workers.set(name, start(name));
   }
-  const delivers = DELIVERY_QUEUES.some((queue) => queues.includes(queue));
+  const delivers = queues.some(isDeliveryQueue);
   const relay = delivers ? runRelay(platform, stop.signal) : Promise.resolve();
 
   return {

@@ -3,7 +3,6 @@ import { type Db, type Document, UUID } from 'mongodb';
 import { SECOND } from '../platform/clock.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import { retry } from '../platform/retry.ts';
-import { isTransientError } from '../platform/transient-errors.ts';
 import type { Platform } from '../process/platform.ts';
 import { RESTORE_RECORD_ID, type RestoredDocuments, UNFINISHED } from '../process/restore-record.ts';
 import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
@@ -69,9 +68,6 @@ export async function asOnlyRestore<T>(
     await retry(() => say({ finishedAt: '$$NOW' }), {
       deadline: () => retriedUntil,
       signal: stopped.signal,
-      onError(error) {
-        if (!isTransientError(error)) throw error;
-      },
     });
     return result;
   } finally {

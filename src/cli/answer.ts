@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { invocation } from './invocation.ts';
-import { type DatabaseState, redisAnswers, type Session, withSession } from './session.ts';
+import { redisAnswers, type Session, type SessionNeeds, withSession } from './session.ts';
 import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 
 /** The result of a command. */
@@ -21,19 +21,11 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
 }
 
 /** What a command needs in addition to the open platform. */
-type Needs<A> = {
+type Needs<A> = SessionNeeds & {
   /** Throws when the arguments do not fit together, before anything is opened. */
   check?: (...given: A & unknown[]) => void;
-  /** What it needs of the database; `migrated` by default. */
-  database?: DatabaseState;
   /** It wakes a worker: it waits up to a second for Redis. */
   wakes?: boolean;
-  /** Its database operations may take 30 seconds. */
-  longRun?: boolean;
-  /** Its database operations may take any time, as an index of a large collection does. */
-  unlimited?: boolean;
-  /** Printed when it is interrupted. */
-  interrupted?: string;
 };
 
 const REDIS_AWAY =

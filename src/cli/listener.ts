@@ -15,6 +15,7 @@ import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/li
 import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
 import type { Platform } from '../process/platform.ts';
+import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -215,12 +216,14 @@ async function viewOf(session: Session, server: Server): Promise<ShownListener> 
   if (!shown) throw noListener(session, server);
   const { limited } = shown;
   const isLimited = limited && limited.until > session.clock.now();
-  const unreadable = { serverId: server._id, sealedSecret: session.secrets.sealedByOthers };
+  const unreadable = await countUnreadableListeners(session.listeners, session.secrets, {
+    serverId: server._id,
+  });
   return {
     ...shown,
     limited: isLimited ? limited : null,
     queuePaused: await queuePaused(session),
-    unreadable: (await session.listeners.countDocuments(unreadable)) > 0,
+    unreadable: unreadable > 0,
   };
 }
 

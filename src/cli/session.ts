@@ -29,13 +29,17 @@ export type Session = Platform & { terminal: Terminal };
  * What a command needs of the database: that it is `migrated`; that it is `whole`, of this version or an earlier one, with
  * no unfinished restore; or nothing (`any`).
  */
-export type DatabaseState = 'migrated' | 'whole' | 'any';
+type DatabaseState = 'migrated' | 'whole' | 'any';
 
-/** See `Needs` of answer.ts. */
-type SessionNeeds = {
+/** What a command needs of its session. */
+export type SessionNeeds = {
+  /** What it needs of the database; `migrated` by default. */
   database?: DatabaseState;
+  /** Its database operations may take 30 seconds. */
   longRun?: boolean;
+  /** Its database operations may take any time, as an index of a large collection does. */
   unlimited?: boolean;
+  /** Printed when it is interrupted. */
   interrupted?: string;
 };
 
@@ -49,17 +53,17 @@ type SessionNeeds = {
 export async function withSession<T>(
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
-  { database = 'migrated', longRun = false, unlimited = false, interrupted = '' }: SessionNeeds = {},
+  needs: SessionNeeds = {},
 ): Promise<T> {
   const config = loadConfig(terminal.env);
   const isNew = !existsSync(config.DATA_DIR);
   const opening = findServices(config, (line) => say(terminal, line), terminal.env);
-  closeWhenInterrupted(terminal, opening, interrupted);
+  closeWhenInterrupted(terminal, opening, needs.interrupted);
   const services = await opening;
   sayStarted(terminal, services, { dataDir: config.DATA_DIR, isNew });
   try {
     const embedded = config.MONGODB_URI === undefined;
-    return await usePlatform(services.config, terminal, work, { database, longRun, unlimited, embedded });
+    return await usePlatform(services.config, terminal, work, { ...needs, embedded });
   } finally {
     await services.close();
   }
@@ -86,7 +90,7 @@ function sayStarted(
  *
  * @param interrupted - what is printed then
  */
-function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, interrupted: string): void {
+function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, interrupted = ''): void {
   let services: OpenServices | undefined;
   const close = async () => {
     services = await opening;
@@ -106,12 +110,7 @@ async function usePlatform<T>(
   config: ConnectedConfig,
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
-  {
-    database,
-    longRun,
-    unlimited,
-    embedded,
-  }: { database: DatabaseState; longRun: boolean; unlimited: boolean; embedded: boolean },
+  { database = 'migrated', longRun, unlimited, embedded }: SessionNeeds & { embedded: boolean },
 ): Promise<T> {
   // A command prints its own errors. LOG_LEVEL=debug shows the log on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';

@@ -12,6 +12,11 @@ import { hasTakenVotes, type Listener } from './listener.ts';
 export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlogs'] as const;
 export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];
 
+/** Whether a queue is one of delivery. */
+export function isDeliveryQueue(name: string): name is DeliveryQueue {
+  return DELIVERY_QUEUES.some((queue) => queue === name);
+}
+
 /** The fields of a listener that `queueOf` and `wakeListener` read. */
 export const QUEUE_FIELDS = {
   'breaker.failures': 1,

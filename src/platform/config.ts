@@ -265,8 +265,8 @@ export function variablesOfEnvFile(): Variables {
   }
 }
 
-/** One line for each wrong variable, without the value of a secret. */
-function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFiles): string[] {
+/** One line for each wrong variable, by its name, without the value of a secret. */
+function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFiles): Map<string, string> {
   const errors = new Map<string, string>();
   for (const { path, message } of issues) {
     const name = String(path[0]);
@@ -277,7 +277,7 @@ function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFil
     // A message about one item of a list already names that item.
     errors.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
   }
-  return [...errors.values()];
+  return errors;
 }
 
 /** The host as it is written in a URL; the zone of an address such as `fe80::1%eth0` is left out. */
@@ -294,12 +294,16 @@ function hostInUrl(host: string): string {
 export function loadConfig(env: Variables = ownEnvironment()): Config {
   const given = readSecretFiles(env);
   const parsed = environment.safeParse(given.variables);
-  const errors = [...given.errors, ...(parsed.success ? [] : valueErrors(parsed.error, given))];
-  const wrong = errors.map((error) => /^[A-Z_]+?(?=_FILE\b|[^A-Z_])/.exec(error)?.[0] ?? error);
-  // Wrong values are left out, and with them the errors that may follow from them.
-  const right = Object.entries(given.variables).filter(([name]) => !wrong.includes(name));
-  const crossErrors = crossVariableErrors(environment.parse(Object.fromEntries(right)));
-  errors.push(...crossErrors.filter((error) => !wrong.some((name) => error.includes(name))));
+  const wrongValues = parsed.success ? new Map<string, string>() : valueErrors(parsed.error, given);
+  const right = Object.entries(given.variables).filter(([name]) => !wrongValues.has(name));
+  const crossErrors = crossVariableErrors(parsed.data ?? environment.parse(Object.fromEntries(right)));
+  // Those that may follow from a value that is wrong or cannot be read are left out.
+  const unusable = [...wrongValues.keys(), ...given.unread];
+  const errors = [
+    ...given.errors,
+    ...wrongValues.values(),
+    ...crossErrors.filter((error) => !unusable.some((name) => error.includes(name))),
+  ];
   if (!parsed.success || errors.length > 0) throw new ConfigError(errors);
 
   const { PUBLIC_URL, MONGODB_URI, REDIS_URL, SECRET_KEY, ...rest } = parsed.data;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from './clock.ts';
+import { throwUnlessTransient } from './transient-errors.ts';
 
 /** The pause before another try. */
 const RETRY_MS = SECOND / 2;
@@ -10,8 +11,8 @@ export type Retrying = {
   deadline: () => number;
   /** A try that begins after the abort is the last one; it begins at once. */
   signal: AbortSignal;
-  /** Called with each error. It may throw to end the retries. */
-  onError: (error: unknown) => void;
+  /** Called with each error. It may throw to end the retries, as the default does unless the error is transient. */
+  onError?: (error: unknown) => void;
 };
 
 /**
@@ -22,7 +23,7 @@ export type Retrying = {
  */
 export async function retry<T>(
   work: (tries: number) => Promise<T>,
-  { deadline, signal, onError }: Retrying,
+  { deadline, signal, onError = throwUnlessTransient }: Retrying,
 ): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     const isLast = signal.aborted || performance.now() > deadline();

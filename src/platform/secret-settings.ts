@@ -30,6 +30,8 @@ export type WithSecretFiles = {
   files: ReadonlyMap<string, string>;
   /** One line for each file that cannot be used. */
   errors: string[];
+  /** The settings whose files cannot be used: they have no value. */
+  unread: string[];
 };
 
 /** Reads the secrets that `env` names by file. An empty variable counts as absent. */
@@ -59,7 +61,10 @@ export function readSecretFiles(env: Variables): WithSecretFiles {
       errors.push(`${name}_FILE («${path}») ${reasonOf(error)}`);
     }
   }
-  return { variables, files, errors };
+  const unread = SECRETS_IN_FILES.filter(
+    (name) => variables[`${name}_FILE`] !== undefined && variables[name] === undefined,
+  );
+  return { variables, files, errors, unread };
 }
 
 /** The reason why a file is not a secret. Its content is in no message. */

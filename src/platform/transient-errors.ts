@@ -28,3 +28,8 @@ export function isTransientError(error: unknown): boolean {
   if (error.name.startsWith('Mongo') && 'code' in error) return CURSOR_LOST_CODES.has(Number(error.code));
   return error.name === 'ReplyError' && REDIS_NOT_READY.test(error.message);
 }
+
+/** @throws `error` unless it is transient */
+export function throwUnlessTransient(error: unknown): void {
+  if (!isTransientError(error)) throw error;
+}

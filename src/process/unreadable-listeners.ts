@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Platform } from './platform.ts';
@@ -9,12 +9,17 @@ export function unreadableListenersText(count: number): string {
   return `${what} cannot be read, so no vote is sent there: they were stored under another SECRET_KEY. Set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one`;
 }
 
-/** How many listeners have a secret that was sealed under a `SECRET_KEY` that this process does not know. */
+/**
+ * How many listeners have a secret that was sealed under a `SECRET_KEY` that this process does not know.
+ *
+ * @param of - of one server only
+ */
 export function countUnreadableListeners(
   listeners: Collection<Listener>,
   { sealedByOthers }: SecretBox,
+  of: { serverId?: ObjectId } = {},
 ): Promise<number> {
-  return listeners.countDocuments({ sealedSecret: sealedByOthers });
+  return listeners.countDocuments({ ...of, sealedSecret: sealedByOthers });
 }
 
 /** Logs a warning when listeners cannot be read. Does not throw when MongoDB fails. */

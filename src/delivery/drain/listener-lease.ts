@@ -3,7 +3,6 @@ import type { Listener } from '../../listeners/listener.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
-import { isTransientError } from '../../platform/transient-errors.ts';
 
 type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
 
@@ -93,9 +92,6 @@ export async function releaseWithRetries(
     await retry(() => releaseLease(leasing, serverId, owner, {}), {
       deadline: () => expiresAt,
       signal: ending,
-      onError(error) {
-        if (!isTransientError(error)) throw error;
-      },
     });
   } catch (error) {
     const reason = String(error);

@@ -1,6 +1,6 @@
 import { MINUTE } from '../../platform/clock.ts';
 import { retry } from '../../platform/retry.ts';
-import { isTransientError } from '../../platform/transient-errors.ts';
+import { throwUnlessTransient } from '../../platform/transient-errors.ts';
 import type { Ready } from './attempt-delivery.ts';
 import { releaseVotes } from './claim-votes.ts';
 import type { Draining } from './drain.ts';
@@ -62,7 +62,7 @@ export class UnsentVotes {
       signal: waitNoLonger,
       onError: (error) => {
         this.#deps.log.warn({ event: 'delivery.not_released', votes: this.size, reason: String(error) });
-        if (!isTransientError(error)) throw error;
+        throwUnlessTransient(error);
       },
     });
   }

@@ -2,7 +2,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { DELIVERY_QUEUES } from '../../listeners/delivery-queues.ts';
+import { isDeliveryQueue } from '../../listeners/delivery-queues.ts';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
@@ -135,7 +135,7 @@ const WRITING_PAYLOADS = new Set(['/api/queues/:queueName/add', '/api/queues/:qu
 
 function boardQueue({ queues, clock }: Sources, name: QueueName, adminPath: string): BullMQAdapter {
   const { title } = QUEUES[name];
-  const ofListener = DELIVERY_QUEUES.some((queue) => queue === name);
+  const ofListener = isDeliveryQueue(name);
   const adapter = new BullMQAdapter(queues[name], {
     displayName: title,
     ...(ofListener ? { externalJobUrl: ({ data }) => listenerLink(data, adminPath) } : {}),
