@@ -24,7 +24,8 @@ export async function listed(): Promise<Listed> {
   const serverId = new ObjectId((await addServer(platform, SERVER, 'test')).serverId);
   const { token: key } = await issueToken(platform, { serverId, name: 'plugin', kind: 'claim' });
   const { token } = await issueToken(platform, { serverId, name: 'website' });
-  const url = await web.app.listen({ host: '127.0.0.1', port: 0 });
+  // A thousand connections at once: more than Node's backlog of 511 would be reset on a busy machine.
+  const url = await web.app.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 });
   return { ...web, clock, serverId, key, token, url };
 }
 
