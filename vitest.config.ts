@@ -7,8 +7,8 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('node_modules/.cache/tallyport-test', import.meta.url),
 );
 
-/** Kinds of files that mostly wait; `npm run test:fast` leaves them out. */
-const SLOW_KINDS = ['process', 'browser', 'slow'];
+/** Kinds of files that cost much or mostly wait; `npm run test:fast` leaves them out. */
+const SLOW_KINDS = ['process', 'browser', 'slow', 'faults'];
 
 /** The part of the run in which slow files begin; the last one then ends before the last fast one. */
 const SLOW_UNTIL = 0.85;
@@ -38,6 +38,7 @@ function kindOf({ moduleId }: TestSpecification): string {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', './test/support/closing-line.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/setup.ts'],
     // The files of a worker share their modules: to import them anew would take a second of processor time a file.

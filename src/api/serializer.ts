@@ -2,19 +2,14 @@ import fastJsonStringify from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 
-const compiled = new WeakMap<z.ZodType, ReturnType<typeof compile>>();
+/** The serializers by the text of their JSON schema. */
+const compiled = new Map<string, ReturnType<typeof fastJsonStringify>>();
 
 /**
- * Compiles a zod schema into a fast serializer, once for all routes that have it. The serializer writes the fields of the
- * schema and does not validate them: types check the answers at compile time, tests at run time.
+ * Compiles a zod schema into a fast serializer, once for all schemas that describe the same JSON. The serializer writes
+ * the fields of the schema and does not validate them: types check the answers at compile time, tests at run time.
  */
 export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
-  const serializer = compiled.get(schema) ?? compile(schema);
-  compiled.set(schema, serializer);
-  return serializer;
-};
-
-function compile(schema: z.ZodType) {
   const jsonSchema = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'output',
@@ -24,5 +19,8 @@ function compile(schema: z.ZodType) {
       delete jsonSchema.format;
     },
   });
-  return fastJsonStringify(jsonSchema as fastJsonStringify.Schema);
-}
+  const text = JSON.stringify(jsonSchema);
+  const serializer = compiled.get(text) ?? fastJsonStringify(jsonSchema as fastJsonStringify.Schema);
+  compiled.set(text, serializer);
+  return serializer;
+};
