@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # To use another image or pin a digest: docker build --build-arg NODE_IMAGE=node:24-slim@sha256:…
 ARG NODE_IMAGE=node:24-slim
 FROM ${NODE_IMAGE} AS dependencies
