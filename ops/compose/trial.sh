@@ -148,6 +148,7 @@ networks:
   visitors:
     enable_ipv6: $IPV6
     ipam: { config: [{ subnet: "$ULA:2::/64" }] }
+    driver_opts: { com.docker.network.bridge.enable_ip_masquerade: "false" }
 EOF
 
 tallyport() { timeout --foreground 120 docker compose exec -T web node src/cli.ts "$@" </dev/null; }
@@ -156,7 +157,7 @@ one_off() {
 }
 # A web process on a busy machine may answer 503 for a moment; curl then asks again.
 ask() { curl --silent --show-error --fail --max-time 60 --retry 10 --retry-delay 2 "$@"; }
-healthy() { quietly 340 "$1" docker compose up --detach --wait --wait-timeout 300; }
+healthy() { quietly 340 "$1" docker compose up --detach --wait --wait-timeout 300 web worker scheduler caddy; }
 vote() {
   ask "$SITE/api/v1/servers/$SERVER/vote" --header "Authorization: Bearer $API_TOKEN" --json "{\"username\":\"$1\"}" \
     --header "Idempotency-Key: trial-$1" >"$WORK/output" || fail "the vote of $1 was not accepted through Caddy: $(cat "$WORK/output")"
@@ -171,6 +172,7 @@ docker compose config --quiet || fail 'Compose refuses docker-compose.yml'
 quietly 1200 'the image cannot be built' docker compose build
 say "built, $(docker image inspect --format '{{.Size}}' "$IMAGE" | awk '{ printf "%.0f MB", $1 / 1e6 }')"
 
+quietly 60 'the listener does not start' docker compose up --detach listener
 healthy 'not every service is healthy after up'
 say 'up: every service is healthy'
 
@@ -205,6 +207,26 @@ for service in web worker scheduler; do
     fail "$service: not confined (read-only files, user 1000, no capabilities, no new privileges)"
 done
 say 'confined: read-only files, user 1000, no capabilities'
+
+for service in mongodb valkey; do
+  if docker compose exec -T caddy getent hosts "$service" >/dev/null; then fail "caddy can look up $service"; fi
+done
+for service in $(docker compose config --services); do
+  limits=$(docker inspect --format '{{.HostConfig.Memory}} {{.HostConfig.PidsLimit}}' \
+    "$(docker compose ps --all --quiet "$service")")
+  [ "$service" = listener ] || ! grep -qwE '0|<nil>' <<<"$limits" || fail "$service has no limit of memory or processes: $limits"
+done
+for name in mongodb-memory-server vitest typescript; do
+  docker compose exec -T web test ! -e "node_modules/$name" || fail "the image has the development tool $name"
+done
+rights=$(docker compose exec -T web node --input-type=module --eval "
+  import { MongoClient } from 'mongodb';
+  const client = await new MongoClient(process.env.MONGODB_URI).connect();
+  const status = await client.db().command({ connectionStatus: 1 });
+  console.log(status.authInfo.authenticatedUserRoles.map(({ role, db }) => role + '@' + db).sort().join(' '));
+  await client.close();") || fail 'the rights at MongoDB cannot be read'
+[ "$rights" = 'dbAdmin@tallyport readWrite@tallyport' ] || fail "the processes have these rights at MongoDB: $rights"
+say 'least privilege: no way from Caddy to the databases, limits everywhere, no tools in the image, one database'
 
 # The address by which web knows a client is in the log line of a refused sign-in.
 sign_in() {
@@ -245,6 +267,7 @@ quietly 60 'the listener does not stop' docker compose stop --timeout 2 listener
 vote Third
 quietly 60 'the services cannot be killed' docker compose kill
 healthy 'not every service is healthy after a kill'
+quietly 60 'the listener does not start' docker compose start listener
 arrives Third 120
 say 'kill of every service: healthy again, a vote that waited arrived'
 
