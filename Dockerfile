@@ -1,10 +1,10 @@
-# syntax=docker/dockerfile:1
 # To use another image or pin a digest: docker build --build-arg NODE_IMAGE=node:24-slim@sha256:…
 ARG NODE_IMAGE=node:24-slim
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev
+# Some packages name development tools as optional peers. npm installs those too if they are among our own (75 MB).
+RUN npm pkg delete devDependencies && npm ci --omit=dev
 
 FROM ${NODE_IMAGE}
 # Node resolves host names on this thread pool. With the default of 4 a few dead name servers delay every listener.

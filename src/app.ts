@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { claimContracts } from './api/claims/claims.ts';
 import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
+import { warnOfOneAddress } from './api/one-address.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { parseQuery } from './api/query-string.ts';
 import { closeConnections, refuseOverload, watchRequests } from './api/requests.ts';
@@ -57,6 +58,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
+  warnOfOneAddress(app, platform.clock);
   boundConnections(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);

@@ -2,11 +2,11 @@
  * A separate program: finds the mongod of mongodb-memory-server, or downloads it, and sends {path} or {error} to its
  * parent. Its only argument is the version.
  */
-import { MongoBinary } from 'mongodb-memory-server';
-
 const version = process.argv[2] ?? '';
 process.on('disconnect', () => process.exit(1));
 try {
+  // Not in an installation without development tools, such as the image.
+  const { MongoBinary } = await import('mongodb-memory-server');
   process.send?.({ path: await MongoBinary.getPath({ version, checkMD5: true }) });
 } catch (error) {
   const lines = String(error instanceof Error ? error.message : error)

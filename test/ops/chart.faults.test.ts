@@ -14,7 +14,10 @@ const REQUIRED = {
   'image.repository': 'registry.example.org/tallyport',
   publicUrl: 'https://vote.example.org',
   trustProxy: '1',
-  existingSecret: 'tallyport',
+  'secrets.web': 'of-web',
+  'secrets.worker': 'of-worker',
+  'secrets.scheduler': 'of-scheduler',
+  'secrets.migration': 'of-migration',
 };
 const EVERYTHING = {
   ...REQUIRED,
@@ -25,11 +28,19 @@ const EVERYTHING = {
   'podMonitor.enabled': 'true',
   'settings.MAIL_FROM': 'votes@example.org',
   'networkPolicy.from[0].namespaceSelector.matchLabels.name': 'ingress',
+  'networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.name': 'monitoring',
+  'networkPolicy.mongodb.to[0].podSelector.matchLabels.app': 'mongodb',
+  'networkPolicy.redis.to[0].podSelector.matchLabels.app': 'redis',
+  'networkPolicy.mail.to[0].ipBlock.cidr': '10.0.0.25/32',
+  'networkPolicy.services[0].to[0].podSelector.matchLabels.app': 'collector',
 };
 
+type SecretKey = { name: string; key: string; optional?: boolean };
 type Container = {
+  name: string;
   command: string[];
-  env: { name: string; value: string }[];
+  env: { name: string; value: string; valueFrom?: { secretKeyRef: SecretKey } }[];
+  envFrom?: unknown[];
   ports?: { name: string; containerPort: number }[];
   readinessProbe?: {
     httpGet: { path: string };
@@ -42,7 +53,29 @@ type Manifest = {
   apiVersion: string;
   kind: string;
   metadata: { name: string };
-  spec: { template?: { metadata: { labels: Record<string, string> }; spec: { containers: Container[] } } };
+  spec: {
+    template?: {
+      metadata: { labels: Record<string, string> };
+      spec: { containers: Container[]; volumes: { name: string; emptyDir?: { sizeLimit?: string } }[] };
+    };
+  };
+};
+type Rule = { ports?: { port: number | string }[]; to?: object[]; from?: object[] };
+type Policy = {
+  podSelector: { matchLabels: Record<string, string> };
+  policyTypes: string[];
+  ingress?: Rule[];
+  egress?: Rule[];
+};
+
+/** What the Secrets of an installation have. */
+const SECRET_VALUES: Record<string, string> = {
+  MONGODB_URI: 'mongodb://mongodb/tallyport',
+  REDIS_URL: 'redis://redis',
+  SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+  SMTP_URL: 'smtp://mail',
+  DISCORD_CLIENT_SECRET: 'secret',
+  OIDC_CLIENT_SECRET: 'secret',
 };
 
 /** The settings that the chart sets itself, and those that the image and the chart's ports fix. */
@@ -113,7 +146,9 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
   });
 
   test('sets each setting once, so that none of `settings` can replace its own', async () => {
-    const own = containers(await render(REQUIRED)).flatMap(({ env }) => env.map(({ name }) => name));
+    const own = containers(await render(REQUIRED)).flatMap(({ env }) =>
+      env.filter(({ valueFrom }) => !valueFrom).map(({ name }) => name),
+    );
     expect(OF_THE_CHART).toEqual(expect.arrayContaining([...new Set(own)]));
   });
 
@@ -193,7 +228,7 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
         REDIS_URL: 'redis://redis',
         SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
         SMTP_URL: 'smtp://mail',
-        ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
+        ...Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]]))),
       });
       expect(config).toMatchObject({
         TRUST_PROXY: 1,
@@ -204,5 +239,116 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
         expect(containerPort).toBe(name === 'http' ? config.PORT : config.METRICS_PORT);
       }
     }
+  });
+
+  test('gives each process its own Secret, and of it only what that process needs', async () => {
+    const needed = ['SECRET_KEY', 'MONGODB_URI', 'REDIS_URL'];
+    const secretsOf = Object.fromEntries(
+      containers(await render(REQUIRED)).map(({ name, env, envFrom }) => {
+        expect(envFrom).toBeUndefined();
+        const references = env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []);
+        const must = references.filter(({ optional }) => !optional).map(({ key }) => key);
+        expect(must).toEqual(needed);
+        const may = references.filter(({ optional }) => optional).map(({ key }) => key);
+        return [name, { from: [...new Set(references.map((one) => one.name))], may }];
+      }),
+    );
+    const traces = 'OTEL_EXPORTER_OTLP_HEADERS';
+    expect(secretsOf).toEqual({
+      web: {
+        from: ['of-web'],
+        may: ['SECRET_KEY_PREVIOUS', 'SMTP_URL', 'DISCORD_CLIENT_SECRET', 'OIDC_CLIENT_SECRET', traces],
+      },
+      worker: { from: ['of-worker'], may: ['SECRET_KEY_PREVIOUS', 'SMTP_URL', traces] },
+      scheduler: { from: ['of-scheduler'], may: [traces] },
+      migrate: { from: ['of-migration'], may: [] },
+    });
+    // Every secret in a file belongs to some process.
+    expect(new Set([...needed, ...Object.values(secretsOf).flatMap(({ may }) => may)])).toEqual(
+      new Set(SECRETS_IN_FILES),
+    );
+  });
+
+  test('lets every process start while only web has the secrets of sign-in at other sites', async () => {
+    const signIn = {
+      'settings.DISCORD_CLIENT_ID': 'id',
+      'settings.OIDC_ISSUER': 'https://login.example.org',
+      'settings.OIDC_CLIENT_ID': 'tallyport',
+    };
+    for (const { name, env } of containers(await render({ ...REQUIRED, ...signIn }))) {
+      // As Kubernetes does, with all Secrets full.
+      const given = env.map(({ name, value }) => [name, value ?? SECRET_VALUES[name]]);
+      const config = loadConfig({
+        NODE_ENV: 'production',
+        MAIL_FROM: 'a@b.example',
+        ...Object.fromEntries(given),
+      });
+      expect(config.OIDC_CLIENT_ID).toBe(name === 'web' ? 'tallyport' : undefined);
+    }
+  });
+
+  test('limits the size of /tmp', async () => {
+    for (const { spec } of await render(REQUIRED)) {
+      for (const { emptyDir } of spec.template?.spec.volumes ?? []) expect(emptyDir?.sizeLimit).toBe('64Mi');
+    }
+  });
+
+  describe('in its network policies', () => {
+    async function policies(values: Record<string, string>): Promise<Record<string, Policy>> {
+      const all = (await render(values)).filter(({ kind }) => kind === 'NetworkPolicy');
+      return Object.fromEntries(
+        all.map(({ spec }) => {
+          const policy = spec as unknown as Policy;
+          expect(policy.policyTypes).toEqual(['Ingress', 'Egress']);
+          return [policy.podSelector.matchLabels['app.kubernetes.io/component'], policy];
+        }),
+      );
+    }
+    const portsTo = ({ egress = [] }: Policy, peer: string) =>
+      egress
+        .filter(({ to = [] }) => JSON.stringify(to).includes(peer))
+        .flatMap(({ ports = [] }) => ports.map(({ port }) => port));
+
+    test('only name look-up may go to any address', async () => {
+      for (const values of [REQUIRED, EVERYTHING]) {
+        const all = Object.values(await policies(values));
+        expect(all).toHaveLength(4);
+        for (const { egress = [] } of all) {
+          for (const { to, ports = [] } of egress)
+            if (!to) expect(ports.map(({ port }) => port)).toEqual([53, 53]);
+        }
+      }
+    });
+
+    test('each process reaches the databases and the mail server that it needs, at the named peers', async () => {
+      const { web, worker, scheduler, migrate } = (await policies(EVERYTHING)) as Record<string, Policy>;
+      for (const policy of [web, worker, scheduler, migrate] as Policy[]) {
+        expect(portsTo(policy, '"mongodb"')).toEqual([27017]);
+        expect(portsTo(policy, '"redis"')).toEqual([6379, 26379]);
+      }
+      for (const policy of [web, worker] as Policy[])
+        expect(portsTo(policy, '10.0.0.25')).toEqual([465, 587]);
+      for (const policy of [scheduler, migrate] as Policy[]) {
+        expect(portsTo(policy, '10.0.0.25')).toEqual([]);
+        expect(portsTo(policy, '0.0.0.0/0')).toEqual([]);
+      }
+    });
+
+    test('nobody may scrape the metrics until peers are named', async () => {
+      const metrics = ({ ingress = [] }: Policy) =>
+        ingress.filter(({ ports = [] }) => ports.some(({ port }) => port === 'metrics'));
+      for (const policy of Object.values(await policies(REQUIRED))) expect(metrics(policy)).toEqual([]);
+      const named = { namespaceSelector: { matchLabels: { name: 'monitoring' } } };
+      const { migrate: _, ...scraped } = await policies(EVERYTHING);
+      for (const policy of Object.values(scraped)) expect(metrics(policy)).toMatchObject([{ from: [named] }]);
+      await expect(render({ ...REQUIRED, 'podMonitor.enabled': 'true' })).rejects.toThrow(
+        'Set networkPolicy.metricsFrom',
+      );
+    });
+
+    test('a rule without a peer is refused', async () => {
+      const open = { ...REQUIRED, 'networkPolicy.services[0].ports[0].port': '27017' };
+      await expect(render(open)).rejects.toThrow(/services.*to/s);
+    });
   });
 });

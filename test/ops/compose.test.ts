@@ -6,12 +6,23 @@ import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
 import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
 
 type Service = {
+  command?: string[];
   env_file?: { path: string; required: boolean }[];
   environment?: Record<string, string>;
+  mem_limit?: string;
+  networks?: string[];
+  pids_limit?: number;
+  tmpfs?: string[];
+  volumes?: string[];
+};
+type ComposeFile = {
+  services: Record<string, Service>;
+  networks?: Record<string, { internal?: boolean; enable_ipv6?: string }>;
 };
 
 const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
-const { services }: { services: Record<string, Service> } = parse(text, { merge: true });
+const { services, networks = {} }: ComposeFile = parse(text, { merge: true });
+const networksOf = (name: string) => services[name]?.networks ?? ['default'];
 
 /** The settings that Compose decides: the same for every `.env`. */
 const FIXED = {
@@ -95,7 +106,40 @@ test.each(Object.keys(REQUIRED))('Compose says that %s must be set', (missing) =
 test('MongoDB, Valkey and Caddy get no setting of Tallyport', () => {
   const given = ['mongodb', 'valkey', 'caddy'].flatMap((name) => Object.keys(environmentOf(name, REQUIRED)));
   expect(given.filter((name) => SETTINGS.includes(name))).toEqual([]);
-  expect(given).toContain('MONGO_INITDB_ROOT_PASSWORD');
+  expect(given).toEqual(expect.arrayContaining(['VALKEYCLI_AUTH', 'SITE_HOST']));
+});
+
+describe('each container can do no more than it needs to', () => {
+  const DATABASES = ['mongodb', 'valkey'];
+
+  test('the databases share no network with Caddy, and reach nothing outside', () => {
+    expect(networksOf('caddy')).toEqual(['default']);
+    expect(networksOf('web')).toContain('default');
+    for (const name of DATABASES) expect(networksOf(name)).toEqual(['data']);
+    expect(networks.data?.internal).toBe(true);
+  });
+
+  test('only MongoDB and the container that sets its users have the password of its root user', () => {
+    const withRoot = Object.keys(services).filter((name) =>
+      services[name]?.volumes?.some((volume) => volume.startsWith('mongodb-config:')),
+    );
+    expect(withRoot.toSorted()).toEqual(['mongodb', 'mongodb-user']);
+    expect(text).not.toContain('MONGO_INITDB_ROOT');
+    // That container sets the user of the processes' own address.
+    expect(environmentOf('mongodb-user', REQUIRED).MONGODB_URI).toBe(FIXED.MONGODB_URI);
+  });
+
+  test.each(Object.keys(services))('%s has limits of memory, processes and temporary files', (name) => {
+    const { mem_limit, pids_limit, tmpfs } = services[name] ?? {};
+    expect(mem_limit).toMatch(/^(\$\{[A-Z]+_MEMORY:-)?\d+[mg]\}?$/);
+    expect(pids_limit).toBeGreaterThan(0);
+    expect(tmpfs).toContain('/tmp:size=64m');
+  });
+});
+
+test('the network of visitors has IPv6, unless .env switches it off', () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose replaces it.
+  expect(networks.default?.enable_ipv6).toBe('${ENABLE_IPV6:-true}');
 });
 
 test('no variable of the Compose file looks like a misspelt setting', () => {

@@ -4,15 +4,25 @@ import { SECRETS_IN_FILES } from '../../platform/secret-settings.ts';
 
 /** Variables that Tallyport's tools read and that are no settings of a process. */
 const OTHERS = [
+  'CADDY_IMAGE',
   'CHROMIUM',
+  'ENABLE_IPV6',
+  'IPV6_SUBNET',
   'MONGODB_IMAGE',
+  'MONGODB_MEMORY',
   'MONGODB_PASSWORD',
   'MONGOMS_SYSTEM_BINARY',
   'NODE_IMAGE',
   'PUBLISH',
+  'PUBLISH_HTTP',
+  'PUBLISH_HTTPS',
+  'SCHEDULER_MEMORY',
+  'SITE_HOST',
   'UV_THREADPOOL_SIZE',
   'VALKEY_IMAGE',
   'VALKEY_PASSWORD',
+  'WEB_MEMORY',
+  'WORKER_MEMORY',
   'XDG_CACHE_HOME',
 ];
 const KNOWN = [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)];

@@ -17,14 +17,32 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .process }}
 {{- end }}
 
+{{/* The settings of a process and its secrets. Takes (dict "root" $ "process" "web"). */}}
 {{- define "tallyport.env" -}}
-- { name: PUBLIC_URL, value: {{ required "Set publicUrl, such as https://vote.example.org." .Values.publicUrl | quote }} }
-- { name: TRUST_PROXY, value: {{ required "Set trustProxy: 1 behind one ingress controller. With a wrong value all clients share one address, or each can choose its own." (.Values.trustProxy | toString) | quote }} }
+{{- $values := .root.Values }}
+- { name: PUBLIC_URL, value: {{ required "Set publicUrl, such as https://vote.example.org." $values.publicUrl | quote }} }
+- { name: TRUST_PROXY, value: {{ required "Set trustProxy: 1 behind one ingress controller. With a wrong value all clients share one address, or each can choose its own." ($values.trustProxy | toString) | quote }} }
 - { name: METRICS_HOST, value: 0.0.0.0 }
 - { name: METRICS_PORT, value: '9464' }
-- { name: SHUTDOWN_DELAY_MS, value: {{ mul .Values.web.shutdownDelaySeconds 1000 | quote }} }
-{{- range $name, $value := .Values.settings }}
+- { name: SHUTDOWN_DELAY_MS, value: {{ mul $values.web.shutdownDelaySeconds 1000 | quote }} }
+{{- range $name, $value := $values.settings }}
+{{- /* They belong together with secrets that only web has. */}}
+{{- if or (eq $.process "web") (not (regexMatch "^(DISCORD_CLIENT_|OIDC_)" $name)) }}
 - { name: {{ $name }}, value: {{ $value | toString | quote }} }
+{{- end }}
+{{- end }}
+{{- $secret := .process | replace "migrate" "migration" }}
+{{- $name := required (printf "Set secrets.%s: a Secret with SECRET_KEY, MONGODB_URI and REDIS_URL." $secret) (index $values.secrets $secret) }}
+{{- range list "SECRET_KEY" "MONGODB_URI" "REDIS_URL" }}
+- { name: {{ . }}, valueFrom: { secretKeyRef: { name: {{ $name }}, key: {{ . }} } } }
+{{- end }}
+{{- $more := dict
+  "web" (list "SECRET_KEY_PREVIOUS" "SMTP_URL" "DISCORD_CLIENT_SECRET" "OIDC_CLIENT_SECRET" "OTEL_EXPORTER_OTLP_HEADERS")
+  "worker" (list "SECRET_KEY_PREVIOUS" "SMTP_URL" "OTEL_EXPORTER_OTLP_HEADERS")
+  "scheduler" (list "OTEL_EXPORTER_OTLP_HEADERS")
+  "migrate" list }}
+{{- range index $more .process }}
+- { name: {{ . }}, valueFrom: { secretKeyRef: { name: {{ $name }}, key: {{ . }}, optional: true } } }
 {{- end }}
 {{- end }}
 
@@ -60,9 +78,7 @@ spec:
         readOnlyRootFilesystem: true
         capabilities: { drop: [ALL] }
       env:
-        {{- include "tallyport.env" .root | nindent 8 }}
-      envFrom:
-        - secretRef: { name: {{ required "Set existingSecret: a Secret with SECRET_KEY, MONGODB_URI and REDIS_URL." .root.Values.existingSecret }} }
+        {{- include "tallyport.env" . | trim | nindent 8 }}
       {{- if .port }}
       ports:
         {{- if eq .process "web" }}
@@ -93,7 +109,7 @@ spec:
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
   volumes:
-    - { name: tmp, emptyDir: {} }
+    - { name: tmp, emptyDir: { sizeLimit: {{ .root.Values.tmpSize }} } }
   {{- with .root.Values.nodeSelector }}
   nodeSelector:
     {{- toYaml . | nindent 4 }}
@@ -108,19 +124,49 @@ spec:
   {{- end }}
 {{- end }}
 
+{{- define "tallyport.public" -}}
+- ipBlock:
+    cidr: 0.0.0.0/0
+    except: {{ toJson .Values.networkPolicy.privateRanges }}
+- ipBlock:
+    cidr: ::/0
+    except: [fc00::/7, fe80::/10]
+{{- end }}
+
+{{/*
+Where a process may connect to. Takes (dict "root" $ "services" (list "mongodb") "public" false): `public` is any port of any
+public address.
+*/}}
 {{- define "tallyport.egress" -}}
+{{- $root := .root }}
+{{- $public := .public }}
 - ports:
     - { protocol: UDP, port: 53 }
     - { protocol: TCP, port: 53 }
-# Game servers and vote listeners: any port of any public address.
+{{- if $public }}
+# Game servers and vote listeners.
 - to:
-    - ipBlock:
-        cidr: 0.0.0.0/0
-        except: {{ toJson .Values.networkPolicy.privateRanges }}
-    - ipBlock:
-        cidr: ::/0
-        except: [fc00::/7, fe80::/10]
-{{- with .Values.networkPolicy.services }}
+    {{- include "tallyport.public" $root | nindent 4 }}
+{{- end }}
+{{- range .services }}
+{{- $service := index $root.Values.networkPolicy . }}
+{{- if or $service.to (not $public) }}
+# {{ . }}
+- ports:
+    {{- range $service.ports }}
+    - { protocol: TCP, port: {{ . }} }
+    {{- end }}
+  to:
+    {{- if $service.to }}
+    {{- toYaml $service.to | nindent 4 }}
+    {{- else }}
+    {{- include "tallyport.public" $root | nindent 4 }}
+    {{- end }}
+{{- end }}
+{{- end }}
+{{- if .others }}
+{{- with $root.Values.networkPolicy.services }}
 {{ toYaml . }}
+{{- end }}
 {{- end }}
 {{- end }}

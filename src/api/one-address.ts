@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
+
+/** When a private address counts as shared: within an hour so many requests, over so long, from so many user agents. */
+const REQUESTS = 100;
+const LONG_MS = 10 * MINUTE;
+const WINDOW_MS = HOUR;
+/** A single user has a browser or two, a plugin and a monitor. */
+const USER_AGENTS = 5;
+
+/** With more private addresses than this, clients of a private network are told apart. */
+const MOST_ADDRESSES = 4;
+
+const MESSAGE =
+  'Many clients come from one private address and share its rate limits: web votes, sign-ins, searches. If a proxy has this address, it must pass on X-Forwarded-For, and TRUST_PROXY must count or name it. If it is the gateway of a container network, the engine does not pass on the addresses of clients, as with IPv6 visitors of a network without IPv6 (docs/operating.md). If these clients do share an address, nothing is wrong.';
+
+type Seen = { since: number; requests: number; userAgents: Set<string> };
+
+/**
+ * Logs a warning, once in a process, when many clients come from one private address: 100 requests of five user agents,
+ * over at least ten minutes of an hour. A site with one user causes none, nor do `/healthz` and `/readyz`.
+ */
+export function warnOfOneAddress(app: FastifyInstance, clock: Clock): void {
+  const seen = new Map<string, Seen>();
+  let isOver = false;
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (isOver || isHealthCheck(request.routeOptions.url) || !isPrivate(request.ip)) return done();
+    const now = clock.now().getTime();
+    let of = seen.get(request.ip);
+    if (!of || now - of.since > WINDOW_MS) of = { since: now, requests: 0, userAgents: new Set() };
+    seen.set(request.ip, of);
+    of.requests += 1;
+    if (of.userAgents.size < USER_AGENTS) of.userAgents.add(request.headers['user-agent'] ?? '');
+    if (seen.size > MOST_ADDRESSES) isOver = true;
+    else if (of.requests >= REQUESTS && of.userAgents.size >= USER_AGENTS && now - of.since >= LONG_MS) {
+      isOver = true;
+      const fields = { event: 'clients.one_address', address: request.ip, requests: of.requests };
+      request.log.warn(fields, MESSAGE);
+    }
+    if (isOver) seen.clear();
+    done();
+  });
+}
+
+function isHealthCheck(route: string | undefined): boolean {
+  return route !== undefined && /\/(healthz|readyz)$/.test(route);
+}
+
+/** Addresses that no visitor from the internet has. What is no address is not private. */
+function isPrivate(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  return ['private', 'uniqueLocal', 'loopback', 'linkLocal', 'carrierGradeNat'].includes(
+    ipaddr.process(address).range(),
+  );
+}
