@@ -139,7 +139,9 @@ async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: Active
   await revokeAccess(deps, _id);
   const details = { personId: _id.toHexString() };
   await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
-  if (email && deps.config.SMTP_URL !== undefined) {
+  // An unconfirmed address may be a stranger's. Without the user this was done before an interruption.
+  const isConfirmed = (await deps.users.findOne({ _id }))?.emailVerified ?? false;
+  if (email && isConfirmed && deps.config.SMTP_URL !== undefined) {
     const id = `account-deleted:${deletionId.toHexString()}`;
     await putMail(deps, { id, to: email, ...deletedText(deps.config) });
   }

@@ -36,7 +36,12 @@ async function owned(settings: Record<string, string> = {}) {
     return found;
   };
   const invite = async (email: string, role = 'full') =>
-    inviteMember(platform, await server(), { email, role }, { _id: owner.userId, email: owner.email });
+    inviteMember(
+      platform,
+      await server(),
+      { email, role },
+      { _id: owner.userId, email: owner.email, address: '192.0.2.7' },
+    );
   return { platform, clock, owner, serverId, server, invite };
 }
 

@@ -155,11 +155,15 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const { data, typed } = readForm(inviteForm, request);
     if (!data) return show(request, reply, typed, 400);
     try {
-      const retryAt = await inviteMember(platform, server, data, userOf(request));
+      const { _id, email } = userOf(request);
+      const retryAt = await inviteMember(platform, server, data, { _id, email, address: request.ip });
       if (retryAt) {
-        const sentence = t('You have invited too often. Try again {time}.', {
-          time: relative(retryAt, platform.clock.now()),
-        });
+        const sentence = t(
+          'Too many invitations by you, to this address or from your network. Try again {time}.',
+          {
+            time: relative(retryAt, platform.clock.now()),
+          },
+        );
         return await show(request, reply, withError(typed, sentence), 429);
       }
     } catch (error) {

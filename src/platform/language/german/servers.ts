@@ -141,8 +141,8 @@ export const SERVERS = {
   Invited: 'Eingeladen',
   Withdraw: 'Zurückziehen',
   'No open invitations.': 'Keine offenen Einladungen.',
-  'You have invited too often. Try again {time}.':
-    'Du hast zu oft eingeladen. Versuche es {time} noch einmal.',
+  'Too many invitations by you, to this address or from your network. Try again {time}.':
+    'Zu viele Einladungen von dir, an diese Adresse oder aus deinem Netz. Versuche es {time} wieder.',
   'You have no open invitation to this server. It may be withdrawn or expired.':
     'Du hast keine offene Einladung zu diesem Server. Sie wurde vielleicht zurückgezogen oder ist abgelaufen.',
   'This server has no member with this id.': 'Dieser Server hat kein Mitglied mit dieser Id.',
