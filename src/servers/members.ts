@@ -194,45 +194,6 @@ export async function withdrawInvitation(
   return true;
 }
 
-/** Changes the role of a member. Returns whether there is such a member. */
-export async function changeRole(
-  deps: Servers,
-  serverId: ObjectId,
-  userId: ObjectId,
-  role: MemberRole,
-  by: string,
-): Promise<boolean> {
-  const { matchedCount } = await deps.servers.updateOne(
-    { _id: serverId, 'members.userId': userId },
-    { $set: { 'members.$.role': role } },
-  );
-  if (matchedCount === 0) return false;
-  const details = { userId: userId.toHexString(), role };
-  await recordAudit(deps, { by, action: 'member.role', serverId, details });
-  return true;
-}
-
-/** Removes a member, who may be the caller. Returns whether there was such a member. */
-export async function removeMember(
-  deps: Servers,
-  serverId: ObjectId,
-  userId: ObjectId,
-  by: string,
-): Promise<boolean> {
-  const { modifiedCount } = await deps.servers.updateOne(
-    { _id: serverId, 'members.userId': userId },
-    { $pull: { members: { userId } } },
-  );
-  if (modifiedCount === 0) return false;
-  await recordAudit(deps, {
-    by,
-    action: 'member.remove',
-    serverId,
-    details: { userId: userId.toHexString() },
-  });
-  return true;
-}
-
 /** The servers that a user owns or is a member of, by name. */
 export function serversOf(
   { servers }: Pick<Servers, 'servers'>,
