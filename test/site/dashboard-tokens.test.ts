@@ -91,7 +91,7 @@ it('tokens that never expire are marked after a year, and those that expire with
   const createdAt = new Date(Date.now() - 366 * DAY);
   await web.platform.apiTokens.updateOne({ _id: new ObjectId(tokenId) }, { $set: { createdAt } });
   const { body } = await getPage(web, path(), olivia.headers);
-  expect(body).toContain('1 token is over a year old and never expire');
+  expect(body).toContain('1 token is over a year old and never expires.');
   expect(body).toContain('over a year old, never expires');
   expect(body).toMatch(/Ending[\s\S]*?attention[\s\S]*?expires/);
 });

@@ -30,7 +30,7 @@ export function oldTokensNotice(tokens: ApiToken[], now: Date): Content {
   return notice(
     'attention',
     t(
-      '{old, plural, one {# token is} other {# tokens are}} over a year old and never expire. Replace what is in use, and revoke the rest.',
+      '{old, plural, one {# token is over a year old and never expires.} other {# tokens are over a year old and never expire.}} Replace what is in use, and revoke the rest.',
       { old },
     ),
   );

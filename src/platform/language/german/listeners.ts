@@ -147,7 +147,7 @@ export const LISTENERS = {
     'Ersetze es vorher: Die Seite der Tokens warnt 30 Tage vorher.',
   'Made by': 'Angelegt von',
   'over a year old, never expires': 'über ein Jahr alt, läuft nie ab',
-  '{old, plural, one {# token is} other {# tokens are}} over a year old and never expire. Replace what is in use, and revoke the rest.':
+  '{old, plural, one {# token is over a year old and never expires.} other {# tokens are over a year old and never expire.}} Replace what is in use, and revoke the rest.':
     '{old, plural, one {# Token ist} other {# Tokens sind}} über ein Jahr alt und ohne Ablauf. Ersetze, was in Gebrauch ist, und widerrufe den Rest.',
   'Create token': 'Token anlegen',
   Created: 'Angelegt',
