@@ -21,7 +21,7 @@ export type ChangeSources = Outbox & {
 };
 /** Dependencies of {@link mailAccountChange}. */
 export type AccountMailing = Outbox & Pick<ChangeSources, 'config'>;
-type ChangedUser = Pick<User, 'email'> & { _id: ObjectId };
+type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
 /** `{site}` is the other site. */
 const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
@@ -72,15 +72,18 @@ export async function noteAccountChange(
   await mailAccountChange(sources, user, change, site);
 }
 
-/** Mails a user about a change to how they sign in. `wantsMail` does not apply: this is a security mail. */
+/**
+ * Mails a user about a change to how they sign in. `wantsMail` does not apply: this is a security mail. An unconfirmed
+ * address gets none: it may be a stranger's.
+ */
 export async function mailAccountChange(
   sources: AccountMailing,
-  { email }: Pick<User, 'email'>,
+  { email, emailVerified }: Pick<User, 'email' | 'emailVerified'>,
   change: keyof typeof MAILS,
   site = '',
 ): Promise<void> {
   const { SMTP_URL, SERVICE_NAME: name, PUBLIC_URL: url } = sources.config;
-  if (SMTP_URL === undefined) return;
+  if (SMTP_URL === undefined || !emailVerified) return;
   const { subject, text } = MAILS[change];
   const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
   await putMail(sources, {

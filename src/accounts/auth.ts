@@ -141,7 +141,12 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
     ...(config.DISCORD_CLIENT_ID && config.DISCORD_CLIENT_SECRET
       ? {
           socialProviders: {
-            discord: { clientId: config.DISCORD_CLIENT_ID, clientSecret: config.DISCORD_CLIENT_SECRET },
+            discord: {
+              clientId: config.DISCORD_CLIENT_ID,
+              clientSecret: config.DISCORD_CLIENT_SECRET,
+              // As in openid-plugin.ts: an address that is not verified is as none.
+              mapProfileToUser: ({ verified }) => (verified === true ? {} : { email: '' }),
+            },
           },
         }
       : {}),

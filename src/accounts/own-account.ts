@@ -41,7 +41,7 @@ export async function finishPasswordChange(
     verifications: Collection<Verification>;
     addressChanges: Collection<AddressChange>;
   },
-  user: Pick<User, 'email'> & { _id: ObjectId },
+  user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
 ): Promise<void> {
   await deps.verifications.deleteMany({ value: user._id.toHexString() });
   await cancelAddressChangeOf(deps, user._id);

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 import { byNetwork, type Limit, takeAll } from '../platform/limits/by-network.ts';
 import { networkOf, siteOf } from '../platform/limits/network-of.ts';
 import { type Allowance, type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
+import { hashedAddress } from './mail-limits.ts';
 
 /** Tries for one account from one network or one known device. Leaves room for typing errors. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
@@ -22,11 +22,6 @@ const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
 /** Right and wrong tries of one account's known devices. Each right try makes a new known device. */
 const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 
-/** Mails with a link to one address. Anybody can request them by entering the address. */
-const LINKS_BY_EMAIL: Allowance = { times: 5, windowMs: HOUR };
-const LINKS_BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
-/** Mails with a link for all clients together. A mail server that sends more may be classified as a spam source. */
-const LINKS_BY_ALL: Allowance = { times: 1_000, windowMs: HOUR };
 /** One use of a code. Longer than an app's code is valid: its own half minute, the one before and the one after. */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
@@ -49,7 +44,7 @@ type Rule = Limit & {
 
 /** The widest rule comes first, so that tries of a network over its limit do not count against accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
-  const account = hashed(email);
+  const account = hashedAddress(email);
   if (device !== null) {
     return [
       { key: `sign-in:device:${account}:${device}`, allowance: OF_ACCOUNT },
@@ -64,11 +59,6 @@ function rulesOf({ email, address, device }: Try): Rule[] {
     { key: `sign-in:account:${account}:${network}`, allowance: OF_ACCOUNT },
     { key: `sign-in:email:${account}`, allowance: BY_EMAIL },
   ];
-}
-
-/** Hashes an e-mail address, so that text that users enter there by mistake is not stored. */
-function hashed(email: string): string {
-  return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }
 
 /**
@@ -108,20 +98,6 @@ export function countOtherSiteCallback(limits: Limits, address: string): Promise
  */
 export function countProof(limits: Limits, userId: ObjectId): Promise<Date | null> {
   return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);
-}
-
-/**
- * Counts one mail with a link, across all web processes and all pages that send one. Returns the same as `countTry`.
- */
-export function countLink(
-  limits: Limits,
-  { email, address }: Pick<Try, 'email' | 'address'>,
-): Promise<Date | null> {
-  return takeAll(limits, [
-    ...byNetwork('link:address', address, LINKS_BY_NETWORK),
-    { key: `link:email:${hashed(email)}`, allowance: LINKS_BY_EMAIL },
-    { key: 'link:all', allowance: LINKS_BY_ALL },
-  ]);
 }
 
 /**

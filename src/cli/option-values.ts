@@ -44,6 +44,11 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** A time as `duration` reads it, or `never`. */
+export function durationOrNever(text: string): number | 'never' {
+  return text === 'never' ? text : duration(text);
+}
+
 /** Scopes of a token, such as `vote,read`. */
 export function scopes(text: string): TokenScope[] {
   const named = text.split(',').map((scope) => scope.trim());

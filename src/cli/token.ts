@@ -11,16 +11,17 @@ import {
   type TokenKind,
   type TokenScope,
 } from '../servers/api-token.ts';
-import { listTokens } from '../servers/api-tokens.ts';
+import { isOld, listTokens, USUAL_LIFETIME_MS } from '../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-tokens.ts';
 import type { Server } from '../servers/server.ts';
+import { emailsOf } from '../servers/token-makers.ts';
 import { vrcFile } from '../votes/claims/vrc-file.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
-import { duration, scopes } from './option-values.ts';
+import { duration, durationOrNever, scopes } from './option-values.ts';
 import type { Session } from './session.ts';
 import { oneLine, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -42,13 +43,18 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
         .default('api'),
     )
     .option('--scopes <scopes>', 'what an API token may do: vote, status, read; all by default', scopes)
-    .option('--expires-in <time>', 'how long it is valid, such as 90d; for ever by default', duration)
+    .option(
+      '--expires-in <time>',
+      'how long it is valid, such as 90d, or never',
+      durationOrNever,
+      USUAL_LIFETIME_MS,
+    )
     .addHelpText(
       'after',
       examples(
         terminal,
         'token issue alpha-craft --name website --expires-in 90d',
-        'token issue alpha-craft --name status-plugin --scopes status',
+        'token issue alpha-craft --name status-plugin --scopes status --expires-in never',
         'token issue alpha-craft --kind claim --name EasyVote --json',
       ),
     )
@@ -85,7 +91,7 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
     .action(onPlatform(terminal, rotate));
 }
 
-type IssueOptions = { name: string; kind: TokenKind; scopes?: TokenScope[]; expiresIn?: number };
+type IssueOptions = { name: string; kind: TokenKind; scopes?: TokenScope[]; expiresIn: number | 'never' };
 
 async function issue(platform: Platform, text: string, options: IssueOptions): Promise<Answer> {
   const { name, kind, scopes: only, expiresIn } = options;
@@ -97,11 +103,12 @@ async function issue(platform: Platform, text: string, options: IssueOptions): P
     name,
     kind,
     ...(only ? { scopes: only } : {}),
-    ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
-  };
+    maker: { byOperator: true },
+    ...(expiresIn === 'never' ? {} : { expiresInMs: expiresIn }),
+  } as const;
   const { tokenId, token } = await issueTokenBy(platform, request, BY);
   const now = platform.clock.now();
-  const until = expiresIn === undefined ? 'for ever' : `until ${when(after(now, expiresIn), now)}`;
+  const until = expiresIn === 'never' ? 'until it is revoked' : `until ${when(after(now, expiresIn), now)}`;
   const head = `${kind === 'claim' ? 'The claim key' : 'The token'} ${tokenId} («${name.trim()}») is valid for ${server.slug} ${until}:`;
   if (kind === 'claim') return claimKeyAnswer(platform, server, head, tokenId, token);
   return {
@@ -165,6 +172,17 @@ async function list(session: Session, text: string): Promise<Answer> {
   const server = await serverOf(session, text, { removed: true });
   const tokens = await listTokens(session, server._id);
   const now = session.clock.now();
+  const emails = await emailsOf(
+    session,
+    tokens.flatMap(({ issuedBy }) => (issuedBy ? [issuedBy] : [])),
+  );
+  const makerOf = ({ issuedBy, byOperator }: ApiToken) =>
+    issuedBy
+      ? (emails.get(issuedBy.toHexString()) ?? issuedBy.toHexString())
+      : byOperator
+        ? 'operator'
+        : null;
+  const old = tokens.filter((token) => isOld(token, now)).length;
   const rows = tokens.map((token) => [
     token._id.toHexString(),
     token.name,
@@ -172,17 +190,23 @@ async function list(session: Session, text: string): Promise<Answer> {
     `${token.prefix}…`,
     stateOf(token, now),
     when(token.createdAt, now),
-    when(token.expiresAt, now),
+    makerOf(token) ?? 'not recorded',
+    isOld(token, now) ? 'never (old)' : when(token.expiresAt, now),
     when(token.lastUsedAt, now),
   ]);
   return {
-    json: { tokens: tokens.map((token) => tokenJson(token, now)) },
-    text: table(
-      ['TOKEN ID', 'NAME', 'FOR', 'BEGINS', 'STATE', 'MADE', 'EXPIRES', 'LAST USED'],
+    json: { tokens: tokens.map((token) => ({ ...tokenJson(token, now), made_by: makerOf(token) })) },
+    text: `${table(
+      ['TOKEN ID', 'NAME', 'FOR', 'BEGINS', 'STATE', 'MADE', 'MADE BY', 'EXPIRES', 'LAST USED'],
       rows,
       `${server.slug} has no token yet. Make one: ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
-    ),
+    )}${old === 0 ? '' : oldWarning(server.slug, old, session)}`,
   };
+}
+
+function oldWarning(slug: string, old: number, { terminal }: Session): string {
+  const tokens = old === 1 ? '1 valid token is' : `${old} valid tokens are`;
+  return `\n\n${tokens} over a year old and never expire${old === 1 ? 's' : ''}. Replace or revoke: ${invocation(`token rotate ${slug} TOKEN_ID`, terminal.env)}`;
 }
 
 function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): 'valid' | 'expired' | 'revoked' {
@@ -200,6 +224,7 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
     state: stateOf(token, now),
     created_at: iso(token.createdAt),
     expires_at: iso(token.expiresAt),
+    is_old: isOld(token, now),
     revoked_at: iso(token.revokedAt),
     last_used_at: iso(token.lastUsedAt),
   };
@@ -240,7 +265,8 @@ async function rotate(
 ): Promise<Answer> {
   const server = await serverOf(platform, text);
   const oldId = objectIdOf(tokenText);
-  const issued = oldId && (await rotateTokenBy(platform, server._id, oldId, { overlapMs: overlap }, BY));
+  const options = { overlapMs: overlap, maker: { byOperator: true } } as const;
+  const issued = oldId && (await rotateTokenBy(platform, server._id, oldId, options, BY));
   if (!issued) {
     throw new CommandError(
       'token-not-found',

@@ -21,7 +21,9 @@ import { DURABLE } from '../platform/mongo.ts';
 import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
 import { deleteReviewsOf } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
-import { removeMember, withdrawInvitation } from '../servers/members.ts';
+import type { ApiToken } from '../servers/api-token.ts';
+import { leaveServer } from '../servers/end-membership.ts';
+import { withdrawInvitation } from '../servers/members.ts';
 import { removeServer } from './remove-server.ts';
 
 type Deleting = Outbox &
@@ -34,6 +36,7 @@ type Deleting = Outbox &
     sessions: Collection<SignInSession>;
     verifications: Collection<Verification>;
     twoFactors: Collection<SecondFactor>;
+    apiTokens: Collection<ApiToken>;
     complaints: Collection<Complaint>;
     favourites: Collection<FavouriteList>;
     reviews: Collection<Review>;
@@ -139,7 +142,9 @@ async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: Active
   await revokeAccess(deps, _id);
   const details = { personId: _id.toHexString() };
   await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
-  if (email && deps.config.SMTP_URL !== undefined) {
+  // An unconfirmed address may be a stranger's. Without the user this was done before an interruption.
+  const isConfirmed = (await deps.users.findOne({ _id }))?.emailVerified ?? false;
+  if (email && isConfirmed && deps.config.SMTP_URL !== undefined) {
     const id = `account-deleted:${deletionId.toHexString()}`;
     await putMail(deps, { id, to: email, ...deletedText(deps.config) });
   }
@@ -156,7 +161,7 @@ async function leaveServersOf(
 ): Promise<void> {
   const { servers } = deps;
   for await (const { _id } of servers.find({ 'members.userId': userId }, { projection: { _id: 1 } })) {
-    await removeMember(deps, _id, userId, by);
+    await leaveServer(deps, _id, { _id: userId, email: by });
   }
   if (!email) return;
   for await (const { _id } of servers.find({ 'invitations.email': email }, { projection: { _id: 1 } })) {

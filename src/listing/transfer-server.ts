@@ -7,7 +7,7 @@ import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { ApiToken, AuthenticatedToken } from '../servers/api-token.ts';
-import { revokeAllTokens } from '../servers/api-tokens.ts';
+import { revokeTokens } from '../servers/api-tokens.ts';
 import type { Drafting } from '../servers/drafts.ts';
 import type { Server } from '../servers/server.ts';
 
@@ -66,7 +66,7 @@ export async function transferServer(
   );
   if (!before) return null;
   // Without an earlier owner nobody else has them: the operator who listed the server gave them to its owner.
-  const revokedTokens = before.ownerId ? await revokeAllTokens(deps, serverId) : 0;
+  const revokedTokens = before.ownerId ? await revokeTokens(deps, serverId) : 0;
   // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });
   await removeWebhook(deps, serverId, by);

@@ -1,5 +1,6 @@
 import MarkdownIt from 'markdown-it';
 import sanitizeHtml from 'sanitize-html';
+import { withoutDirections, writtenLink } from './written-link.ts';
 
 /** Nested quotes and lists below this depth are left out, so that the result stays within about 20 times the text. */
 const DEEPEST = 10;
@@ -17,12 +18,47 @@ const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNes
 ]);
 // Only whole addresses become links. A domain alone is often a server's address for players.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
-parser.validateLink = (address) => /^https?:\/\/[^/]/i.test(address);
+// The default shows a name such as `xn--bnk-6cd.example` in Unicode, where it looks like another one.
+parser.normalizeLink = (address) => writtenLink(address)?.href ?? '';
+parser.normalizeLinkText = (address) => writtenLink(address)?.href ?? address;
+parser.validateLink = (address) => writtenLink(address) !== null;
 parser.core.ruler.push('demote-headings', ({ tokens }) => {
   for (const token of tokens) {
     if (token.type === 'heading_open' || token.type === 'heading_close') token.tag = demoted(token.tag);
   }
 });
+
+type Token = ReturnType<typeof parser.parse>[number];
+
+// The text of a link is the author's and may name another site than the link leads to.
+parser.core.ruler.push('show-hosts', (state) => {
+  const isolated = (text: string): Token[] => {
+    const [open, shown, close] = [
+      new state.Token('bdi_open', 'bdi', 1),
+      new state.Token('text', '', 0),
+      new state.Token('bdi_close', 'bdi', -1),
+    ];
+    shown.content = text;
+    return [open, shown, close];
+  };
+  for (const token of state.tokens) {
+    if (token.children) token.children = withHosts(token.children, isolated);
+  }
+});
+
+/** Adds ` (host)` to each link whose text is not its address. */
+function withHosts(children: Token[], isolated: (text: string) => Token[]): Token[] {
+  let link: URL | null = null;
+  let text = '';
+  return children.flatMap((token) => {
+    if (token.type === 'link_open') {
+      link = writtenLink(String(token.attrGet('href') ?? ''));
+      text = '';
+    } else if (token.type !== 'link_close') text += token.content;
+    else if (link && text !== link.href && text !== link.host) return [...isolated(` (${link.host})`), token];
+    return [token];
+  });
+}
 
 /** The page has the first two levels: `h1` and `h2` become `h3`, lower ones `h4`. */
 function demoted(tag: string): string {
@@ -47,6 +83,7 @@ const ALLOWED: sanitizeHtml.IOptions = {
     'pre',
     'hr',
     'a',
+    'bdi',
   ],
   allowedAttributes: { a: ['href', 'rel'], ol: ['start'] },
   allowedSchemes: ['http', 'https'],
@@ -56,8 +93,8 @@ const ALLOWED: sanitizeHtml.IOptions = {
 
 /**
  * Renders a subset of Markdown as safe HTML: paragraphs, headings, emphasis, lists, quotes, code and http(s) links.
- * Raw HTML and images stay text. Time and size are linear in the length of `text`, which the caller limits.
+ * Raw HTML and images stay text. A link shows the host that it leads to, in ASCII. Time and size are linear in the length of `text`, which the caller limits.
  */
 export function renderMarkdown(text: string): string {
-  return sanitizeHtml(parser.render(text), ALLOWED);
+  return sanitizeHtml(parser.render(withoutDirections(text)), ALLOWED);
 }

@@ -27,6 +27,10 @@ const apiTokenDefinition = {
   kind: { type: String, enum: TOKEN_KINDS },
   /** Absent: all. */
   scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
+  /** The owner or member who made it. It works while they are the owner, or a full member who is not suspended. */
+  issuedBy: { type: Schema.Types.ObjectId },
+  /** An operator made it. Absent, like `issuedBy`, in tokens of older versions: then nobody knows. */
+  byOperator: { type: Boolean },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
   /** The lifetime it was issued with; null: it never expires. Rotation gives its successor the same lifetime. */
@@ -42,6 +46,9 @@ apiTokenSchema.index({ hash: 1 }, { unique: true });
 apiTokenSchema.index({ serverId: 1, createdAt: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
+
+/** Who makes a token: a user with a role at its server, or an operator. */
+export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
 /** A valid token and its server. Only the id of the server is cached. */
 export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };

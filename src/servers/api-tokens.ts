@@ -1,7 +1,7 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
-import { after, type Clock } from '../platform/clock.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { defineMessage } from '../platform/language/t.ts';
@@ -12,8 +12,11 @@ import {
   type AuthenticatedToken,
   kindOf,
   type TokenKind,
+  type TokenMaker,
   type TokenScope,
 } from './api-token.ts';
+import { roleOf } from './ownership.ts';
+import type { Server } from './server.ts';
 import { hashToken, makeToken, tokenPrefix } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
@@ -57,7 +60,16 @@ type TokenRequest = {
   scopes?: readonly TokenScope[] | undefined;
   expiresInMs?: number;
   tokenId?: ObjectId;
+  maker?: TokenMaker;
 };
+
+/** The lifetime of a new token unless another one is chosen, in milliseconds: a year. */
+export const USUAL_LIFETIME_MS = 365 * DAY;
+
+/** How a user makes tokens of a server: as its owner or a member, or else as an operator. */
+export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
+  return roleOf(server, userId) ? { issuedBy: userId } : { byOperator: true };
+}
 
 /**
  * Makes a token for a server.
@@ -82,6 +94,7 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
     prefix: tokenPrefix(token),
     kind,
     ...(request.scopes ? { scopes: [...request.scopes] } : {}),
+    ...request.maker,
     createdAt: now,
     expiresAt: request.expiresInMs === undefined ? null : after(now, request.expiresInMs),
     lifetimeMs: request.expiresInMs ?? null,
@@ -135,6 +148,7 @@ export async function revokeToken(
  * Replaces a token by a new one of the same name. The old one stays valid for `overlapMs`, so that its owner can
  * change the plugin's token without losing a vote. An earlier expiry of the old one is unchanged.
  *
+ * @param maker - who replaces it, and is the maker of the new one
  * @param newId - the id of the new token: a repeated request with the same id makes no second token
  * @returns the new token, or null when the server has no such valid token
  * @throws {TokenMadeError} when a token with this id exists; an interrupted rotation is completed first
@@ -143,7 +157,7 @@ export async function rotateToken(
   { apiTokens, authentications, clock }: Invalidating,
   serverId: ObjectId,
   tokenId: ObjectId,
-  { overlapMs, newId }: { overlapMs: number; newId?: ObjectId },
+  { overlapMs, newId, maker }: { overlapMs: number; newId?: ObjectId; maker?: TokenMaker },
 ): Promise<IssuedToken | null> {
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old) return null;
@@ -161,6 +175,7 @@ export async function rotateToken(
     kind: kindOf(old),
     ...(old.scopes ? { scopes: old.scopes } : {}),
     ...(newId ? { tokenId: newId } : {}),
+    ...(maker ? { maker } : {}),
   };
   const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   try {
@@ -185,21 +200,39 @@ async function expireAt(
 }
 
 /**
- * Revokes all tokens and claim keys of a server.
+ * Revokes the tokens and claim keys of a server.
  *
+ * @param issuedBy - only those that this user made
  * @returns how many were not revoked before
  */
-export async function revokeAllTokens(
+export async function revokeTokens(
   { apiTokens, authentications, clock }: Invalidating,
   serverId: ObjectId,
+  issuedBy?: ObjectId,
 ): Promise<number> {
   const now = clock.now();
   const { modifiedCount } = await apiTokens.updateMany(
-    { serverId, revokedAt: null },
+    { serverId, revokedAt: null, ...(issuedBy ? { issuedBy } : {}) },
     { $set: { revokedAt: now } },
   );
   authentications.forget((one) => one.serverId.equals(serverId));
   return modifiedCount;
+}
+
+/** Makes the tokens of one maker those of another one. Revoked ones keep their maker. */
+export async function handOverTokens(
+  { apiTokens, authentications }: Invalidating,
+  serverId: ObjectId,
+  { from, to }: { from: ObjectId; to: TokenMaker },
+): Promise<void> {
+  const change = 'issuedBy' in to ? { $set: to } : { $set: to, $unset: { issuedBy: '' as const } };
+  await apiTokens.updateMany({ serverId, issuedBy: from, revokedAt: null }, change);
+  authentications.forget((one) => one.serverId.equals(serverId));
+}
+
+/** Whether a valid token never expires and is over a year old. Such tokens should be replaced. */
+export function isOld(token: ApiToken, now: Date): boolean {
+  return isValid(token, now) && !token.expiresAt && after(token.createdAt, USUAL_LIFETIME_MS) < now;
 }
 
 /** Whether a token is neither revoked nor expired. */

@@ -1,10 +1,12 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { type ApiToken, type AuthenticatedToken, kindOf } from './api-token.ts';
 import { isValid } from './api-tokens.ts';
+import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
@@ -12,7 +14,8 @@ import { hashToken, kindOfText } from './token-text.ts';
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
 /** An authenticated call's server and token. */
-type Caller = { server: WithId<Pick<Server, 'removedAt'>>; token: WithId<ApiToken> };
+type Caller = { server: CallersServer; token: WithId<ApiToken> };
+type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members'>>;
 
 const tokensLoader = findLoader<ApiToken, string>({
   filter: (hashes) => ({ hash: anyOf(hashes) }),
@@ -20,10 +23,18 @@ const tokensLoader = findLoader<ApiToken, string>({
   keyOf: ({ hash }) => hash,
 });
 
-/** Servers with their `removedAt`. */
-const removalsLoader = serverLoader({ removedAt: 1 });
+/** Servers with what decides whether their tokens work. */
+const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1 });
 
-type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher };
+/** Users with their `suspendedAt`. */
+const makersLoader = findLoader<User, ObjectId>({
+  filter: (ids) => ({ _id: anyOf(ids) }),
+  nameOf: (id) => id.toHexString(),
+  keyOf: ({ _id }) => _id,
+  options: { projection: { suspendedAt: 1 } },
+});
+
+type Authenticating = Tokens & { servers: Collection<Server>; users: Collection<User>; batcher: Batcher };
 
 /**
  * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that
@@ -31,22 +42,36 @@ type Authenticating = Tokens & { servers: Collection<Server>; batcher: Batcher }
  *
  * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
  * @returns null for every reason: malformed, unknown, revoked or expired token, a token of another
- *   server, an unknown or removed server
+ *   server, one whose maker has lost the right to it, an unknown or removed server
  */
 export async function authenticate(
-  { apiTokens, servers, batcher, clock }: Authenticating,
+  deps: Authenticating,
   serverId: string,
   tokenText: string,
 ): Promise<Caller | null> {
+  const { apiTokens, servers, batcher, clock } = deps;
   if (!kindOfText(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
   const [token, server] = await Promise.all([
     batcher.load(tokensLoader, apiTokens, hashToken(tokenText)),
-    batcher.load(removalsLoader, servers, id),
+    batcher.load(callersServersLoader, servers, id),
   ]);
   if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
     return null;
-  return { server, token };
+  return (await isBacked(deps, server, token)) ? { server, token } : null;
+}
+
+/** Whether the maker of a token still has the right to it. An owner's suspension does not end the work of their server. */
+async function isBacked(
+  { users, batcher }: Pick<Authenticating, 'users' | 'batcher'>,
+  server: CallersServer,
+  { issuedBy }: ApiToken,
+): Promise<boolean> {
+  if (!issuedBy) return true;
+  const role = roleOf(server, issuedBy);
+  if (role !== 'full') return role === 'owner';
+  const maker = await batcher.load(makersLoader, users, issuedBy);
+  return maker !== null && !maker.suspendedAt;
 }
 
 /** A successful authentication is cached for 4 seconds: a revoked token is refused within 5 s everywhere (contract). */
@@ -83,7 +108,8 @@ export async function authenticateCached(
 /**
  * The token and server of a claim key, which alone names its server. Successes are cached as in `authenticateCached`.
  *
- * @returns null for every other text: an unknown, revoked or expired key, an API token, the key of a removed server
+ * @returns null for every other text: an unknown, revoked or expired key, one whose maker has lost the right to it, an API token,
+ *   the key of a removed server
  */
 export async function authenticateClaimKey(
   deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
@@ -94,8 +120,9 @@ export async function authenticateClaimKey(
   const found = await deps.authentications.read(hash, async () => {
     const token = await deps.batcher.load(tokensLoader, deps.apiTokens, hash);
     if (!token || kindOf(token) !== 'claim' || !isValid(token, deps.clock.now())) return null;
-    const server = await deps.batcher.load(removalsLoader, deps.servers, token.serverId);
-    return server && !server.removedAt ? { serverId: server._id, token } : null;
+    const server = await deps.batcher.load(callersServersLoader, deps.servers, token.serverId);
+    if (!server || server.removedAt || !(await isBacked(deps, server, token))) return null;
+    return { serverId: server._id, token };
   });
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }

@@ -1,5 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
+import { countMail, hashedAddress } from '../accounts/mail-limits.ts';
 import type { User } from '../accounts/user.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
@@ -41,17 +42,18 @@ const invitation = z.object({
 
 /**
  * Invites somebody by e-mail address to manage a server. Who signs in with this confirmed address accepts or declines it
- * in the dashboard; the mail has no secret. A second invitation of the same address replaces the first.
+ * in the dashboard; the mail has no secret. A second invitation of the same address replaces the first. A user's invitations
+ * of one address, to all servers, cause one mail a day.
  *
- * @param by - the user who invites
- * @returns null; or, above the limit of 20 a day, when the user may invite again
+ * @param by - the user who invites, and the network address of the request
+ * @returns null; or, above the limit of 20 a day or a limit of `countMail`, when the user may invite again
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
   deps: Inviting,
   server: WithId<Server>,
   input: { email: string; role: string },
-  by: Pick<User, '_id' | 'email'>,
+  by: Pick<User, '_id' | 'email'> & { address: string },
 ): Promise<Date | null> {
   const { email, role } = parseInput(invitation, { ...input, email: input.email.trim() });
   const user = await deps.users.findOne({ email });
@@ -60,6 +62,10 @@ export async function inviteMember(
   const retryAt = await useAllowance(deps, `invite:${by._id.toHexString()}`, INVITATIONS);
   if (retryAt) return retryAt;
   const now = deps.clock.now();
+  const mailId = `invitation:${by._id.toHexString()}:${dayOf(now)}:${hashedAddress(email)}`;
+  const isMailed = !deps.config.SMTP_URL || (await deps.mails.findOne({ _id: mailId })) !== null;
+  const mailAt = isMailed ? null : await countMail(deps, { email, address: by.address, userId: by._id });
+  if (mailAt) return mailAt;
   // An operator who manages somebody else's server stays unnamed.
   const sender = roleOf(server, by._id) ? by.email : AN_OPERATOR;
   const entry = { email, role, by: sender, at: now };
@@ -79,10 +85,7 @@ export async function inviteMember(
     serverId: server._id,
     details: { email, role },
   });
-  if (deps.config.SMTP_URL) {
-    const id = `invitation:${server._id.toHexString()}:${by._id.toHexString()}:${dayOf(now)}:${email}`;
-    await putMail(deps, { id: id.slice(0, 120), to: email, ...mailText(deps.config, sender) });
-  }
+  if (!isMailed) await putMail(deps, { id: mailId, to: email, ...mailText(deps.config, sender) });
   return null;
 }
 
@@ -188,45 +191,6 @@ export async function withdrawInvitation(
   );
   if (modifiedCount === 0) return false;
   await recordAudit(deps, { by, action: 'member.withdraw', serverId, details: { email } });
-  return true;
-}
-
-/** Changes the role of a member. Returns whether there is such a member. */
-export async function changeRole(
-  deps: Servers,
-  serverId: ObjectId,
-  userId: ObjectId,
-  role: MemberRole,
-  by: string,
-): Promise<boolean> {
-  const { matchedCount } = await deps.servers.updateOne(
-    { _id: serverId, 'members.userId': userId },
-    { $set: { 'members.$.role': role } },
-  );
-  if (matchedCount === 0) return false;
-  const details = { userId: userId.toHexString(), role };
-  await recordAudit(deps, { by, action: 'member.role', serverId, details });
-  return true;
-}
-
-/** Removes a member, who may be the caller. Returns whether there was such a member. */
-export async function removeMember(
-  deps: Servers,
-  serverId: ObjectId,
-  userId: ObjectId,
-  by: string,
-): Promise<boolean> {
-  const { modifiedCount } = await deps.servers.updateOne(
-    { _id: serverId, 'members.userId': userId },
-    { $pull: { members: { userId } } },
-  );
-  if (modifiedCount === 0) return false;
-  await recordAudit(deps, {
-    by,
-    action: 'member.remove',
-    serverId,
-    details: { userId: userId.toHexString() },
-  });
   return true;
 }
 

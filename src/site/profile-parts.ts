@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import { defineMessage, type Text, t } from '../platform/language/t.ts';
 import { renderMarkdown } from '../platform/markdown.ts';
+import { writtenLink } from '../platform/written-link.ts';
 import { languageName } from '../servers/languages.ts';
 import {
   type Banner,
@@ -59,11 +60,13 @@ export function profileFacts(profile: ProfileTexts): Content {
   return entries.some(([, value]) => value) ? facts(entries) : '';
 }
 
+/** Shows the whole host, in ASCII, and the beginning of the rest. */
 function ownersLink(address: string | undefined): Content {
-  if (!address) return '';
-  const text = address.replace(/^https:\/\//, '').replace(/\/$/, '');
-  const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text;
-  return html`<a href="${address}" rel="nofollow ugc noopener noreferrer"><bdi>${shown}</bdi></a>`;
+  const link = writtenLink(address ?? '');
+  if (!link) return '';
+  const rest = `${link.pathname}${link.search}${link.hash}`.replace(/\/$/, '');
+  const shown = `${link.host}${rest.length > 40 ? `${rest.slice(0, 39)}…` : rest}`;
+  return html`<a href="${link.href}" rel="nofollow ugc noopener noreferrer"><bdi>${shown}</bdi></a>`;
 }
 
 /** Whether a profile has something for the card of the public page. */

@@ -1,3 +1,4 @@
+import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authenticate, authenticateClaimKey } from '../../src/servers/authenticate-token.ts';
 import { type Cli, openCli } from './tallyport.ts';
@@ -92,13 +93,35 @@ describe('token list', () => {
         prefix: first.token.slice(0, 9),
         state: 'revoked',
         created_at: expect.any(String),
-        expires_at: null,
+        expires_at: expect.any(String),
+        is_old: false,
         revoked_at: expect.any(String),
         last_used_at: null,
+        made_by: 'operator',
       },
       expect.objectContaining({ token_id: second.token_id, state: 'valid', expires_at: expect.any(String) }),
     ]);
   });
+});
+
+it('a token expires in a year unless another time or never is chosen; old ones are marked', async () => {
+  const { slug } = await cli.addServer('Expiring');
+  await issue(slug, '--name usual');
+  const { token_id } = await issue(slug, '--name endless --expires-in never');
+  const days = (await list(slug)).map(
+    ({ expires_at: at }) => at && Math.round((Date.parse(String(at)) - Date.now()) / 86_400_000),
+  );
+  expect(days).toEqual([365, null]);
+  const shown = await cli.run(`token issue ${slug} --expires-in never`);
+  expect(shown.stdout).toContain('until it is revoked');
+  expect((await cli.run(`token issue ${slug} --expires-in sometime`)).code).toBe(2);
+  expect((await cli.run(`token list ${slug}`)).stdout).not.toContain('over a year old');
+  const createdAt = new Date(Date.now() - 366 * 86_400_000);
+  await cli.platform.apiTokens.updateOne({ _id: new ObjectId(token_id) }, { $set: { createdAt } });
+  const { stdout } = await cli.run(`token list ${slug}`);
+  expect(stdout).toContain('1 valid token is over a year old and never expires.');
+  expect(stdout).toContain('never (old)');
+  expect((await list(slug)).filter(({ is_old: isOld }) => isOld)).toMatchObject([{ token_id }]);
 });
 
 it('a token can have fewer scopes, which a claim key cannot', async () => {

@@ -23,6 +23,64 @@ test('Markdown becomes paragraphs, lower headings, lists, quotes, code and links
     expect(rendered).toContain(part);
 });
 
+test.each([
+  [
+    'a name that only looks like another one is shown in ASCII',
+    'https://bаnk.example/login',
+    '<a href="https://xn--bnk-6cd.example/login" rel="nofollow ugc noopener">https://xn--bnk-6cd.example/login</a>',
+  ],
+  [
+    'an encoded name is not decoded',
+    'https://xn--bnk-6cd.example/',
+    '<a href="https://xn--bnk-6cd.example/" rel="nofollow ugc noopener">https://xn--bnk-6cd.example/</a>',
+  ],
+  [
+    'a link whose text names another site shows its host',
+    '[https://bank.example](https://evil.example/x)',
+    '<a href="https://evil.example/x" rel="nofollow ugc noopener">https://bank.example<bdi> (evil.example)</bdi></a>',
+  ],
+  [
+    'a link with a text in marks shows its host too',
+    '[**bank**.example](https://evil.example:8443)',
+    '<strong>bank</strong>.example<bdi> (evil.example:8443)</bdi></a>',
+  ],
+  [
+    'an automatic link shows its address only',
+    '<https://example.org/a>',
+    '<a href="https://example.org/a" rel="nofollow ugc noopener">https://example.org/a</a></p>',
+  ],
+])('%s', (_name, text, expected) => {
+  expect(renderMarkdown(text)).toContain(expected);
+});
+
+test.each([
+  'https://bank.example@evil.example',
+  'https://bank.example:pass@evil.example/',
+  '[bank](https://bank.example@evil.example)',
+  '[bank](https://bank.example%2f@evil.example)',
+  '<https://bank.example@evil.example>',
+  '[bank](https://\\evil.example)',
+  '[bank](https://bank.example\\@evil.example)',
+  '[bank](https:/\\evil.example)',
+  '[bank](/\\evil.example)',
+  '[bank](https:evil.example)',
+  '[bank](https:///evil.example)',
+  '[bank](<https://bank.example\u200b.evil.example>)',
+  '[bank](<https://bank.example .evil.example>)',
+])('%s is no link to another site', (text) => {
+  const links = [...renderMarkdown(text).matchAll(/href="([^"]*)"[^>]*>([^<]*)</g)];
+  // What is left of such an address may be a link, which shows where it leads.
+  expect(
+    links.filter(([, address, shown]) => address !== 'https://bank.example/' || shown !== address),
+  ).toEqual([]);
+});
+
+test('characters that turn the direction of text are left out', () => {
+  const rendered = renderMarkdown('\u202eelpmaxe.knab [a\u2067b](https://evil.example) \u2066c\u2069');
+  expect(rendered).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+  expect(rendered).toContain('>ab<bdi> (evil.example)</bdi></a> c');
+});
+
 /** Hostile texts: scripts, addresses that are no links, and texts that are slow for a careless parser. */
 const HOSTILE: Record<string, string> = {
   'a script element': '<script>alert(1)</script>',
@@ -54,7 +112,7 @@ const HOSTILE: Record<string, string> = {
   'unpaired surrogates and null': `a\ud800b\u0000c`,
 };
 
-const TAGS = 'p|br|h3|h4|strong|em|s|ul|ol|li|blockquote|code|pre|hr|a';
+const TAGS = 'p|br|h3|h4|strong|em|s|ul|ol|li|blockquote|code|pre|hr|a|bdi';
 
 test.each(Object.entries(HOSTILE))('%s stays harmless and small', (_name, text) => {
   const rendered = renderMarkdown(text);

@@ -4,13 +4,12 @@ import { joinServer } from '../../src/listing/join-server.ts';
 import { transferServer } from '../../src/listing/transfer-server.ts';
 import { DAY } from '../../src/platform/clock.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
+import { changeRole, removeMember } from '../../src/servers/end-membership.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import {
-  changeRole,
   invitationsOf,
   inviteMember,
   MOST_MEMBERS,
-  removeMember,
   serversOf,
   withdrawInvitation,
 } from '../../src/servers/members.ts';
@@ -36,7 +35,12 @@ async function owned(settings: Record<string, string> = {}) {
     return found;
   };
   const invite = async (email: string, role = 'full') =>
-    inviteMember(platform, await server(), { email, role }, { _id: owner.userId, email: owner.email });
+    inviteMember(
+      platform,
+      await server(),
+      { email, role },
+      { _id: owner.userId, email: owner.email, address: '192.0.2.7' },
+    );
   return { platform, clock, owner, serverId, server, invite };
 }
 
@@ -64,8 +68,8 @@ describe('an invitation', () => {
 
     expect(await changeRole(platform, serverId, mia.userId, 'full', owner.email)).toBe(true);
     expect(roleOf(await server(), mia.userId)).toBe('full');
-    expect(await removeMember(platform, serverId, mia.userId, owner.email)).toBe(true);
-    expect(await removeMember(platform, serverId, mia.userId, owner.email)).toBe(false);
+    expect(await removeMember(platform, serverId, mia.userId, owner.email)).toEqual({ revokedTokens: 0 });
+    expect(await removeMember(platform, serverId, mia.userId, owner.email)).toBeNull();
     expect(roleOf(await server(), mia.userId)).toBeNull();
     const actions = await platform.auditLog.find({ serverId }).sort({ at: 1, _id: 1 }).toArray();
     expect(actions.map(({ action }) => action)).toEqual([

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { HOUR } from '../../src/platform/clock.ts';
+import { DAY, HOUR } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -68,6 +68,32 @@ it('a token has the chosen scopes, and at least one', async () => {
   await post('', { name: 'Status only', lifetime: 'never', status: 'yes', newId: newId() });
   expect((await web.platform.apiTokens.findOne({ name: 'Status only' }))?.scopes).toEqual(['status']);
   expect((await getPage(web, path(), olivia.headers)).body).toContain('(only status)');
+});
+
+it('a new token expires in a year unless another time is chosen, on the page of plugins too', async () => {
+  const { body } = await getPage(web, path(), olivia.headers);
+  expect(body).toMatch(/<option value="1y" selected/);
+  await post('', { name: 'For ever', lifetime: 'never', ...ALL, newId: newId() });
+  expect((await web.platform.apiTokens.findOne({ name: 'For ever' }))?.expiresAt).toBeNull();
+  const connect = `/dashboard/servers/${serverId.toHexString()}/connect`;
+  expect((await getPage(web, connect, olivia.headers)).body).toMatch(/<option value="1y" selected/);
+  const id = newId();
+  await sendForm(web, `${connect}/key`, { newId: id, lifetime: '1y' }, olivia.headers);
+  const key = await web.platform.apiTokens.findOne({ _id: new ObjectId(id) });
+  expect(key?.lifetimeMs).toBe(365 * DAY);
+  expect(key?.issuedBy).toEqual(olivia.userId);
+});
+
+it('tokens that never expire are marked after a year, and those that expire within 30 days', async () => {
+  const { tokenId } = await issueToken(web.platform, { serverId, name: 'From long ago' });
+  await issueToken(web.platform, { serverId, name: 'Ending', expiresInMs: 29 * DAY });
+  expect((await getPage(web, path(), olivia.headers)).body).not.toContain('over a year old');
+  const createdAt = new Date(Date.now() - 366 * DAY);
+  await web.platform.apiTokens.updateOne({ _id: new ObjectId(tokenId) }, { $set: { createdAt } });
+  const { body } = await getPage(web, path(), olivia.headers);
+  expect(body).toContain('1 token is over a year old and never expires.');
+  expect(body).toContain('over a year old, never expires');
+  expect(body).toMatch(/Ending[\s\S]*?attention[\s\S]*?expires/);
 });
 
 it('an invalid name is refused beside its field', async () => {

@@ -76,7 +76,9 @@ describe('the profile form', () => {
     const page = (await getPage(web, `/servers/${slug}`)).body;
     expect(page).toContain('A lighthouse for &lt;b&gt;every&lt;/b&gt; island.');
     expect(page).toContain('<h3>Welcome</h3>');
-    expect(page).toContain('<a href="https://map.example.org" rel="nofollow ugc noopener">Map</a>');
+    expect(page).toContain(
+      '<a href="https://map.example.org/" rel="nofollow ugc noopener">Map<bdi> (map.example.org)</bdi></a>',
+    );
     expect(page).toContain(
       '<a class="tag" href="/tags/economy">Economy</a><a class="tag" href="/tags/survival">Survival</a>',
     );

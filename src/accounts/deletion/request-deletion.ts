@@ -31,7 +31,7 @@ type Deleting = Outbox &
  */
 export async function requestDeletion(
   deps: Deleting,
-  user: Pick<User, '_id' | 'email' | 'role' | 'suspendedAt'>,
+  user: Pick<User, '_id' | 'email' | 'emailVerified' | 'role' | 'suspendedAt'>,
 ): Promise<AccountDeletion> {
   const token = makeToken();
   const requested = await decidingAlone(deps, async () => {
@@ -125,7 +125,7 @@ export async function cancelDeletion(deps: Deleting, userId: ObjectId): Promise<
   return true;
 }
 
-type Whose = Pick<User, '_id' | 'email'>;
+type Whose = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
 function record(deps: Deleting, { _id, email }: Whose, action: string): Promise<void> {
   const details = { personId: _id.toHexString() };
@@ -137,11 +137,11 @@ function mailRequest(deps: Deleting, user: Whose, deletion: AccountDeletion, tok
   return mail(deps, user, requestedText(deps.config, deletion, link));
 }
 
-/** Without mail only the account page shows the deletion. */
+/** Without mail only the account page shows the deletion; for an unconfirmed address too, which may be a stranger's. */
 async function mail(
   deps: Deleting,
-  { email }: Whose,
+  { email, emailVerified }: Whose,
   text: { subject: string; text: string },
 ): Promise<void> {
-  if (deps.config.SMTP_URL !== undefined) await putMail(deps, { to: email, ...text });
+  if (deps.config.SMTP_URL !== undefined && emailVerified) await putMail(deps, { to: email, ...text });
 }

@@ -43,7 +43,8 @@ function openIdProvider(client: OpenIdClient): OAuthProvider<OpenIdUser> {
     getUserInfo: async ({ raw }) => {
       const data = raw?.user as OpenIdUser;
       const { email, emailVerified, name } = data;
-      return { user: { email: email ?? null, emailVerified, name }, data };
+      // Without a verified address the library looks for no account, so its answer does not tell whether there is one.
+      return { user: { email: emailVerified && email ? email : null, emailVerified, name }, data };
     },
   };
 }

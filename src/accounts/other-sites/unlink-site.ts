@@ -10,7 +10,7 @@ import type { OtherSite } from './other-sites.ts';
  */
 export async function unlinkSite(
   deps: ChangeSources & { credentials: Collection<Credential> },
-  user: Pick<User, 'email'> & { _id: ObjectId },
+  user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
   { id, name }: OtherSite,
 ): Promise<boolean> {
   const userId = user._id;

@@ -10,8 +10,8 @@ import {
   findAddressChange,
   requestAddressChange,
 } from '../../accounts/address/change-address.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
-import { countLink } from '../../accounts/sign-in-limits.ts';
 import { showUser } from '../../listing/find-users.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import { userOf } from '../access.ts';
@@ -58,9 +58,12 @@ export function addressPages(app: FastifyInstance, { platform, auth, devices }: 
     const own = { user, sessionId: sessionOf(request) };
     const change = async () => {
       if (!sendsMail) return (await changeAddressUnconfirmed(platform, own, { email })) ? 'changed' : 'taken';
+      const from = { address: request.ip, userId: user._id };
       const retryAt =
         (await countAddressRequest(platform, user._id)) ??
-        (await countLink(platform, { email, address: request.ip }));
+        (await countMail(platform, { email, ...from })) ??
+        // The present address gets a mail too. Unconfirmed, it may be a stranger's.
+        (user.emailVerified ? null : await countMail(platform, { email: user.email, ...from }));
       if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
       // The duration must not reveal whether another account has the address.
       await evenly(() => requestAddressChange(platform, own, { email }));

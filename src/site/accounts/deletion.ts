@@ -28,14 +28,14 @@ export function deletionPages(app: FastifyInstance, { platform, auth }: AccountS
   const sendsMail = platform.config.SMTP_URL !== undefined;
 
   const show = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
-    const { _id } = userOf(request);
+    const { _id, emailVerified } = userOf(request);
     const [view, reviews, deletion] = await Promise.all([
       showUser(platform, _id),
       countReviewsOf(platform, _id),
       findDeletion(platform, _id),
     ]);
     if (!view) throw new PageError(404, t('This account no longer exists.'));
-    return deletePage({ base, view, reviews, deletion, sendsMail }, typed);
+    return deletePage({ base, view, reviews, deletion, sendsMail: sendsMail && emailVerified }, typed);
   };
 
   app.get('/account/delete', SIGNED_IN, async (request, reply) =>

@@ -24,10 +24,8 @@ import { suspendedText } from './suspension.ts';
 /** Messages for failed sign-ins by the library's code (`?error=` of the sign-in page). */
 const ERRORS = new Map<string, (name: string) => string>([
   ['access_denied', (name) => t('You cancelled the sign-in with {name}.', { name })],
-  ['email_not_found', (name) => t('Your account at {name} has no e-mail address.', { name })],
-  ['email_not_verified', notVerified],
-  // The same, if an account with this address exists.
-  ['account_not_linked', notVerified],
+  ['email_not_found', noVerifiedAddress],
+  ['email_not_verified', noVerifiedAddress],
   ['state_mismatch', stateLost],
   ['PASSWORD_NEEDED', () => t('This account requires its password. Sign in with your password.')],
   [
@@ -41,8 +39,8 @@ function stateLost(name: string): string {
   return t('The sign-in with {name} took too long, or began in another browser. Try again.', { name });
 }
 
-function notVerified(name: string): string {
-  return t('Verify your e-mail address with {name} first.', { name });
+function noVerifiedAddress(name: string): string {
+  return t('Your account at {name} has no verified e-mail address. Verify one there first.', { name });
 }
 
 /**

@@ -3,8 +3,8 @@ import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { countLink } from '../../accounts/sign-in-limits.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import { signInHeaders } from '../access.ts';
@@ -45,7 +45,7 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
     if (!sendsMail) return sendPage(request, reply, askOperatorPage(app.site), 404);
     const { data, typed } = readForm(forgotForm, request);
     if (!data) return sendPage(request, reply, forgotPage(app.site, typed), 400);
-    const retryAt = await countLink(platform, { email: data.email, address: request.ip });
+    const retryAt = await countMail(platform, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
     await evenly(() => sendEntryLink(platform, auth, data.email));
     return sendPage(request, reply, sentPage(data.email));

@@ -3,10 +3,11 @@ import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
-import { countCode, countLink, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { countCode, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import { signInHeaders } from '../access.ts';
@@ -110,7 +111,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
-      if (code === 'EMAIL_NOT_VERIFIED' && !(await countLink(platform, who))) {
+      if (code === 'EMAIL_NOT_VERIFIED' && !(await countMail(platform, who))) {
         await offerAccount(platform, data.email);
       }
       const sentence =

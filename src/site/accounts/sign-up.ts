@@ -3,9 +3,10 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { countLink, countSignUp } from '../../accounts/sign-in-limits.ts';
+import { countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import { shownText } from '../../platform/text.ts';
@@ -83,7 +84,7 @@ function sendingLinks({ platform }: AccountSources, { page, inside }: Form): Han
   return async (request, reply) => {
     const { data, typed } = readForm(addressForm, request);
     if (!data) return sendPage(request, reply, page(inside(typed.values.next), typed), 400);
-    const retryAt = await countLink(platform, { email: data.email, address: request.ip });
+    const retryAt = await countMail(platform, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
     await evenly(() => offerAccount(platform, data.email));
     return sendPage(request, reply, sentPage(data.email));

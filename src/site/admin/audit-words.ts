@@ -28,8 +28,15 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'member.invite': { title: 'Invited a member', more: ({ email, role }) => `${text(email)} (${text(role)})` },
   'member.withdraw': { title: 'Withdrew an invitation', more: ({ email }) => text(email) },
   'member.join': { title: 'Became a member', more: ({ role }) => text(role) },
-  'member.role': { title: 'Changed a member’s role', more: ({ role }) => text(role) },
-  'member.remove': { title: 'Removed a member' },
+  'member.role': {
+    title: 'Changed a member’s role',
+    more: ({ role, revokedTokens }) => `${text(role)}${revokedTokensOf(revokedTokens)}`,
+  },
+  'member.remove': {
+    title: 'Removed a member',
+    more: ({ revokedTokens, tokensKept }) =>
+      tokensKept ? 'tokens kept' : text(revokedTokens) && `${text(revokedTokens)} tokens revoked`,
+  },
   'server.transfer': { title: 'Transferred a server', more: ({ to }) => `to ${text(to)}` },
   'server.remove': { title: 'Removed a server', more: ({ slug }) => text(slug) },
   'token.issue': { title: 'Created an API token', more: ({ name }) => text(name) },
@@ -116,6 +123,10 @@ export function auditSentence({ action, details }: Pick<AuditEntry, 'action' | '
   if (!words) return action;
   const more = words.more?.(details);
   return more ? `${words.title}: ${more}` : words.title;
+}
+
+function revokedTokensOf(count: unknown): string {
+  return typeof count === 'number' ? `, ${count} tokens revoked` : '';
 }
 
 function text(value: unknown): string | undefined {

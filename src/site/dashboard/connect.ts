@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../platform/language/t.ts';
-import { TokenMadeError } from '../../servers/api-tokens.ts';
+import { makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy } from '../../servers/audited-tokens.ts';
 import { isId } from '../../servers/slug.ts';
 import { checkClaim } from '../../votes/claims/claim-vote.ts';
@@ -19,9 +19,11 @@ import { timeText } from '../words.ts';
 import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
+import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
 const keyForm = z.object({
   newId: z.string().refine(isId, defineMessage('The form was incomplete. Reload the page.')),
+  lifetime: lifetimeSchema.default('1y'),
 });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
 
@@ -66,15 +68,20 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
   app.post('/servers/:serverId/connect/key', OWNER, async (request, reply) => {
     const { data } = readForm(keyForm, request);
     if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    const { _id: serverId } = serverOf(request);
+    const server = serverOf(request);
+    const { _id: serverId } = server;
+    const { _id: userId, email: by } = userOf(request);
+    const expiresInMs = LIFETIMES[data.lifetime];
     const wanted = {
       serverId,
       name: t('Vote plugin, {time}', { time: timeText(platform.clock.now()) }),
       kind: 'claim',
       tokenId: new ObjectId(data.newId),
+      maker: makerOf(server, userId),
+      ...(expiresInMs ? { expiresInMs } : {}),
     } as const;
     try {
-      const { token } = await issueTokenBy(platform, wanted, userOf(request).email);
+      const { token } = await issueTokenBy(platform, wanted, by);
       return await show(request, reply, { key: token });
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;
@@ -129,11 +136,11 @@ function connectBody(base: string, connected: Connected, { message, key, tested 
 }
 
 function keyButton(path: string): Html {
-  return html`${button({
-    to: `${path}/key`,
-    text: t('Create a claim key'),
-    hidden: { newId: new ObjectId().toHexString() },
-  })}
+  return html`<form method="post" action="${path}/key" class="stack">
+    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
+    ${lifetimeField(undefined, undefined)}
+    <button type="submit" class="quiet">${t('Create a claim key')}</button>
+  </form>
   <p class="small soft">${t('The key is shown once, filled in below. You can revoke it under “API access”.')}</p>`;
 }
 

@@ -4,12 +4,13 @@ import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { joinServer } from '../../listing/join-server.ts';
 import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
+import type { ApiToken } from '../../servers/api-token.ts';
+import { isValid, listTokens, makerOf } from '../../servers/api-tokens.ts';
+import { changeRole, leaveServer, removeMember } from '../../servers/end-membership.ts';
 import {
-  changeRole,
   type invitationsOf,
   inviteMember,
   openInvitations,
-  removeMember,
   withdrawInvitation,
 } from '../../servers/members.ts';
 import { MEMBER_ROLES, type MemberRole, type Server } from '../../servers/server.ts';
@@ -19,7 +20,17 @@ import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../form.ts
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER, SIGNED_IN, SOLE_OWNER } from '../page-route.ts';
-import { button, card, confirmed, dataTable, notice, optionsOf, select, textField } from '../parts.ts';
+import {
+  button,
+  card,
+  checkbox,
+  confirmed,
+  dataTable,
+  notice,
+  optionsOf,
+  select,
+  textField,
+} from '../parts.ts';
 import { relative, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { idOf } from './drafts.ts';
@@ -37,13 +48,14 @@ const ROLE_OPTIONS: [MemberRole, Text][] = [
 const inviteForm = z.object({ email: z.string(), role: z.string() });
 const roleForm = z.object({ role: z.enum(MEMBER_ROLES) });
 const withdrawForm = z.object({ email: z.string() });
+const removeForm = z.object({ keep: z.literal('yes').optional() });
 
 const MESSAGES = {
   invited: defineMessage('Invitation saved.'),
   withdrawn: defineMessage('Invitation withdrawn.'),
   changed: defineMessage('Role changed.'),
   removed: defineMessage(
-    'Member removed. Revoke the tokens that they know under “API access”, and check the Discord webhook under “Settings”.',
+    'Member removed. Check whether they know other tokens under “API access”, and the Discord webhook under “Settings”.',
   ),
 };
 
@@ -78,6 +90,8 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const ids = [...(ownerId ? [ownerId] : []), ...(members ?? []).map(({ userId }) => userId)];
     const users = await platform.users.find({ _id: { $in: ids } }, { projection: { email: 1 } }).toArray();
     const now = platform.clock.now();
+    const tokens = isOwner ? await listTokens(platform, server._id) : [];
+    const tokensOf = (id: ObjectId) => tokens.filter((one) => isValid(one, now) && one.issuedBy?.equals(id));
     const emailOf = (id: ObjectId) =>
       users.find(({ _id }) => _id.equals(id))?.email ?? t('a deleted account');
     type Row = { userId: ObjectId; role: MemberRole | 'owner'; at: Date | null };
@@ -93,7 +107,12 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
         { title: t('Role'), cell: ({ role }) => (role === 'owner' ? t('owner') : t(ROLE_WORDS[role])) },
         { title: t('Since'), cell: ({ at }) => (at ? timeAgo(at, now) : '') },
         ...(isOwner
-          ? [{ title: t('Actions'), cell: (row: Row) => memberActions(server, row, emailOf(row.userId)) }]
+          ? [
+              {
+                title: t('Actions'),
+                cell: (row: Row) => memberActions(server, row, emailOf(row.userId), tokensOf(row.userId)),
+              },
+            ]
           : []),
       ],
       empty: t('This server has no owner and no members.'),
@@ -104,15 +123,35 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     server: WithId<Server>,
     { userId, role }: { userId: ObjectId; role: string },
     email: string,
+    tokens: ApiToken[],
   ): Content => {
     if (role === 'owner') return '';
     const path = pathOf(server, `/${userId.toHexString()}`);
     const other = role === 'full' ? 'read' : 'full';
+    const change = button({
+      to: `${path}/role`,
+      text: other === 'full' ? t('Give full access') : t('Make read only'),
+      hidden: { role: other },
+      of: email,
+    });
     return html`<div class="actions">
-      ${button({ to: `${path}/role`, text: other === 'full' ? t('Give full access') : t('Make read only'), hidden: { role: other }, of: email })}
-      ${confirmed({ text: t('Remove'), of: email, consequence: t('The member no longer sees this server. Tokens stay valid: revoke those that the member knows.'), form: button({ to: `${path}/remove`, text: t('Remove member'), kind: 'danger', of: email }) })}
+      ${tokens.length === 0 || other === 'full' ? change : confirmed({ text: t('Make read only…'), of: email, consequence: losesTokens(tokens), form: change })}
+      ${confirmed({ text: t('Remove'), of: email, consequence: html`${t('The member no longer sees this server.')} ${losesTokens(tokens)}`, form: removal(path, email, tokens) })}
     </div>`;
   };
+
+  /** Names the tokens that end with the access of the member who made them. */
+  const losesTokens = (tokens: ApiToken[]): Content =>
+    tokens.length === 0
+      ? t('The member has made no valid token.')
+      : html`${t('These tokens, which the member made, stop working within 5 seconds:')}
+        ${tokens.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}.`;
+
+  const removal = (path: string, email: string, tokens: ApiToken[]): Html =>
+    html`<form method="post" action="${path}/remove" class="stack">
+      ${tokens.length === 0 ? '' : checkbox({ name: 'keep', id: `keep-${path.split('/').at(-1)}`, label: t('Keep these tokens: they become yours'), hint: t('The member may still know them.') })}
+      <button class="danger" type="submit">${t('Remove member')}<span class="for-readers"> ${email}</span></button>
+    </form>`;
 
   const invitePart = (server: WithId<Server>, { values, errors }: Typed, now: Date): Html => {
     const open = openInvitations(server, now);
@@ -155,11 +194,15 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const { data, typed } = readForm(inviteForm, request);
     if (!data) return show(request, reply, typed, 400);
     try {
-      const retryAt = await inviteMember(platform, server, data, userOf(request));
+      const { _id, email } = userOf(request);
+      const retryAt = await inviteMember(platform, server, data, { _id, email, address: request.ip });
       if (retryAt) {
-        const sentence = t('You have invited too often. Try again {time}.', {
-          time: relative(retryAt, platform.clock.now()),
-        });
+        const sentence = t(
+          'Too many invitations by you, to this address or from your network. Try again {time}.',
+          {
+            time: relative(retryAt, platform.clock.now()),
+          },
+        );
         return await show(request, reply, withError(typed, sentence), 429);
       }
     } catch (error) {
@@ -193,8 +236,10 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
 
   app.post('/servers/:serverId/members/:userId/remove', SOLE_OWNER, async (request, reply) => {
     const server = serverOf(request);
-    const by = userOf(request).email;
-    if (!(await removeMember(platform, server._id, memberOf(request), by))) throw noMember();
+    const { _id: userId, email: by } = userOf(request);
+    const { data } = readForm(removeForm, request);
+    const keepFor = data?.keep ? makerOf(server, userId) : undefined;
+    if (!(await removeMember(platform, server._id, memberOf(request), by, keepFor))) throw noMember();
     return reply.redirect(`${pathOf(server)}?done=removed`, 303);
   });
 
@@ -220,7 +265,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
   app.post('/memberships/:serverId/leave', SIGNED_IN, async (request, reply) => {
     const user = userOf(request);
     const serverId = idOf((request.params as { serverId?: string }).serverId) ?? new ObjectId();
-    await removeMember(platform, serverId, user._id, user.email);
+    await leaveServer(platform, serverId, user);
     return reply.redirect(`${base}/dashboard?done=left`, 303);
   });
 }

@@ -77,7 +77,7 @@ function membership(base: string, server: WithId<Server>, userId: ObjectId): Con
     kind: 'danger',
     of: server.name,
   });
-  return html`<div class="small">${t('member, {role}', { role: t(ROLE_WORDS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again.'), form })}</div>`;
+  return html`<div class="small">${t('member, {role}', { role: t(ROLE_WORDS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again. Tokens that you made for it are revoked, and its owner is told.'), form })}</div>`;
 }
 
 type ListedListener = Pick<Listener, 'serverId'> &

@@ -2,56 +2,34 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { DAY, HOUR } from '../../platform/clock.ts';
 import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import {
-  type ApiToken,
   kindOf,
-  scopesOf,
   TOKEN_KINDS,
   TOKEN_SCOPES,
   type TokenKind,
   type TokenScope,
 } from '../../servers/api-token.ts';
-import { type IssuedToken, isValid, listTokens, TokenMadeError } from '../../servers/api-tokens.ts';
+import { type IssuedToken, listTokens, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
+import { makerNames } from '../../servers/token-makers.ts';
 import { type VrcFile, vrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { errorsOf, readForm, type Typed, UNTOUCHED } from '../form.ts';
-import type { Content, Html } from '../html.ts';
+import type { Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
-import {
-  badge,
-  button,
-  card,
-  checkbox,
-  confirmed,
-  copyable,
-  dataTable,
-  notice,
-  optionsOf,
-  select,
-  textField,
-} from '../parts.ts';
+import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../parts.ts';
 import { publicPath } from '../server-paths.ts';
-import { day, timeAgo } from '../words.ts';
 import { curlLines } from './curl-lines.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { idOf } from './drafts.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
-
-/** The lifetimes of a new token, in milliseconds. */
-const LIFETIMES = { never: undefined, '30d': 30 * DAY, '90d': 90 * DAY, '1y': 365 * DAY } as const;
-const LIFETIME_WORDS: [keyof typeof LIFETIMES, Text][] = [
-  ['never', defineMessage('Never')],
-  ['30d', defineMessage('In 30 days')],
-  ['90d', defineMessage('In 90 days')],
-  ['1y', defineMessage('In a year')],
-];
+import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
+import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
 
 const KIND_WORDS: [TokenKind, Text][] = [
   ['api', defineMessage('The API')],
@@ -64,15 +42,6 @@ const SCOPE_WORDS: Record<TokenScope, Text> = {
   read: defineMessage('Read votes, figures and reviews'),
 };
 
-/** How long a rotated token stays valid, in milliseconds. */
-const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
-const OVERLAP_WORDS: [keyof typeof OVERLAPS, Text][] = [
-  ['1h', defineMessage('for 1 hour')],
-  ['1d', defineMessage('for 1 day')],
-  ['7d', defineMessage('for 7 days')],
-  ['0', defineMessage('no longer')],
-];
-
 /** Created with the form, so that a form sent twice creates one token. */
 const newId = z
   .string()
@@ -82,7 +51,7 @@ const newId = z
 const issueForm = z.object({
   name: z.string(),
   kind: z.enum(TOKEN_KINDS, defineMessage('Choose one of these.')).default('api'),
-  lifetime: z.enum(Object.keys(LIFETIMES) as [keyof typeof LIFETIMES], defineMessage('Choose one of these.')),
+  lifetime: lifetimeSchema,
   vote: z.literal('yes').optional(),
   status: z.literal('yes').optional(),
   read: z.literal('yes').optional(),
@@ -112,9 +81,10 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     const server = serverOf(request);
     const now = platform.clock.now();
     const tokens = await listTokens(platform, server._id);
+    const makerNameOf = await makerNames(platform, server, tokens);
     const address = `${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
     const body = html`${message ?? ''} ${issued ? shownOnce(issued, kind, vrcFor(server)) : ''}
-      ${card({ title: t('Tokens'), body: tokenTable(base, server, tokens, now) })}
+      ${card({ title: t('Tokens'), body: html`${oldTokensNotice(tokens, now)}${tokenTable({ base, server, tokens, makerOf: makerNameOf, now })}` })}
       ${card({ title: t('Create a token'), body: createForm(base, server, typed) })}
       ${card({ title: t('Example calls'), body: curlCard(address, kind === 'api' ? issued?.token : undefined) })}`;
     return sendPage(
@@ -132,7 +102,8 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
   app.get('/servers/:serverId/tokens', OWNER, (request, reply) => show(request, reply));
 
   app.post('/servers/:serverId/tokens', OWNER, async (request, reply) => {
-    const { _id: serverId } = serverOf(request);
+    const server = serverOf(request);
+    const { _id: serverId } = server;
     const { data, typed } = readForm(issueForm, request);
     if (!data) return show(request, reply, { typed, message: formError(typed), status: 400 });
     const expiresInMs = LIFETIMES[data.lifetime];
@@ -147,6 +118,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       kind: data.kind,
       ...(data.kind === 'api' && scopes.length < TOKEN_SCOPES.length ? { scopes } : {}),
       tokenId: data.newId,
+      maker: makerOf(server, userOf(request)._id),
       ...(expiresInMs ? { expiresInMs } : {}),
     };
     try {
@@ -160,13 +132,15 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
   });
 
   app.post('/servers/:serverId/tokens/:tokenId/rotate', OWNER, async (request, reply) => {
-    const { _id: serverId } = serverOf(request);
+    const server = serverOf(request);
+    const { _id: serverId } = server;
     const { data, typed } = readForm(rotateForm, request);
     if (!data)
       return show(request, reply, { message: formError(typed) ?? formError(typed, 'overlap'), status: 400 });
-    const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId };
+    const { _id: userId, email: by } = userOf(request);
+    const maker = makerOf(server, userId);
+    const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId, maker };
     try {
-      const by = userOf(request).email;
       const issued = await rotateTokenBy(platform, serverId, tokenIdOf(request), options, by);
       if (!issued)
         return show(request, reply, {
@@ -256,75 +230,11 @@ function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
     <div class="row">
       ${textField({ name: 'name', label: t('Name'), hint: t('What the token is for, such as «website».'), required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
       ${select({ name: 'kind', label: t('For'), hint: t('A claim key may only check and claim votes.'), value: values.kind, options: optionsOf(KIND_WORDS), error: errors.kind })}
-      ${select({ name: 'lifetime', label: t('Expires'), hint: t('Never, unless you choose. You can revoke it at any time.'), value: values.lifetime, options: optionsOf(LIFETIME_WORDS), error: errors.lifetime })}
+      ${lifetimeField(values.lifetime, errors.lifetime)}
     </div>
     ${scopeFields(typed)}
     <button type="submit">${t('Create token')}</button>
   </form>`;
-}
-
-function tokenTable(base: string, server: WithId<Server>, tokens: WithId<ApiToken>[], now: Date): Html {
-  const [valid, invalid] = [
-    tokens.filter((token) => isValid(token, now)),
-    tokens.filter((token) => !isValid(token, now)),
-  ];
-  const columns = [
-    {
-      title: t('Name'),
-      heads: true,
-      cell: ({ name, prefix, ...token }: ApiToken): Content =>
-        html`<span><bdi>${name}</bdi>${limitsOf(token)}<br /><span class="mono soft">${prefix}…</span></span>`,
-    },
-    { title: t('Created'), cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
-    {
-      title: t('Last used'),
-      cell: ({ lastUsedAt }: ApiToken): Content =>
-        lastUsedAt ? timeAgo(lastUsedAt, now) : html`<span class="soft">${t('never')}</span>`,
-    },
-    { title: t('State'), cell: (token: ApiToken): Content => stateOf(token, now) },
-  ];
-  const actions = {
-    title: t('Actions'),
-    cell: (token: WithId<ApiToken>): Content => tokenActions(base, server, token),
-  };
-  return html`${dataTable({
-    caption: t('Valid tokens'),
-    rows: valid.toReversed(),
-    columns: [...columns, actions],
-    empty: t('No valid tokens. Create one below for your plugin or website.'),
-  })}
-  ${
-    invalid.length === 0
-      ? ''
-      : html`<details><summary>${t('Revoked and expired ({invalid})', { invalid: String(invalid.length) })}</summary>
-    ${dataTable({ caption: t('Revoked and expired tokens'), rows: invalid.toReversed(), columns, empty: '' })}</details>`
-  }`;
-}
-
-function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
-  if (kindOf(token) === 'claim') return ' (claim key)';
-  return token.scopes ? ` (only ${scopesOf(token).join(', ')})` : '';
-}
-
-function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): Html {
-  if (revokedAt) return html`<span>${badge('bad', t('revoked'))} ${timeAgo(revokedAt, now)}</span>`;
-  if (!expiresAt) return badge('good', t('valid'));
-  if (expiresAt <= now) return html`<span>${badge('bad', t('expired'))} ${timeAgo(expiresAt, now)}</span>`;
-  const isSoon = expiresAt.getTime() - now.getTime() < 7 * DAY;
-  return html`<span>${badge(isSoon ? 'attention' : 'good', t('valid'))} <span class="small soft">${t('expires {time}', { time: isSoon ? timeAgo(expiresAt, now) : day(expiresAt) })}</span></span>`;
-}
-
-function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
-  const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
-  const rotate = html`<form method="post" action="${path}/rotate" class="stack">
-    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
-    <label>${t('Keep the old token valid')} <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}</select></label>
-    <button type="submit">${t('Replace token')}</button>
-  </form>`;
-  return html`<div class="actions">
-    ${confirmed({ text: t('Replace'), of: name, consequence: t('A new token with the same name and lifetime is created and shown once.'), form: rotate })}
-    ${confirmed({ text: t('Revoke'), of: name, consequence: t('The token stops working within 5 seconds. This cannot be undone.'), form: button({ to: `${path}/revoke`, text: t('Revoke token'), kind: 'danger', of: name }) })}
-  </div>`;
 }
 
 function curlCard(address: string, token: string | undefined): Html {

@@ -293,8 +293,8 @@ export const ACCOUNTS = {
   'Sign-in with {name} does not work at the moment. Try again later, or use your password.':
     'Die Anmeldung mit {name} geht im Moment nicht. Versuche es später noch einmal, oder nutze dein Passwort.',
   'You cancelled the sign-in with {name}.': 'Du hast die Anmeldung mit {name} abgebrochen.',
-  'Your account at {name} has no e-mail address.': 'Dein Konto bei {name} hat keine E-Mail-Adresse.',
-  'Verify your e-mail address with {name} first.': 'Bestätige zuerst deine E-Mail-Adresse bei {name}.',
+  'Your account at {name} has no verified e-mail address. Verify one there first.':
+    'Dein Konto bei {name} hat keine bestätigte E-Mail-Adresse. Bestätige dort zuerst eine.',
   'This account requires its password. Sign in with your password.':
     'Dieses Konto verlangt sein Passwort. Melde dich mit deinem Passwort an.',
   'Continue with {name}': 'Weiter mit {name}',

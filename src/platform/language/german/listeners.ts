@@ -143,8 +143,12 @@ export const LISTENERS = {
   For: 'Für',
   'A claim key may only check and claim votes.': 'Ein Claim-Key darf nur Stimmen prüfen und abholen.',
   Expires: 'Läuft ab',
-  'Never, unless you choose. You can revoke it at any time.':
-    'Nie, außer du wählst es. Du kannst es jederzeit widerrufen.',
+  'Replace it before then: the page of the tokens warns 30 days ahead.':
+    'Ersetze es vorher: Die Seite der Tokens warnt 30 Tage vorher.',
+  'Made by': 'Angelegt von',
+  'over a year old, never expires': 'über ein Jahr alt, läuft nie ab',
+  '{old, plural, one {# token is over a year old and never expires.} other {# tokens are over a year old and never expire.}} Replace what is in use, and revoke the rest.':
+    '{old, plural, one {# Token ist} other {# Tokens sind}} über ein Jahr alt und ohne Ablauf. Ersetze, was in Gebrauch ist, und widerrufe den Rest.',
   'Create token': 'Token anlegen',
   Created: 'Angelegt',
   'Last used': 'Zuletzt benutzt',
@@ -161,8 +165,8 @@ export const LISTENERS = {
   'Keep the old token valid': 'Das alte Token gilt noch',
   'Replace token': 'Token ersetzen',
   Replace: 'Ersetzen',
-  'A new token with the same name and lifetime is created and shown once.':
-    'Ein neues Token mit demselben Namen und derselben Laufzeit wird angelegt und einmal gezeigt.',
+  'A new token with the same name and lifetime is created and shown once. You are its maker.':
+    'Ein neues Token mit demselben Namen und derselben Laufzeit wird angelegt und einmal gezeigt. Es gilt als von dir angelegt.',
   Revoke: 'Widerrufen',
   'The token stops working within 5 seconds. This cannot be undone.':
     'Das Token funktioniert in spätestens 5 Sekunden nicht mehr. Das lässt sich nicht zurücknehmen.',

@@ -55,8 +55,8 @@ export const SERVERS = {
   Leave: 'Verlassen',
   'member, {role}': 'Mitglied, {role}',
   'Leave…': 'Verlassen…',
-  'You no longer see this server. Only its owner can invite you again.':
-    'Du siehst diesen Server dann nicht mehr. Nur der Besitzer kann dich wieder einladen.',
+  'You no longer see this server. Only its owner can invite you again. Tokens that you made for it are revoked, and its owner is told.':
+    'Du siehst diesen Server dann nicht mehr. Nur der Besitzer kann dich wieder einladen. Tokens, die du für ihn angelegt hast, werden widerrufen, und der Besitzer erfährt es.',
   'You have no servers yet. Add your first one in two minutes.':
     'Du hast noch keine Server. Füge deinen ersten in zwei Minuten hinzu.',
   'Your e-mail address is not confirmed, so invitations to servers are not shown.':
@@ -116,8 +116,8 @@ export const SERVERS = {
   'Invitation saved.': 'Einladung gespeichert.',
   'Invitation withdrawn.': 'Einladung zurückgezogen.',
   'Role changed.': 'Rolle geändert.',
-  'Member removed. Revoke the tokens that they know under “API access”, and check the Discord webhook under “Settings”.':
-    'Mitglied entfernt. Widerrufe die Tokens, die es kennt, unter „API-Zugang“, und prüfe den Discord-Webhook unter „Einstellungen“.',
+  'Member removed. Check whether they know other tokens under “API access”, and the Discord webhook under “Settings”.':
+    'Mitglied entfernt. Prüfe unter „API-Zugang“, ob es andere Tokens kennt, und unter „Einstellungen“ den Discord-Webhook.',
   Members: 'Mitglieder',
   Invite: 'Einladen',
   'an operator': 'ein Betreiber',
@@ -130,8 +130,14 @@ export const SERVERS = {
   'This server has no owner and no members.': 'Dieser Server hat keinen Besitzer und keine Mitglieder.',
   'Give full access': 'Vollen Zugriff geben',
   'Make read only': 'Auf Lesen beschränken',
-  'The member no longer sees this server. Tokens stay valid: revoke those that the member knows.':
-    'Das Mitglied sieht diesen Server nicht mehr. Tokens bleiben gültig: Widerrufe die, die das Mitglied kennt.',
+  'The member no longer sees this server.': 'Das Mitglied sieht diesen Server nicht mehr.',
+  'Make read only…': 'Auf Lesen beschränken…',
+  'The member has made no valid token.': 'Das Mitglied hat kein gültiges Token angelegt.',
+  'These tokens, which the member made, stop working within 5 seconds:':
+    'Diese Tokens, die das Mitglied angelegt hat, funktionieren in spätestens 5 Sekunden nicht mehr:',
+  'Keep these tokens: they become yours': 'Diese Tokens behalten: Sie werden deine',
+  'The member may still know them.': 'Das Mitglied kennt sie vielleicht noch.',
+  'not recorded': 'nicht festgehalten',
   'Remove member': 'Mitglied entfernen',
   'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.':
     'Wir schreiben an die Adresse. Wer sich mit ihr anmeldet und sie bestätigt hat, findet die Einladung unter „Deine Server“.',
@@ -141,8 +147,8 @@ export const SERVERS = {
   Invited: 'Eingeladen',
   Withdraw: 'Zurückziehen',
   'No open invitations.': 'Keine offenen Einladungen.',
-  'You have invited too often. Try again {time}.':
-    'Du hast zu oft eingeladen. Versuche es {time} noch einmal.',
+  'Too many invitations by you, to this address or from your network. Try again {time}.':
+    'Zu viele Einladungen von dir, an diese Adresse oder aus deinem Netz. Versuche es {time} wieder.',
   'You have no open invitation to this server. It may be withdrawn or expired.':
     'Du hast keine offene Einladung zu diesem Server. Sie wurde vielleicht zurückgezogen oder ist abgelaufen.',
   'This server has no member with this id.': 'Dieser Server hat kein Mitglied mit dieser Id.',

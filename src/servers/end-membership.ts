@@ -1,0 +1,120 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
+import { type Outbox, putMail } from '../mail/outbox.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { ApiToken, AuthenticatedToken, TokenMaker } from './api-token.ts';
+import { handOverTokens, revokeTokens } from './api-tokens.ts';
+import type { MemberRole, Server } from './server.ts';
+
+type Memberships = {
+  servers: Collection<Server>;
+  apiTokens: Collection<ApiToken>;
+  authentications: TtlCache<AuthenticatedToken>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+};
+
+/**
+ * Changes the role of a member. A member who becomes read-only loses the tokens that they made.
+ *
+ * @returns whether there is such a member
+ */
+export async function changeRole(
+  deps: Memberships,
+  serverId: ObjectId,
+  userId: ObjectId,
+  role: MemberRole,
+  by: string,
+): Promise<boolean> {
+  const { matchedCount } = await deps.servers.updateOne(
+    { _id: serverId, 'members.userId': userId },
+    { $set: { 'members.$.role': role } },
+  );
+  if (matchedCount === 0) return false;
+  const revokedTokens = role === 'read' ? await revokeTokens(deps, serverId, userId) : 0;
+  const details = { userId: userId.toHexString(), role, ...(revokedTokens > 0 ? { revokedTokens } : {}) };
+  await recordAudit(deps, { by, action: 'member.role', serverId, details });
+  return true;
+}
+
+/**
+ * Removes a member, who may be the caller, and revokes the tokens that they made.
+ *
+ * @param keepFor - the tokens become this maker's instead
+ * @returns how many tokens were revoked; null when there was no such member
+ */
+export async function removeMember(
+  deps: Memberships,
+  serverId: ObjectId,
+  userId: ObjectId,
+  by: string,
+  keepFor?: TokenMaker,
+): Promise<{ revokedTokens: number } | null> {
+  if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
+  // First, so that a process that dies between the two steps leaves a member without tokens, who is removed again.
+  if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
+  const before = await revokeTokens(deps, serverId, userId);
+  const { modifiedCount } = await deps.servers.updateOne(
+    { _id: serverId, 'members.userId': userId },
+    { $pull: { members: { userId } } },
+  );
+  // One that the member made meanwhile.
+  const revokedTokens = before + (await revokeTokens(deps, serverId, userId));
+  if (modifiedCount === 0) return null;
+  const tokens = {
+    ...(revokedTokens > 0 ? { revokedTokens } : {}),
+    ...(keepFor ? { tokensKept: true } : {}),
+  };
+  await recordAudit(deps, {
+    by,
+    action: 'member.remove',
+    serverId,
+    details: { userId: userId.toHexString(), ...tokens },
+  });
+  return { revokedTokens };
+}
+
+type Leaving = Memberships &
+  Outbox & {
+    users: Collection<User>;
+    config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
+  };
+
+/** A member leaves a server. If that revokes tokens, its owner gets a mail: plugins may use them. */
+export async function leaveServer(
+  deps: Leaving,
+  serverId: ObjectId,
+  member: Pick<User, '_id' | 'email'>,
+): Promise<void> {
+  const left = await removeMember(deps, serverId, member._id, member.email);
+  if (!left || left.revokedTokens === 0 || !deps.config.SMTP_URL) return;
+  const server = await deps.servers.findOne({ _id: serverId });
+  const owner = server?.ownerId ? await deps.users.findOne({ _id: server.ownerId }) : null;
+  if (!server || !owner?.emailVerified) return;
+  await putMail(deps, {
+    to: owner.email,
+    serverId,
+    ...leftText(deps.config, server.name, { by: member.email, serverId, ...left }),
+  });
+}
+
+type Left = { by: string; serverId: ObjectId; revokedTokens: number };
+
+function leftText(
+  { PUBLIC_URL: url, SERVICE_NAME: site }: Leaving['config'],
+  name: string,
+  { by, serverId, revokedTokens }: Left,
+) {
+  const tokens = revokedTokens === 1 ? 'One API token' : `${revokedTokens} API tokens`;
+  return {
+    subject: `${name}: a member left, and their tokens are revoked`,
+    text: [
+      `${by} no longer manages ${name}. ${tokens} that they made for it are refused from now on. If a plugin or website uses one of them, give it a new one:`,
+      `${url}/dashboard/servers/${serverId.toHexString()}/tokens`,
+      `-- \n${site}, ${url}\nYou get this mail because you own this server.`,
+    ].join('\n\n'),
+  };
+}

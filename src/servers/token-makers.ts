@@ -1,0 +1,36 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
+import { defineMessage, t } from '../platform/language/t.ts';
+import { AN_OPERATOR } from './actor-names.ts';
+import type { ApiToken } from './api-token.ts';
+import { roleOf } from './ownership.ts';
+import type { Server } from './server.ts';
+
+const NOT_RECORDED = defineMessage('not recorded');
+
+/**
+ * How the owner and the members of a server see who made its tokens: the addresses of one another, and of nobody else.
+ * Tokens of older versions do not record it.
+ */
+export async function makerNames(
+  { users }: { users: Collection<User> },
+  server: Pick<WithId<Server>, 'ownerId' | 'members'>,
+  tokens: Pick<ApiToken, 'issuedBy'>[],
+): Promise<(token: Pick<ApiToken, 'issuedBy' | 'byOperator'>) => string> {
+  const ids = tokens.flatMap(({ issuedBy }) => (issuedBy && roleOf(server, issuedBy) ? [issuedBy] : []));
+  const emails = await emailsOf({ users }, ids);
+  return ({ issuedBy, byOperator }) => {
+    if (issuedBy) return emails.get(issuedBy.toHexString()) ?? t('somebody without access to this server');
+    return byOperator ? t(AN_OPERATOR) : t(NOT_RECORDED);
+  };
+}
+
+/** The addresses of users by id. */
+export async function emailsOf(
+  { users }: { users: Collection<User> },
+  ids: ObjectId[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const found = await users.find({ _id: { $in: ids } }, { projection: { email: 1 } }).toArray();
+  return new Map(found.map(({ _id, email }) => [_id.toHexString(), email]));
+}

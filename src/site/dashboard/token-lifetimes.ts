@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { DAY } from '../../platform/clock.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
+import { USUAL_LIFETIME_MS } from '../../servers/api-tokens.ts';
+import type { Html } from '../html.ts';
+import { optionsOf, select } from '../parts.ts';
+
+/** The lifetimes of a new token, in milliseconds. */
+export const LIFETIMES = {
+  '30d': 30 * DAY,
+  '90d': 90 * DAY,
+  '1y': USUAL_LIFETIME_MS,
+  never: undefined,
+} as const;
+type Lifetime = keyof typeof LIFETIMES;
+
+const WORDS: [Lifetime, Text][] = [
+  ['1y', defineMessage('In a year')],
+  ['90d', defineMessage('In 90 days')],
+  ['30d', defineMessage('In 30 days')],
+  ['never', defineMessage('Never')],
+];
+
+export const lifetimeSchema = z.enum(
+  Object.keys(LIFETIMES) as [Lifetime, ...Lifetime[]],
+  defineMessage('Choose one of these.'),
+);
+
+/** Asks when a new token expires; in a year unless the user chooses. */
+export function lifetimeField(value: string | undefined, error: string | undefined): Html {
+  return select({
+    name: 'lifetime',
+    label: t('Expires'),
+    hint: t('Replace it before then: the page of the tokens warns 30 days ahead.'),
+    value: value ?? '1y',
+    options: optionsOf(WORDS),
+    error,
+  });
+}

@@ -1,0 +1,115 @@
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { DAY, HOUR } from '../../platform/clock.ts';
+import { defineMessage, type Text, t } from '../../platform/language/t.ts';
+import { type ApiToken, kindOf, scopesOf } from '../../servers/api-token.ts';
+import { isOld, isValid } from '../../servers/api-tokens.ts';
+import type { Server } from '../../servers/server.ts';
+import type { makerNames } from '../../servers/token-makers.ts';
+import type { Content, Html } from '../html.ts';
+import { badge, button, confirmed, dataTable, notice } from '../parts.ts';
+import { day, timeAgo } from '../words.ts';
+import { serverPath } from './server-frame.ts';
+
+/** A token that expires within this time is marked. */
+const SOON_MS = 30 * DAY;
+
+/** How long a rotated token stays valid, in milliseconds. */
+export const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
+const OVERLAP_WORDS: [keyof typeof OVERLAPS, Text][] = [
+  ['1h', defineMessage('for 1 hour')],
+  ['1d', defineMessage('for 1 day')],
+  ['7d', defineMessage('for 7 days')],
+  ['0', defineMessage('no longer')],
+];
+
+/** A warning about tokens that never expire and are over a year old; nothing without any. */
+export function oldTokensNotice(tokens: ApiToken[], now: Date): Content {
+  const old = tokens.filter((token) => isOld(token, now)).length;
+  if (old === 0) return '';
+  return notice(
+    'attention',
+    t(
+      '{old, plural, one {# token is over a year old and never expires.} other {# tokens are over a year old and never expire.}} Replace what is in use, and revoke the rest.',
+      { old },
+    ),
+  );
+}
+
+type Shown = {
+  base: string;
+  server: WithId<Server>;
+  tokens: WithId<ApiToken>[];
+  makerOf: Awaited<ReturnType<typeof makerNames>>;
+  now: Date;
+};
+
+/** The valid tokens of a server with their actions, and the others. */
+export function tokenTable({ base, server, tokens, makerOf, now }: Shown): Html {
+  const [valid, invalid] = [
+    tokens.filter((token) => isValid(token, now)),
+    tokens.filter((token) => !isValid(token, now)),
+  ];
+  const columns = [
+    {
+      title: t('Name'),
+      heads: true,
+      cell: ({ name, prefix, ...token }: ApiToken): Content =>
+        html`<span><bdi>${name}</bdi>${limitsOf(token)}<br /><span class="mono soft">${prefix}…</span></span>`,
+    },
+    { title: t('Made by'), cell: (token: ApiToken): Content => html`<bdi>${makerOf(token)}</bdi>` },
+    { title: t('Created'), cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
+    {
+      title: t('Last used'),
+      cell: ({ lastUsedAt }: ApiToken): Content =>
+        lastUsedAt ? timeAgo(lastUsedAt, now) : html`<span class="soft">${t('never')}</span>`,
+    },
+    { title: t('State'), cell: (token: ApiToken): Content => stateOf(token, now) },
+  ];
+  const actions = {
+    title: t('Actions'),
+    cell: (token: WithId<ApiToken>): Content => tokenActions(base, server, token),
+  };
+  return html`${dataTable({
+    caption: t('Valid tokens'),
+    rows: valid.toReversed(),
+    columns: [...columns, actions],
+    empty: t('No valid tokens. Create one below for your plugin or website.'),
+  })}
+  ${
+    invalid.length === 0
+      ? ''
+      : html`<details><summary>${t('Revoked and expired ({invalid})', { invalid: String(invalid.length) })}</summary>
+    ${dataTable({ caption: t('Revoked and expired tokens'), rows: invalid.toReversed(), columns, empty: '' })}</details>`
+  }`;
+}
+
+function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
+  if (kindOf(token) === 'claim') return ' (claim key)';
+  return token.scopes ? ` (only ${scopesOf(token).join(', ')})` : '';
+}
+
+function stateOf(token: ApiToken, now: Date): Html {
+  const { revokedAt, expiresAt } = token;
+  if (revokedAt) return html`<span>${badge('bad', t('revoked'))} ${timeAgo(revokedAt, now)}</span>`;
+  if (!expiresAt) {
+    if (!isOld(token, now)) return badge('good', t('valid'));
+    return html`<span>${badge('attention', t('valid'))} <span class="small soft">${t('over a year old, never expires')}</span></span>`;
+  }
+  if (expiresAt <= now) return html`<span>${badge('bad', t('expired'))} ${timeAgo(expiresAt, now)}</span>`;
+  const isSoon = expiresAt.getTime() - now.getTime() < SOON_MS;
+  return html`<span>${badge(isSoon ? 'attention' : 'good', t('valid'))} <span class="small soft">${t('expires {time}', { time: isSoon ? timeAgo(expiresAt, now) : day(expiresAt) })}</span></span>`;
+}
+
+function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
+  const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
+  const rotate = html`<form method="post" action="${path}/rotate" class="stack">
+    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
+    <label>${t('Keep the old token valid')} <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}</select></label>
+    <button type="submit">${t('Replace token')}</button>
+  </form>`;
+  return html`<div class="actions">
+    ${confirmed({ text: t('Replace'), of: name, consequence: t('A new token with the same name and lifetime is created and shown once. You are its maker.'), form: rotate })}
+    ${confirmed({ text: t('Revoke'), of: name, consequence: t('The token stops working within 5 seconds. This cannot be undone.'), form: button({ to: `${path}/revoke`, text: t('Revoke token'), kind: 'danger', of: name }) })}
+  </div>`;
+}

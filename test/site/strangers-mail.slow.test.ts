@@ -1,0 +1,111 @@
+import type { ObjectId } from 'mongodb';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
+import { openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { mailsTo, removeUsers } from './account-pages.ts';
+
+const STRANGER = 'stranger@example.org';
+
+let web: WebApp;
+
+beforeAll(async () => {
+  web = await openWebApp({
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'Tallyport <votes@example.org>',
+    TRUST_PROXY: '1',
+  });
+});
+beforeEach(() => removeUsers(web.platform));
+
+/** A user with servers, on a network of their own. */
+async function ownerWith(servers: number, network: number) {
+  const owner = await signIn(web);
+  const ids: ObjectId[] = [];
+  for (let i = 0; i < servers; i += 1) {
+    const port = 25_565 + i;
+    ids.push(await addOwnedServer(web.platform, owner.userId, { address: `n${network}.example.org`, port }));
+  }
+  return { owner, ids, from: { 'x-forwarded-for': `203.0.113.${network}` } };
+}
+
+function invite(
+  { owner, from }: { owner: SignedInUser; from: Record<string, string> },
+  id: ObjectId | undefined,
+  email: string,
+) {
+  const path = `/dashboard/servers/${id?.toHexString()}/members`;
+  return sendForm(web, path, { email, role: 'read' }, { ...owner.headers, ...from });
+}
+
+test('a user who invites a stranger to 18 servers causes one mail, and all invitations are stored', async () => {
+  const some = await ownerWith(18, 1);
+  const answers = [];
+  for (const id of some.ids) answers.push((await invite(some, id, STRANGER)).statusCode);
+  expect(answers).toEqual(answers.map(() => 303));
+  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(1);
+  expect(await web.platform.servers.countDocuments({ 'invitations.email': STRANGER })).toBe(18);
+});
+
+test('invitations at the same moment cause one mail too', async () => {
+  const some = await ownerWith(18, 2);
+  await Promise.all(some.ids.map((id) => invite(some, id, STRANGER)));
+  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(1);
+});
+
+test('an address gets five mails an hour, whichever users, networks and pages cause them', async () => {
+  const from = (network: number) => ({ 'x-forwarded-for': `203.0.113.${network}` });
+  for (const network of [11, 12, 13]) {
+    const one = await ownerWith(1, network);
+    expect((await invite(one, one.ids[0], STRANGER)).statusCode).toBe(303);
+  }
+  expect((await sendForm(web, '/sign-up', { email: STRANGER }, from(14))).statusCode).toBe(200);
+  const changing = await signIn(web);
+  const change = { email: STRANGER, password: PASSWORD };
+  const changed = await sendForm(web, '/account/email', change, { ...changing.headers, ...from(15) });
+  expect(changed.statusCode).toBe(200);
+  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(5);
+
+  const late = await ownerWith(1, 16);
+  const refused = await invite(late, late.ids[0], ` ${STRANGER.toUpperCase()} `);
+  expect(refused.statusCode).toBe(429);
+  expect(refused.body).toContain('Too many invitations by you, to this address or from your network.');
+  const invited = await web.platform.servers.findOne({ ownerId: late.owner.userId });
+  expect(invited?.invitations ?? []).toEqual([]);
+  expect((await sendForm(web, '/forgot-password', { email: STRANGER }, from(17))).statusCode).toBe(429);
+  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(5);
+});
+
+test('a network causes 20 mails an hour, invitations by several users included', async () => {
+  const [one, two] = [await ownerWith(1, 21), await ownerWith(1, 21)];
+  const invited = async (by: typeof one, n: number) =>
+    (await invite(by, by.ids[0], `member-${n}@example.org`)).statusCode;
+  for (let n = 0; n < 10; n += 1)
+    expect([await invited(one, n), await invited(two, 100 + n)]).toEqual([303, 303]);
+  expect(await invited(one, 10)).toBe(429);
+  expect(await web.platform.mails.countDocuments()).toBe(20);
+});
+
+test('an account with an unconfirmed address causes no mail to it: it may be a stranger’s', async () => {
+  const user = await signIn(web, { email: STRANGER });
+  await web.platform.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
+  const send = (path: string, fields: Record<string, string>) => sendForm(web, path, fields, user.headers);
+  for (let i = 0; i < 3; i += 1) {
+    expect((await send('/account/delete', { password: PASSWORD })).statusCode).toBe(303);
+    expect((await send('/account/delete/cancel', {})).statusCode).toBe(303);
+  }
+  const password = { current: PASSWORD, password: 'seven lamps on the quay' };
+  await send('/account/password', password);
+  expect(await web.platform.auditLog.countDocuments({ action: 'account.delete-requested' })).toBe(3);
+  expect(await web.platform.auditLog.countDocuments({ action: 'account.password' })).toBe(1);
+  expect(await mailsTo(web.platform, STRANGER)).toEqual([]);
+});
+
+test('a change of address counts the mail to an unconfirmed present address too', async () => {
+  for (let i = 0; i < 5; i += 1) await sendForm(web, '/sign-up', { email: STRANGER });
+  const user = await signIn(web, { email: STRANGER });
+  await web.platform.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
+  const change = { email: 'other@example.org', password: PASSWORD };
+  expect((await sendForm(web, '/account/email', change, user.headers)).statusCode).toBe(429);
+  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(5);
+});
