@@ -2,14 +2,20 @@ import fastJsonStringify from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 
-/** The serializers by the text of their JSON schema. */
-const compiled = new Map<string, ReturnType<typeof fastJsonStringify>>();
+/** By the definition of a schema, which its copies with another description share. */
+const compiled = new WeakMap<z.ZodType['def'], ReturnType<typeof compile>>();
 
 /**
- * Compiles a zod schema into a fast serializer, once for all schemas that describe the same JSON. The serializer writes
- * the fields of the schema and does not validate them: types check the answers at compile time, tests at run time.
+ * Compiles a zod schema into a fast serializer, once for all routes that have it. The serializer writes the fields of the
+ * schema and does not validate them: types check the answers at compile time, tests at run time.
  */
 export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
+  const serializer = compiled.get(schema.def) ?? compile(schema);
+  compiled.set(schema.def, serializer);
+  return serializer;
+};
+
+function compile(schema: z.ZodType) {
   const jsonSchema = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'output',
@@ -19,8 +25,5 @@ export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema
       delete jsonSchema.format;
     },
   });
-  const text = JSON.stringify(jsonSchema);
-  const serializer = compiled.get(text) ?? fastJsonStringify(jsonSchema as fastJsonStringify.Schema);
-  compiled.set(text, serializer);
-  return serializer;
-};
+  return fastJsonStringify(jsonSchema as fastJsonStringify.Schema);
+}

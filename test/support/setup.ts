@@ -3,11 +3,14 @@ import { afterAll } from 'vitest';
 import { closeAtFileEnd } from './at-the-end.ts';
 import { giveBackDatabases } from './databases.ts';
 import { requireKnownKeys } from './filter-keys.ts';
+import { namePlugins } from './plugin-names.ts';
 import { requireShardKey } from './shard-key.ts';
 
 // vitest runs this before each file, so these hooks are called last, and the second one first.
 afterAll(giveBackDatabases);
 afterAll(closeAtFileEnd);
+
+namePlugins();
 
 mongoose.set('debug', (collection: string, operation: string, first: unknown) => {
   requireKnownKeys(collection, operation, first);
