@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { claimContracts } from './api/claims/claims.ts';
+import { plainAddresses } from './api/client-addresses.ts';
 import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { parseQuery } from './api/query-string.ts';
@@ -47,7 +48,8 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
   answerHalfClosed(app.server);
-  // First, so that all other hooks run inside the request's span.
+  plainAddresses(app, config.TRUST_PROXY);
+  // Before all other hooks that do work, so that they run inside the request's span.
   if (platform.tracing.isOn) traceRequests(app, platform.tracing);
 
   const assets = await loadAssets(config);
