@@ -13,11 +13,12 @@ import { traceRequests } from './api/trace-requests.ts';
 import { refuseUnknownPaths } from './api/unknown-paths.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
 import { SECOND } from './platform/clock.ts';
+import { boundConnections } from './process/bound-connections.ts';
 import { answerClientError, answerExpectations, answerHalfClosed } from './process/connection-errors.ts';
 import { healthRoutes, type Readiness } from './process/health.ts';
 import { answerError, BODY_LIMIT } from './process/http-errors.ts';
 import { type Metrics, measureRequests } from './process/metrics.ts';
-import { boundConnections } from './process/pipelining.ts';
+import { boundPipelining } from './process/pipelining.ts';
 import type { Platform } from './process/platform.ts';
 import { createRestoreGate } from './process/restore-gate.ts';
 import { loadAssets } from './site/assets.ts';
@@ -49,6 +50,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   answerExpectations(app.server);
   answerHalfClosed(app.server);
   plainAddresses(app, config.TRUST_PROXY);
+  boundConnections(app, platform);
   // Before all other hooks that do work, so that they run inside the request's span.
   if (platform.tracing.isOn) traceRequests(app, platform.tracing);
 
@@ -59,7 +61,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
-  boundConnections(app);
+  boundPipelining(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);
   closeConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
