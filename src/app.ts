@@ -27,6 +27,7 @@ import { handleErrors } from './site/error-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
 import { site } from './site/site.ts';
 import { nameSite } from './site/site-settings.ts';
+import { createClaimCalls } from './votes/claims/claim-calls.ts';
 
 /** The parts of the web process besides the platform. */
 type WebParts = {
@@ -70,6 +71,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
 
   const base = { prefix: config.basePath };
   const restoreGate = createRestoreGate(app, platform);
+  const claimCalls = createClaimCalls(platform.clock);
   await app.register(healthRoutes, { readiness: parts.readiness });
   if (config.basePath) await app.register(healthRoutes, { ...base, readiness: parts.readiness });
   await app.register(apiV1, {
@@ -77,10 +79,11 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
     platform,
     metrics: parts.metrics,
     restoreGate,
+    claimCalls,
   });
-  await app.register(claimContracts, { ...base, platform, restoreGate });
+  await app.register(claimContracts, { ...base, platform, restoreGate, claimCalls });
   await app.register(openApiDocument, base);
-  await app.register(docsPage, { ...base, openApiUrl: `${config.basePath}/openapi.json` });
+  await app.register(docsPage, { ...base, platform, openApiUrl: `${config.basePath}/openapi.json` });
   await app.register(site, { ...base, platform, metrics: parts.metrics, assets, restoreGate });
   return app;
 }
