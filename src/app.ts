@@ -25,6 +25,7 @@ import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
 import { handleErrors } from './site/error-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
+import { addPageSlots } from './site/page-slots.ts';
 import { site } from './site/site.ts';
 import { nameSite } from './site/site-settings.ts';
 import { createClaimCalls } from './votes/claims/claim-calls.ts';
@@ -57,6 +58,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
 
   const assets = await loadAssets(config);
   nameSite(app, platform, assets);
+  addPageSlots(app);
   handleErrors(app);
   chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
