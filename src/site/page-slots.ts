@@ -97,8 +97,8 @@ export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise
 }
 
 /**
- * Makes every GET request to a later route of `app` take a slot until its page is made, unless the route takes it itself.
- * Sending the page needs no slot: a slow client keeps none.
+ * Makes every GET request to a later route of `app` take a slot until its page is made, unless the route takes it
+ * itself. Sending the page needs no slot: a slow client keeps none.
  */
 export function takePageSlots(app: FastifyInstance): void {
   const held = new WeakMap<FastifyRequest, () => void>();

@@ -159,7 +159,8 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
   test('limits the connections, the requests and the bodies of a client at the Ingress, and operators change that', async () => {
     const annotationsOf = async (values: Record<string, string>) => {
       const ingress = (await render(values)).find(({ kind }) => kind === 'Ingress');
-      return (ingress as unknown as { metadata: { annotations: Record<string, string> } }).metadata.annotations;
+      const { metadata } = ingress as unknown as { metadata: { annotations: Record<string, string> } };
+      return metadata.annotations;
     };
     const nginx = 'nginx.ingress.kubernetes.io';
     const limits = {
