@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { claimContracts } from './api/claims/claims.ts';
+import { plainAddresses } from './api/client-addresses.ts';
 import { warnOfForwardedHeaders } from './api/forwarded-headers.ts';
 import { warnOfOneAddress } from './api/one-address.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
@@ -13,19 +14,22 @@ import { traceRequests } from './api/trace-requests.ts';
 import { refuseUnknownPaths } from './api/unknown-paths.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
 import { SECOND } from './platform/clock.ts';
+import { boundConnections } from './process/bound-connections.ts';
 import { answerClientError, answerExpectations, answerHalfClosed } from './process/connection-errors.ts';
 import { healthRoutes, type Readiness } from './process/health.ts';
 import { answerError, BODY_LIMIT } from './process/http-errors.ts';
 import { type Metrics, measureRequests } from './process/metrics.ts';
-import { boundConnections } from './process/pipelining.ts';
+import { boundPipelining } from './process/pipelining.ts';
 import type { Platform } from './process/platform.ts';
 import { createRestoreGate } from './process/restore-gate.ts';
 import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
 import { handleErrors } from './site/error-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
+import { addPageSlots } from './site/page-slots.ts';
 import { site } from './site/site.ts';
 import { nameSite } from './site/site-settings.ts';
+import { createClaimCalls } from './votes/claims/claim-calls.ts';
 
 /** The parts of the web process besides the platform. */
 type WebParts = {
@@ -48,18 +52,21 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
   answerHalfClosed(app.server);
-  // First, so that all other hooks run inside the request's span.
+  plainAddresses(app, config.TRUST_PROXY);
+  boundConnections(app, platform);
+  // Before all other hooks that do work, so that they run inside the request's span.
   if (platform.tracing.isOn) traceRequests(app, platform.tracing);
 
   const assets = await loadAssets(config);
   nameSite(app, platform, assets);
+  addPageSlots(app);
   handleErrors(app);
   chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
   warnOfOneAddress(app, platform.clock);
-  boundConnections(app);
+  boundPipelining(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);
   closeConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
@@ -68,6 +75,7 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
 
   const base = { prefix: config.basePath };
   const restoreGate = createRestoreGate(app, platform);
+  const claimCalls = createClaimCalls(platform.clock);
   await app.register(healthRoutes, { readiness: parts.readiness });
   if (config.basePath) await app.register(healthRoutes, { ...base, readiness: parts.readiness });
   await app.register(apiV1, {
@@ -75,10 +83,11 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
     platform,
     metrics: parts.metrics,
     restoreGate,
+    claimCalls,
   });
-  await app.register(claimContracts, { ...base, platform, restoreGate });
+  await app.register(claimContracts, { ...base, platform, restoreGate, claimCalls });
   await app.register(openApiDocument, base);
-  await app.register(docsPage, { ...base, openApiUrl: `${config.basePath}/openapi.json` });
+  await app.register(docsPage, { ...base, platform, openApiUrl: `${config.basePath}/openapi.json` });
   await app.register(site, { ...base, platform, metrics: parts.metrics, assets, restoreGate });
   return app;
 }

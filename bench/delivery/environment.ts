@@ -45,6 +45,7 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
     DESTINATION_LIMIT: '1000000',
     ACCOUNT_LIMIT: '1000000',
+    CONNECTIONS_PER_ADDRESS: '0',
     PROBES: 'off',
     LOG_LEVEL: 'info',
     ...changes,

@@ -65,6 +65,8 @@ const environment = z.object({
   SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),
   /** A web process whose event loop is delayed for longer, in milliseconds, answers 503; 0 switches this off. */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
+  /** The most connections of one address that is no trusted proxy (see process/connections.ts); 0: no limit. */
+  CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
   /** As how many players a network may vote for a server on a day, without an account. */

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { SECOND } from '../platform/clock.ts';
 import { codeOfStatus } from './error-codes.ts';
 import { SENTENCES } from './http-errors.ts';
 import { answersSent } from './pipelining.ts';
@@ -12,13 +13,16 @@ const STATUS_OF: Record<string, RawStatus> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
+/** How long a client may read its refusal, in milliseconds. Then the connection is closed, whatever it still sends. */
+const READ_TIME_MS = 2 * SECOND;
+
 /** Connections on which no request can begin any more. */
 const closing = new WeakSet<Socket>();
 
 /**
  * Answers a malformed or too slow request directly on the socket: Fastify never sees it. Earlier requests of the
- * connection are answered first, because an accepted vote must not look refused. Then the connection is closed: it is
- * unknown where the next request begins.
+ * connection are answered first, because an accepted vote must not look refused. Then the connection is closed, at most
+ * two seconds after the answer: it is unknown where the next request begins.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
@@ -51,6 +55,8 @@ async function refuseAndClose(error: Error & { code?: string }, socket: Socket):
   );
   // Further data is discarded until the client closes: if it stayed unread, the answer might be lost.
   socket.resume();
+  const timer = setTimeout(() => socket.destroy(), READ_TIME_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /**

@@ -6,9 +6,6 @@ import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 /** The most unanswered requests on one connection; usual clients send fewer. */
 const MOST_AHEAD = 32;
 
-/** The most connections of one process; an idle connection needs memory too. */
-const MOST_CONNECTIONS = 10_000;
-
 /** The unanswered requests of one connection. */
 type UnderWay = Map<IncomingMessage, ServerResponse>;
 
@@ -19,10 +16,8 @@ const tooMany = new WeakSet<IncomingMessage>();
  * Limits the memory of one connection with pipelined requests: the first `MOST_AHEAD` are answered, the next one is
  * refused, and then the connection is closed. Node itself would go on reading and keep every answer in memory.
  */
-export function boundConnections(app: FastifyInstance): void {
-  const { server } = app;
-  server.maxConnections = MOST_CONNECTIONS;
-  watchConnections(server);
+export function boundPipelining(app: FastifyInstance): void {
+  watchRequests(app.server);
   app.addHook('onRequest', (request, reply, done) => {
     if (!tooMany.has(request.raw)) return done();
     reply.header('connection', 'close');
@@ -30,7 +25,7 @@ export function boundConnections(app: FastifyInstance): void {
   });
 }
 
-function watchConnections(server: Server): void {
+function watchRequests(server: Server): void {
   // Prepended to run before Fastify's handler and in the order of the connection, so that all earlier requests count.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type FastifyInstance, fastify } from 'fastify';
 import { html } from 'hono/html';
+import { MINUTE } from '../platform/clock.ts';
+import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import { type Compressed, compressOnce, encodedFor } from '../process/compressed.ts';
+import type { Platform } from '../process/platform.ts';
+import { PageError } from './error-pages.ts';
+
+type Limiting = Pick<Platform, 'rateLimits' | 'clock'>;
 
 /** Scalar's script is inline and allowed by its hash. Scalar also sets inline styles. */
 function contentSecurityPolicy(page: string): string {
@@ -101,8 +107,17 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   };
 }
 
+/**
+ * How often a network gets the script. Browsers store it for a year. A request of 138 bytes causes an answer of up to
+ * 3.8 MB, so without a limit a few clients would use up the bandwidth of the listing.
+ */
+const SCRIPTS = { times: 20, windowMs: MINUTE };
+
 /** `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server. */
-export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUrl: string }): Promise<void> {
+export async function docsPage(
+  app: FastifyInstance,
+  { platform, openApiUrl }: { platform: Limiting; openApiUrl: string },
+): Promise<void> {
   const reference = once(() => makeReference(app, openApiUrl));
   const hidden = { schema: { hide: true } };
 
@@ -115,6 +130,10 @@ export async function docsPage(app: FastifyInstance, { openApiUrl }: { openApiUr
   });
 
   app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, hidden, async (request, reply) => {
+    const retryAt = await takeAll(platform, byNetwork('reference-script', request.ip, SCRIPTS));
+    if (retryAt) throw new PageError(429, 'Your network asked for the API reference too often.', retryAt);
+    // Without the header any encoding is acceptable (RFC 9110, section 12.5.3).
+    request.headers['accept-encoding'] ??= 'gzip';
     const { script, version } = await reference();
     const bodies = await script();
     const isCurrent = request.query.v === version;

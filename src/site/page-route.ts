@@ -8,5 +8,12 @@ export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const;
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
-/** A public page or image, compressed (see public-page.ts). Because of BREACH, only `sendPage` compresses private pages. */
-export const PUBLIC = { ...ANYONE, compress: { threshold: 1_024 } } as const;
+/**
+ * A public page or image, compressed, and made in a slot (see public-page.ts). Because of BREACH, only `sendPage` compresses
+ * private pages.
+ */
+export const PUBLIC = {
+  ...PAGE,
+  config: { access: 'anyone', takesSlot: true },
+  compress: { threshold: 1_024 },
+} as const;

@@ -7,6 +7,7 @@ import { SECOND } from '../platform/clock.ts';
 import { inLanguage } from '../platform/language/language.ts';
 import { PageError } from './error-pages.ts';
 import { inLanguageOf, type Page, sendPage, wholePage } from './layout.ts';
+import { inPageSlot } from './page-slots.ts';
 
 /** How long a process caches a page for visitors who are not signed in. */
 const TTL_MS = 3 * SECOND;
@@ -69,7 +70,7 @@ export async function sendPublicPage(
   if (request.signedIn) {
     // A private page may show text of other users, so only sendPage may compress it (BREACH).
     request.headers['x-no-compression'] = 'yes';
-    const page = await makeOwn();
+    const page = await inPageSlot(request, makeOwn);
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);
   }
   const { language, isLanguageInAddress } = request;
@@ -118,15 +119,12 @@ function madeOf(content: string | Buffer, link = ''): Made {
 }
 
 /** The cached answer, the one that another request is making, or the result of `make`. */
-async function madeFor(
-  { server: { madeAnswers } }: FastifyRequest,
-  canonical: string,
-  make: () => Promise<Made>,
-): Promise<Made> {
+async function madeFor(request: FastifyRequest, canonical: string, make: () => Promise<Made>): Promise<Made> {
+  const { madeAnswers } = request.server;
   let isOwn = false;
   const makeOwn = () => {
     isOwn = true;
-    return make();
+    return inPageSlot(request, make);
   };
   for (;;) {
     try {

@@ -15,6 +15,7 @@ import { PageError } from './error-pages.ts';
 import { serveFlags } from './flags.ts';
 import { listing } from './listing/listing.ts';
 import { languageLinks } from './page-language.ts';
+import { takePageSlots } from './page-slots.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 /** No third-party content, no inline scripts or styles, no framing by other sites. */
@@ -71,9 +72,13 @@ export async function site(
   await app.register(async (pages) => {
     // Not for styles and pictures, which the error page needs.
     pages.addHook('onRequest', restoreGate);
-    await pages.register(listing, { platform, metrics });
-    await pages.register(accountPages, { platform, auth, devices });
-    await pages.register(dashboard, { platform, prefix: '/dashboard' });
+    await pages.register(async (limited) => {
+      takePageSlots(limited);
+      await limited.register(listing, { platform, metrics });
+      await limited.register(accountPages, { platform, auth, devices });
+      await limited.register(dashboard, { platform, prefix: '/dashboard' });
+    });
+    // Operators watch their listing while it is busy.
     await pages.register(adminArea, { platform, prefix: '/operator' });
   });
 }

@@ -325,3 +325,43 @@ describe('the native claim', () => {
     expect(await status('GET', 'reviews')).toBe(401);
   });
 });
+
+describe('a call with a claim key', () => {
+  it('never claims by HEAD', async () => {
+    const all = await listed();
+    await vote(all.platform, all.serverId, 'Steve');
+    for (const path of [`/api/?${A_CLAIM}&`, '/api/?action=claim&', '/api/vrc?action=claim&']) {
+      const url = `${path}key=${all.key}&username=Steve`;
+      const answer = await all.app.inject({ method: 'HEAD', url });
+      expect([answer.statusCode, answer.headers.allow], path).toEqual([405, 'GET, POST']);
+    }
+    expect(await said(all, `${A_CHECK}&username=Steve`)).toBe('1');
+  });
+
+  it('names its server in capitals as well', async () => {
+    const all = await listed();
+    expect(await said(all, 'action=status&server=ALPHA-CRAFT&username=Steve')).toBe('0');
+  });
+
+  it('is refused after 3,000 calls or 120 lists in a minute, in every contract; API tokens are not', async () => {
+    const all = await listed();
+    const list = 'object=servers&element=votes&format=json';
+    for (let n = 0; n < 120; n += 1) expect((await call(all, list)).status).toBe(200);
+
+    const refused = await call(all, `${A_CHECK}&username=Steve`);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
+    expect(refused.body).toBe(
+      'Error: This claim key is used too often: the next call is allowed at 2026-11-21T10:01:00.000Z.',
+    );
+    const url = `/api/vrc?key=${all.key}&username=Steve`;
+    expect((await all.app.inject({ url })).statusCode).toBe(429);
+    expect(await native(all, all.key, 'Steve')).toMatchObject({
+      status: 429,
+      json: { code: 'too-many-requests', next_allowed_at: '2026-11-21T10:01:00.000Z' },
+    });
+    expect((await native(all, all.token, 'Steve')).status).toBe(200);
+
+    all.clock.set(new Date('2026-11-21T10:01:00Z'));
+    expect(await said(all, `${A_CHECK}&username=Steve`)).toBe('0');
+  });
+});

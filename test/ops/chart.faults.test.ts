@@ -191,6 +191,24 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
     );
   });
 
+  test('limits the connections, the requests and the bodies of a client at the Ingress, and operators change that', async () => {
+    const annotationsOf = async (values: Record<string, string>) => {
+      const ingress = (await render(values)).find(({ kind }) => kind === 'Ingress');
+      const { metadata } = ingress as unknown as { metadata: { annotations: Record<string, string> } };
+      return metadata.annotations;
+    };
+    const nginx = 'nginx.ingress.kubernetes.io';
+    const limits = {
+      [`${nginx}/limit-connections`]: '100',
+      [`${nginx}/limit-rps`]: '50',
+      [`${nginx}/limit-burst-multiplier`]: '10',
+      [`${nginx}/proxy-body-size`]: '2m',
+    };
+    expect(await annotationsOf(EVERYTHING)).toEqual(limits);
+    const own = { ...EVERYTHING, 'ingress.annotations.cert-manager\\.io/issuer': 'ours' };
+    expect(await annotationsOf(own)).toEqual({ ...limits, 'cert-manager.io/issuer': 'ours' });
+  });
+
   test('keeps web pods in the Service for 30 s, while MongoDB fails over, and not longer if a pod hangs', async () => {
     const [web] = containers(await render(REQUIRED)).filter(({ ports = [] }) =>
       ports.some(({ name }) => name === 'http'),

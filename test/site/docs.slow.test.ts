@@ -23,7 +23,10 @@ test.each([
   expect(page.body).toContain(`<a href="${base}/">← `);
   expect(page.body).toContain(`"url": "${base}/openapi.json"`);
   expect((await app.inject(`${base}/openapi.json`)).json().openapi).toBe('3.1.0');
-  const script = await app.inject(`${base}/docs/js/scalar.js`);
+  const script = await app.inject({
+    url: `${base}/docs/js/scalar.js`,
+    headers: { 'accept-encoding': 'identity' },
+  });
   expect(script.headers['content-type']).toBe('application/javascript; charset=utf-8');
   expect(script.headers['cache-control']).toBe('max-age=3600');
   const current = await app.inject({
@@ -38,6 +41,17 @@ test.each([
   expect(current.rawPayload.length).toBeLessThan(script.rawPayload.length / 3);
   expect(brotliDecompressSync(current.rawPayload).equals(script.rawPayload)).toBe(true);
   expect((await app.inject(app.site.logo.href)).statusCode).toBe(200);
+});
+
+test('the script goes out compressed unless a client refuses that, and a network gets it 20 times a minute', async () => {
+  const get = (remoteAddress: string, headers: Record<string, string> = {}) =>
+    web.app.inject({ url: '/docs/js/scalar.js', headers, remoteAddress });
+  const answers = [await get('192.0.2.1')];
+  expect(answers[0]?.headers['content-encoding']).toBe('gzip');
+  for (let n = 2; n <= 21; n += 1) answers.push(await get('192.0.2.1', { 'accept-encoding': 'identity' }));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([...Array(20).fill(200), 429]);
+  expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await get('192.0.2.2')).statusCode).toBe(200);
 });
 
 test('the page refers to no other host and allows none', async () => {

@@ -5,7 +5,8 @@ const DISPLAY_NAME = Symbol.for('fastify.display-name');
  * that was a third of the time in which a test builds the application.
  */
 export function namePlugins(): void {
-  Object.defineProperty(Function.prototype, DISPLAY_NAME, {
+  const functions: object = Object.getPrototypeOf(namePlugins);
+  Object.defineProperty(functions, DISPLAY_NAME, {
     configurable: true,
     get(this: { name: string }) {
       return this.name;

@@ -14,6 +14,7 @@ export const UNLIMITED = {
   DESTINATION_LIMIT: '1000000',
   ACCOUNT_LIMIT: '1000000',
   MAX_EVENT_LOOP_DELAY_MS: '0',
+  CONNECTIONS_PER_ADDRESS: '0',
 };
 
 /** A configuration with a database and queues of its own; `env` is what an operator would set. */

@@ -24,6 +24,7 @@ export async function apiDocument(publicUrl: string = EXAMPLE_URL): Promise<obje
     platform: {} as Platform,
     metrics: {} as Metrics,
     restoreGate: (_request, _reply, done) => done(),
+    claimCalls: () => null,
   });
   await app.ready();
   const document = readApiDocument(app);

@@ -7,11 +7,13 @@ import { requireIndexes } from '../../process/index-gate.ts';
 import type { Platform } from '../../process/platform.ts';
 import type { AuthenticatedToken } from '../../servers/api-token.ts';
 import { authenticateClaimKey, noteTokenUse } from '../../servers/authenticate-token.ts';
+import { type ClaimCalls, LIST_COST } from '../../votes/claims/claim-calls.ts';
 import { checkClaim, claimVote } from '../../votes/claims/claim-vote.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { setSafeHeaders } from '../v1/safe-headers.ts';
 import { answerServers } from './list-forge.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
+import { tooManyCalls } from './too-many-calls.ts';
 
 /** The texts of errors, as public clients of these contracts know them; the status is 200. */
 const WRONG_KEY = 'Error: server key not found';
@@ -31,8 +33,13 @@ const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
  */
 export async function claimContracts(
   app: FastifyInstance,
-  { platform, restoreGate }: { platform: Platform; restoreGate: onRequestHookHandler },
+  {
+    platform,
+    restoreGate,
+    claimCalls,
+  }: { platform: Platform; restoreGate: onRequestHookHandler; claimCalls: ClaimCalls },
 ): Promise<void> {
+  const deps = { ...platform, claimCalls };
   setSafeHeaders(app);
   app.addHook('onRequest', restoreGate);
   requireIndexes(app, platform);
@@ -57,14 +64,16 @@ export async function claimContracts(
   const plain = async (request: FastifyRequest, reply: FastifyReply) => {
     const parameters = parametersOf(request);
     const answer = parameters.object === undefined ? statusClaim : listForge;
-    return sendText(reply, await withinDatabaseTime(request, answer(platform, parameters, request)));
+    return sendText(reply, await withinDatabaseTime(request, answer(deps, parameters, request)));
   };
   const vrc = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answer = await withinDatabaseTime(request, voteReward(platform, parametersOf(request), request));
+    const answer = await withinDatabaseTime(request, voteReward(deps, parametersOf(request), request));
     return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer);
   };
   const options = {
     method: ['GET', 'POST'],
+    // A call may claim a vote, and HEAD must change nothing (RFC 9110, section 9.2.1).
+    exposeHeadRoute: false,
     schema: { hide: true },
     preHandler: requireRightClock(platform),
   };
@@ -76,14 +85,23 @@ function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('text/plain; charset=utf-8').serializer(String).send(text);
 }
 
-/** The server and token of the key; null for a wrong one. */
+type Deps = Platform & { claimCalls: ClaimCalls };
+
+/**
+ * The server and token of the key; null for a wrong one.
+ *
+ * @throws {RefusedError} 429 when the key was used too often
+ */
 async function callerOf(
-  platform: Platform,
-  { key = '', server }: Parameters,
+  platform: Deps,
+  { key = '', server, object }: Parameters,
   request: FastifyRequest,
 ): Promise<AuthenticatedToken | null> {
   const caller = await authenticateClaimKey(platform, key);
-  if (!caller || !(await isServer(platform, caller, server))) return null;
+  if (!caller) return null;
+  const nextAt = platform.claimCalls(caller.token, object === 'servers' ? LIST_COST : 1);
+  if (nextAt) throw new RefusedError(tooManyCalls(nextAt, platform.clock));
+  if (!(await isServer(platform, caller, server))) return null;
   noteTokenUse(platform, caller.token)?.catch((error: unknown) => {
     request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
   });
@@ -97,7 +115,8 @@ async function isServer(
   named: string | undefined,
 ): Promise<boolean> {
   if (!named || named === serverId.toHexString()) return true;
-  const found = await servers.findOne({ _id: serverId, slugs: named }, { projection: { _id: 1 } });
+  const slugs = named.toLowerCase();
+  const found = await servers.findOne({ _id: serverId, slugs }, { projection: { _id: 1 } });
   return found !== null;
 }
 
@@ -125,11 +144,7 @@ async function claim(platform: Platform, { caller, name }: Call, before: '0' | '
 }
 
 /** The ListForge contract. */
-async function listForge(
-  platform: Platform,
-  parameters: Parameters,
-  request: FastifyRequest,
-): Promise<string> {
+async function listForge(platform: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { object, element, action } = parameters;
   const caller = await callerOf(platform, parameters, request);
   if (!caller) return WRONG_KEY;
@@ -147,11 +162,7 @@ async function listForge(
 }
 
 /** The status/claim style. */
-async function statusClaim(
-  platform: Platform,
-  parameters: Parameters,
-  request: FastifyRequest,
-): Promise<string> {
+async function statusClaim(platform: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { action } = parameters;
   const caller = await callerOf(platform, parameters, request);
   if (!caller) return WRONG_KEY;
@@ -167,7 +178,7 @@ type VrcAnswer = { voted: boolean; claimed: boolean; error?: string };
 
 /** VoteReward's contract. A claim is successful only if `claimed` is true. */
 async function voteReward(
-  platform: Platform,
+  platform: Deps,
   parameters: Parameters,
   request: FastifyRequest,
 ): Promise<VrcAnswer> {

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { requireIndexes } from '../../process/index-gate.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { Platform } from '../../process/platform.ts';
+import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { acceptOnlyJson } from '../json-body.ts';
 import { requireToken } from './authentication.ts';
 import { checkVoteEndpoint } from './check-vote.ts';
@@ -22,7 +23,13 @@ export async function apiV1(
     platform,
     metrics,
     restoreGate,
-  }: { platform: Platform; metrics: Pick<Metrics, 'voteEnded'>; restoreGate: onRequestHookHandler },
+    claimCalls,
+  }: {
+    platform: Platform;
+    metrics: Pick<Metrics, 'voteEnded'>;
+    restoreGate: onRequestHookHandler;
+    claimCalls: ClaimCalls;
+  },
 ): Promise<void> {
   const api = app.withTypeProvider<ZodTypeProvider>();
   setSafeHeaders(api);
@@ -32,7 +39,7 @@ export async function apiV1(
   acceptOnlyJson(api);
   await api.register(voteEndpoint, { platform, metrics });
   await api.register(checkVoteEndpoint, { platform });
-  await api.register(claimEndpoint, { platform });
+  await api.register(claimEndpoint, { platform, claimCalls });
   await api.register(votesEndpoint, { platform });
   await api.register(topVotersEndpoint, { platform });
   await api.register(statusEndpoint, { platform });

@@ -4,11 +4,23 @@ import { requireRightClock } from '../../process/clock-gate.ts';
 import { withinDatabaseTime } from '../../process/database-time.ts';
 import { RefusedError } from '../../process/http-errors.ts';
 import type { Platform } from '../../process/platform.ts';
+import { kindOf } from '../../servers/api-token.ts';
+import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { type Claimed, claimVote } from '../../votes/claims/claim-vote.ts';
 import { nextVoteAt } from '../../votes/cooldown.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import { tooManyCalls } from '../claims/too-many-calls.ts';
 import { callerOf } from './authentication.ts';
-import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params, timestamp } from './schemas.ts';
+import {
+  answer,
+  BODY_FAILURES,
+  COMMON_FAILURES,
+  failure,
+  params,
+  RETRY_AFTER_HEADER,
+  timestamp,
+  tooEarly,
+} from './schemas.ts';
 import { idempotencyKeyHeader, keyReusedRefusal } from './vote.ts';
 
 const body = z
@@ -50,7 +62,10 @@ function answerOf({ kind, vote }: Exclude<Claimed, { kind: 'off' | 'key-reused' 
 }
 
 /** POST …/votes/claim: claims a player's vote, to reward the player once. */
-export const claimEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+export const claimEndpoint: FastifyPluginAsyncZod<{ platform: Platform; claimCalls: ClaimCalls }> = async (
+  app,
+  { platform, claimCalls },
+) => {
   app.post(
     '/votes/claim',
     {
@@ -74,11 +89,20 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asyn
             'The owner rewards votes with the vote listener only, so votes cannot be claimed.',
           ),
           422: failure(422, 'This Idempotency-Key was used with another username.'),
+          429: tooEarly(
+            'too-many-requests',
+            'next_allowed_at',
+            'ClaimRefused',
+            'The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.',
+            RETRY_AFTER_HEADER,
+          ),
         },
       },
     },
     async (request) => {
       const { serverId, token } = callerOf(request);
+      const nextAt = kindOf(token) === 'claim' ? claimCalls(token) : null;
+      if (nextAt) throw new RefusedError(tooManyCalls(nextAt, platform.clock));
       const { username } = request.body;
       const claim = { tokenId: token._id, key: request.headers['idempotency-key'] };
       const result = await withinDatabaseTime(request, claimVote(platform, { serverId, username }, claim));

@@ -29,7 +29,7 @@ export const RATE_LIMIT_HEADERS = {
   RateLimit: { type: 'string', description: 'The rest of the limit: r requests; the next one in t seconds.' },
 } satisfies Record<string, HeaderSchema>;
 
-const RETRY_AFTER_HEADER = {
+export const RETRY_AFTER_HEADER = {
   'Retry-After': { type: 'integer', description: 'Try again after this many seconds.' },
 } satisfies Record<string, HeaderSchema>;
 
@@ -75,7 +75,13 @@ export function failure(status: number, description: string, headers?: Record<st
 const OF_PAGES = new Set<ErrorCode>(['unavailable', 'queues-unavailable']);
 
 /** A 429 with the code `code` whose field `name` is the time from which the next request is accepted. */
-export function tooEarly<N extends string>(code: ErrorCode, name: N, title: string, description: string) {
+export function tooEarly<N extends string>(
+  code: ErrorCode,
+  name: N,
+  title: string,
+  description: string,
+  headers: Record<string, HeaderSchema> = { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
+) {
   const shape = { error: sentence, code: z.literal(code), [name]: timestamp };
   return answer(
     z
@@ -84,7 +90,7 @@ export function tooEarly<N extends string>(code: ErrorCode, name: N, title: stri
       )
       .meta({ title }),
     description,
-    { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
+    headers,
   );
 }
 

@@ -1,13 +1,16 @@
 import ipaddr from 'ipaddr.js';
+import { plainAddress } from './client-address.ts';
+
+/** The network of everything that is no address: its limits apply to all such clients together. */
+export const NO_NETWORK = 'unknown';
 
 /**
  * The network to which a limit on an address applies: an IPv4 address itself, or the first 64 bits of an IPv6 address.
  * A subscriber has a whole /64 (RFC 6177) and could use a new address for each request.
  */
 export function networkOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  // `process` converts an IPv4-mapped IPv6 address to IPv4.
-  const parsed = ipaddr.process(address);
+  const parsed = parse(address);
+  if (!parsed) return NO_NETWORK;
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 64) : parsed.toString();
 }
 
@@ -16,17 +19,22 @@ export function networkOf(address: string): string {
  * (RFC 6177). For IPv4 the same as `networkOf`.
  */
 export function siteOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
+  const parsed = parse(address);
+  if (!parsed) return NO_NETWORK;
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 48) : parsed.toString();
 }
 
 /** The neighbourhood of an address: its IPv4 /24, or the first 64 bits of an IPv6 address. */
 export function subnetOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
+  const parsed = parse(address);
+  if (!parsed) return NO_NETWORK;
   if (parsed instanceof ipaddr.IPv6) return prefixOf(parsed, 64);
   return `${parsed.octets.slice(0, 3).join('.')}.0/24`;
+}
+
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
+  const plain = plainAddress(address);
+  return plain === null ? null : ipaddr.parse(plain);
 }
 
 function prefixOf({ parts }: ipaddr.IPv6, bits: 48 | 64): string {

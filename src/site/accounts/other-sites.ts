@@ -100,7 +100,8 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
   const { base } = app.site;
   const { origin } = new URL(platform.config.PUBLIC_URL);
 
-  app.get(`/api/auth/callback/${id}`, ANYONE, async (request, reply) => {
+  // HEAD would use up the sign-in that began in this browser.
+  app.get(`/api/auth/callback/${id}`, { ...ANYONE, exposeHeadRoute: false }, async (request, reply) => {
     const refuse = (code: string, cause?: Error) => {
       logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);

@@ -1,17 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { COMPLAINT_KINDS, type ComplaintKind } from '../../moderation/complaint.ts';
 import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
 import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Platform } from '../../process/platform.ts';
+import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../form.ts';
-import { sendPage } from '../layout.ts';
+import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, select, textArea } from '../parts.ts';
 import { publicPath } from '../server-paths.ts';
 import { count } from '../words.ts';
-import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
 
 export const KIND_WORDS: Record<ComplaintKind, Text> = {
   'fake-figures': defineMessage('Its players or votes are not real'),
@@ -25,48 +26,43 @@ export const KIND_WORDS: Record<ComplaintKind, Text> = {
 export function complaintPage(app: FastifyInstance, { platform }: { platform: Platform }): void {
   const { base } = app.site;
 
-  const show = (request: FastifyRequest, reply: FastifyReply, typed: Typed = UNTOUCHED, status = 200) =>
+  const pageOf = (server: Server, { values, errors }: Typed): Page => {
+    const path = `${base}${publicPath(server)}`;
+    return {
+      title: t('Report {server}', { server: server.name }),
+      width: 'narrow',
+      messages: { sent: defineMessage('Thank you. The operators of this listing will look at it.') },
+      body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
+        ${errors.form ? notice('bad', errors.form) : ''}
+        <p class="soft">${t('Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.')}</p>
+        <form method="post" action="${path}/report" class="stack">
+          ${select({ name: 'kind', label: t('What is wrong?'), value: values.kind, options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(KIND_WORDS[kind])]), error: errors.kind })}
+          ${textArea({ name: 'text', label: t('What should we know?'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_COMPLAINT) }), rows: 5, value: values.text ?? '', error: errors.text })}
+          <div class="actions"><button type="submit">${t('Send report')}</button> <a href="${path}">${t('Back to the server')}</a></div>
+        </form>`,
+    };
+  };
+
+  app.get('/servers/:slug/report', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await listedServer(platform, slugOfRequest(request));
-      const path = `${base}${publicPath(server)}`;
-      const { values, errors } = typed;
-      return sendPage(
-        request,
-        reply,
-        {
-          title: t('Report {server}', { server: server.name }),
-          width: 'narrow',
-          messages: { sent: defineMessage('Thank you. The operators of this listing will look at it.') },
-          body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
-            ${errors.form ? notice('bad', errors.form) : ''}
-            <p class="soft">${t('Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.')}</p>
-            <form method="post" action="${path}/report" class="stack">
-              ${select({ name: 'kind', label: t('What is wrong?'), value: values.kind, options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(KIND_WORDS[kind])]), error: errors.kind })}
-              ${textArea({ name: 'text', label: t('What should we know?'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_COMPLAINT) }), rows: 5, value: values.text ?? '', error: errors.text })}
-              <div class="actions"><button type="submit">${t('Send report')}</button> <a href="${path}">${t('Back to the server')}</a></div>
-            </form>`,
-        },
-        status,
-      );
-    });
-
-  app.get('/servers/:slug/report', ANYONE, (request, reply) => show(request, reply));
-
-  app.post('/servers/:slug/report', ANYONE, (request, reply) =>
-    followingRenames(request, reply, async () => {
-      const server = await listedServer(platform, slugOfRequest(request));
-      const values = typedValues(request);
-      const { kind = '', text = '' } = values;
-      const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
-      try {
-        const retryAt = await complain(platform, server._id, { kind, text }, from);
-        if (retryAt)
-          throw new PageError(429, t('Your network has sent too many reports. Try again later.'), retryAt);
-      } catch (error) {
-        if (error instanceof PageError) throw error;
-        return show(request, reply, errorsOf(error, values), 400);
-      }
-      return reply.redirect(`${base}${publicPath(server)}/report?done=sent`, 303);
+      return sendPage(request, reply, pageOf(server, UNTOUCHED));
     }),
   );
+
+  app.post('/servers/:slug/report', ANYONE, async (request, reply) => {
+    const server = await serverOfForm(platform, request);
+    const values = typedValues(request);
+    const { kind = '', text = '' } = values;
+    const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
+    try {
+      const retryAt = await complain(platform, server._id, { kind, text }, from);
+      if (retryAt)
+        throw new PageError(429, t('Your network has sent too many reports. Try again later.'), retryAt);
+    } catch (error) {
+      if (error instanceof PageError) throw error;
+      return sendPage(request, reply, pageOf(server, errorsOf(error, values)), 400);
+    }
+    return reply.redirect(`${base}${publicPath(server)}/report?done=sent`, 303);
+  });
 }

@@ -72,6 +72,19 @@ export async function listedServer(
   return server;
 }
 
+/**
+ * The listed server of a form, by any of its addresses: a form that was open while the server was renamed is still sent
+ * with what was typed, which a redirect would lose.
+ *
+ * @throws {PageError} 404 when there is none
+ */
+export function serverOfForm(
+  platform: Pick<Platform, 'servers'>,
+  request: FastifyRequest,
+): Promise<WithId<Server>> {
+  return serverNamed(platform, slugOfRequest(request), () => false);
+}
+
 /** Runs `send`, or redirects to the same path under the server's current slug. */
 export async function followingRenames(
   request: FastifyRequest,

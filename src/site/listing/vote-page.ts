@@ -24,7 +24,7 @@ import { ANYONE } from '../page-route.ts';
 import { publicPath } from '../server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
 import type { ListingSources } from './listing-sources.ts';
-import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
 import { type VoteFormView, votePage } from './vote-form.ts';
 import { INCOMPLETE, RESULT_UNKNOWN, refusalOf } from './vote-refusals.ts';
 import { resultPage } from './vote-result.ts';
@@ -56,7 +56,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
 
   // The form's script solves the challenge and then sends the form.
   app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
-    const server = await listedServer(platform, slugOfRequest(request));
+    const server = await serverOfForm(platform, request);
     const { data, typed } = readForm(challengeForm, request);
     if (!data) return sendRefusal(reply, { ...INCOMPLETE, sentence: sentenceOf(typed) });
     const retryAt = await takeAll(platform, byNetwork('vote-challenge', request.ip, CHALLENGES));
@@ -77,7 +77,7 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
     requireIndexes(casting, platform);
     const options = { ...ANYONE, preHandler: requireRightClock(platform) };
     casting.post('/servers/:slug/vote', options, async (request, reply) => {
-      const server = await listedServer(platform, slugOfRequest(request));
+      const server = await serverOfForm(platform, request);
       const { data, typed } = readForm(voteForm, request);
       const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
         if (!wantsPage(request)) return sendRefusal(reply, refusal);

@@ -8,8 +8,10 @@ test.each([
   ['2001:db8:1:2::', '2001:db8:1:2::/64'],
   ['fe80::1%eth0', 'fe80::/64'],
   ['::1', '::/64'],
-  ['unix', 'unix'],
-  ['', ''],
+  ['unix', 'unknown'],
+  ['', 'unknown'],
+  ['192.0.2.7:5678', '192.0.2.7'],
+  ['[2001:db8:1:2::7]:443', '2001:db8:1:2::/64'],
 ])('%s is limited as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
@@ -18,7 +20,7 @@ test.each([
   ['192.0.2.7', '192.0.2.7'],
   ['::ffff:192.0.2.7', '192.0.2.7'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-  ['unix', 'unix'],
+  ['unix', 'unknown'],
 ])('%s belongs to the site %s', (address, site) => {
   expect(siteOf(address)).toBe(site);
 });

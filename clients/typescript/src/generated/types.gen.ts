@@ -88,6 +88,18 @@ export type VoteClaim = {
     next_vote_at: string | null;
 };
 
+export type ClaimRefused = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    code: 'too-many-requests';
+    /**
+     * UTC, with milliseconds.
+     */
+    next_allowed_at: string;
+};
+
 export type VotePage = {
     votes: Array<{
         /**
@@ -449,6 +461,10 @@ export type ClaimVoteErrors = {
      * This Idempotency-Key was used with another username. Code: `idempotency-key-reused`.
      */
     422: Error;
+    /**
+     * The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.
+     */
+    429: ClaimRefused;
     /**
      * An error of the listing. Code: `internal`.
      */

@@ -1,0 +1,36 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** An IPv6 address in brackets or an IPv4 address, with or without a port: `[2001:db8::1]:443`, `192.0.2.1:5678`. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/;
+
+/**
+ * The address in `text` in one spelling, without port, brackets and zone. An IPv4-mapped IPv6 address becomes IPv4.
+ *
+ * @returns null if it is no address; a closed socket has none (`undefined`)
+ */
+export function plainAddress(text: string | undefined): string | null {
+  const trimmed = (text ?? '').trim();
+  const [, ipv6, ipv4] = WITH_PORT.exec(trimmed) ?? [];
+  const address = (ipv6 ?? ipv4 ?? trimmed).replace(/%.*$/, '');
+  return isIP(address) ? ipaddr.process(address).toString() : null;
+}
+
+/** More proxies than this are in front of no listing. It bounds the work for one header. */
+const MOST_HOPS = 16;
+
+/**
+ * The value of `X-Forwarded-For` with each address in one spelling. If an entry is no address, it and everything before
+ * it is left out: the client then counts as the proxy that wrote the entry, so that all such clients are one.
+ *
+ * @returns null if nothing remains
+ */
+export function plainForwardedFor(value: string): string | null {
+  const entries = value
+    .split(',')
+    .filter((entry) => entry.trim() !== '')
+    .slice(-MOST_HOPS)
+    .map(plainAddress);
+  const kept = entries.slice(entries.lastIndexOf(null) + 1);
+  return kept.length > 0 ? kept.join(', ') : null;
+}

@@ -1,0 +1,144 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { MINUTE, SECOND } from '../platform/clock.ts';
+import { byNetwork } from '../platform/limits/by-network.ts';
+import type { Logger } from '../platform/log.ts';
+
+/** Limits for the connections of one process. Times are in milliseconds. */
+export type ConnectionLimits = {
+  /** In all; a connection needs memory even when it is idle. */
+  most: number;
+  /** From one address: an IPv4 address or an IPv6 /64, and four times as many from an IPv6 /48. 0: no limit. */
+  perAddress: number;
+  /** The time without a complete request, after the connection was opened or its last answer was sent. */
+  idleMs: number;
+  /** The time for an answer, until the client has read all of it. */
+  answerMs: number;
+};
+
+/** Node ends most idle connections first: without headers after 10 s, without a body after 15 s, kept alive after 75 s. */
+export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
+  most: 10_000,
+  idleMs: 90 * SECOND,
+  answerMs: 10 * MINUTE,
+};
+
+type Deps = {
+  limits: ConnectionLimits;
+  /** Whether an address is a proxy, whose connections belong to many clients. */
+  isProxy: (address: string) => boolean;
+  log: Pick<Logger, 'warn'>;
+};
+
+/**
+ * Bounds the connections of a server. One too many of an address is closed when it is accepted. One too many in all
+ * closes the connection that has been without a complete request for longest, so that clients that open connections and
+ * send nothing, or a byte now and then, cannot keep new visitors out. Connections without progress are closed.
+ *
+ * @returns a function that stops the checks
+ */
+export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
+  const tell = limitedLog(log);
+  const perKey = new Map<string, number>();
+  /** Connections without a complete request, and those whose request is being answered, each with the time since when. */
+  const waiting = new Map<Socket, number>();
+  const answering = new Map<Socket, number>();
+  const moveTo = (list: typeof waiting, socket: Socket) => {
+    waiting.delete(socket);
+    answering.delete(socket);
+    // At the end: the maps are in the order of their times.
+    list.set(socket, performance.now());
+  };
+
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? '';
+    const keys =
+      limits.perAddress === 0 || isProxy(address)
+        ? []
+        : byNetwork('', address, { times: limits.perAddress, windowMs: 0 });
+    if (keys.some(({ key, allowance }) => (perKey.get(key) ?? 0) >= allowance.times)) {
+      socket.destroy();
+      return tell('address', { address, limit: limits.perAddress });
+    }
+    if (waiting.size + answering.size >= limits.most) {
+      const [oldest = socket] = waiting.keys();
+      oldest.destroy();
+      waiting.delete(oldest);
+      tell('process', { limit: limits.most });
+      if (oldest === socket) return;
+    }
+    for (const { key } of keys) perKey.set(key, (perKey.get(key) ?? 0) + 1);
+    moveTo(waiting, socket);
+    socket.once('close', () => {
+      waiting.delete(socket);
+      answering.delete(socket);
+      for (const { key } of keys) {
+        const left = (perKey.get(key) ?? 1) - 1;
+        if (left > 0) perKey.set(key, left);
+        else perKey.delete(key);
+      }
+    });
+  });
+
+  const open = new WeakMap<Socket, number>();
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    open.set(socket, (open.get(socket) ?? 0) + 1);
+    if (!hasBody(request)) moveTo(answering, socket);
+    else {
+      // While a body arrives, the connection still waits for its client.
+      request.once('end', () => {
+        if (!response.closed && !socket.destroyed) moveTo(answering, socket);
+      });
+    }
+    response.once('close', () => {
+      const left = (open.get(socket) ?? 1) - 1;
+      open.set(socket, left);
+      if (!socket.destroyed) moveTo(left > 0 ? answering : waiting, socket);
+    });
+  });
+
+  const close = (list: typeof waiting, ms: number) => {
+    const before = performance.now() - ms;
+    for (const [socket, since] of list) {
+      if (since > before) return;
+      socket.destroy();
+    }
+  };
+  const timer = setInterval(
+    () => {
+      close(waiting, limits.idleMs);
+      close(answering, limits.answerMs);
+    },
+    Math.min(SECOND, limits.idleMs),
+  );
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  return encoding !== undefined || length !== '0';
+}
+
+/** Logs the first connection that a limit closes, then at most one line a minute with the number of closed ones. */
+function limitedLog(log: Pick<Logger, 'warn'>): (by: 'address' | 'process', fields: object) => void {
+  const last = {
+    address: { at: Number.NEGATIVE_INFINITY, closed: 0 },
+    process: { at: Number.NEGATIVE_INFINITY, closed: 0 },
+  };
+  return (by, fields) => {
+    const told = last[by];
+    told.closed += 1;
+    const now = performance.now();
+    if (now - told.at < MINUTE) return;
+    log.warn({ event: 'connections.limited', by, closed: told.closed, ...fields }, MESSAGES[by]);
+    Object.assign(told, { at: now, closed: 0 });
+  };
+}
+
+const MESSAGES = {
+  address:
+    'Connections of one address are closed: it has as many as CONNECTIONS_PER_ADDRESS allows. If it is a proxy, set TRUST_PROXY',
+  process: 'This process has as many connections as it can: those that have been idle for longest are closed',
+};

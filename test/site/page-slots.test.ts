@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createSlots, type TakeSlot } from '../../src/site/page-slots.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { voteOnPage } from '../support/vote-form.ts';
+import { getPage, openWebApp, textOf, type WebApp } from '../support/web-app.ts';
+
+describe('slots', () => {
+  it('are given in the order of the requests, and not at once', async () => {
+    const take = createSlots({ atOnce: 1, mostWaiting: 10, waitMs: 60_000 });
+    const order: string[] = [];
+    const giveBack = await take();
+    const later = ['first', 'second'].map(async (name) => {
+      const done = await take();
+      order.push(name);
+      done();
+    });
+    giveBack();
+    // Twice is once.
+    giveBack();
+    const handled = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        order.push('what has arrived meanwhile');
+        resolve();
+      });
+    });
+    await Promise.all([...later, handled]);
+    expect(order).toEqual(['first', 'what has arrived meanwhile', 'second']);
+    // Both are free again: nothing waits.
+    (await take())();
+  });
+
+  it('are refused at once when too many wait, and after the longest wait', async () => {
+    const take = createSlots({ atOnce: 1, mostWaiting: 1, waitMs: 50 });
+    const giveBack = await take();
+    const late = take();
+    const refusal = { refusal: { status: 503, code: 'overloaded', headers: { 'retry-after': '5' } } };
+    await expect(take()).rejects.toMatchObject(refusal);
+    await expect(late).rejects.toMatchObject(refusal);
+    giveBack();
+    (await take())();
+  });
+});
+
+describe('pages', () => {
+  let web: WebApp;
+  let slug: string;
+  let headers: Record<string, string>;
+
+  beforeAll(async () => {
+    web = await openWebApp();
+    const owner = await signIn(web);
+    ({ headers } = owner);
+    const serverId = await addOwnedServer(web.platform, owner.userId, { name: 'Alpha' });
+    slug = (await web.platform.servers.findOne({ _id: serverId }))?.slug ?? '';
+  });
+
+  /** Replaces the slots of the application, with one of each that a test takes. */
+  async function allTaken(app: FastifyInstance): Promise<Record<'visitors' | 'users', () => void>> {
+    const limits = { atOnce: 1, mostWaiting: 1, waitMs: 60_000 };
+    const slots: Record<'visitors' | 'users', TakeSlot> = {
+      visitors: createSlots(limits),
+      users: createSlots(limits),
+    };
+    const before = { ...app.pageSlots };
+    Object.assign(app.pageSlots, slots);
+    onTestFinished(() => void Object.assign(app.pageSlots, before));
+    return { visitors: await slots.visitors(), users: await slots.users() };
+  }
+
+  it('wait for a slot; with too many of them a browser gets the error page and can try again', async () => {
+    const { visitors } = await allTaken(web.app);
+    const both = ['/games/minecraft', `/servers/${slug}?players=7d`].map(async (path) => getPage(web, path));
+    const refused = await Promise.race(both);
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect(textOf(refused.body)).toContain('There is too much to do at this moment');
+    visitors();
+    const statuses = (await Promise.all(both)).map(({ statusCode }) => statusCode);
+    expect(statuses.toSorted()).toEqual([200, 503]);
+  });
+
+  it('do not delay votes, files, or pages from the cache', async () => {
+    const kept = '/how-ranking-works';
+    expect((await getPage(web, kept)).statusCode).toBe(200);
+    await allTaken(web.app);
+    expect((await getPage(web, kept)).statusCode).toBe(200);
+    expect((await getPage(web, web.app.site.asset('site.css'))).statusCode).toBe(200);
+    expect((await voteOnPage(web, slug, 'Steve')).statusCode).toBe(303);
+  });
+
+  it('of signed-in users do not wait for those of visitors', async () => {
+    const { users } = await allTaken(web.app);
+    users();
+    for (const path of ['/', `/servers/${slug}`, '/dashboard/', '/account', `/servers/${slug}/vote`]) {
+      expect((await getPage(web, path, headers)).statusCode, path).toBe(200);
+    }
+  });
+
+  it('give their slots back, whatever becomes of them', async () => {
+    const { visitors, users } = await allTaken(web.app);
+    visitors();
+    users();
+    const paths = ['/', '/sign-in', '/servers/nobody', `/servers/${slug}/vote`, '/servers/', '/account'];
+    for (let n = 0; n < 3; n += 1) {
+      for (const path of paths) {
+        expect((await getPage(web, path)).statusCode, path).toBeLessThan(500);
+        expect((await getPage(web, path, headers)).statusCode, path).toBeLessThan(500);
+      }
+    }
+  });
+});
