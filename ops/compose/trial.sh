@@ -158,6 +158,19 @@ one_off() {
 # A web process on a busy machine may answer 503 for a moment; curl then asks again.
 ask() { curl --silent --show-error --fail --max-time 60 --retry 10 --retry-delay 2 "$@"; }
 healthy() { quietly 340 "$1" docker compose up --detach --wait --wait-timeout 300 web worker scheduler caddy; }
+rights_at_mongodb() {
+  docker compose exec -T web node --input-type=module --eval "
+    import { MongoClient } from 'mongodb';
+    const client = await new MongoClient(process.env.MONGODB_URI).connect();
+    const status = await client.db().command({ connectionStatus: 1 });
+    console.log(status.authInfo.authenticatedUserRoles.map(({ role, db }) => role + '@' + db).sort().join(' '));
+    await client.close();"
+}
+may_only_use() {
+  local rights
+  rights=$(rights_at_mongodb) || fail 'the rights at MongoDB cannot be read'
+  [ "$rights" = "dbAdmin@$1 readWrite@$1" ] || fail "the processes have these rights at MongoDB: $rights"
+}
 vote() {
   ask "$SITE/api/v1/servers/$SERVER/vote" --header "Authorization: Bearer $API_TOKEN" --json "{\"username\":\"$1\"}" \
     --header "Idempotency-Key: trial-$1" >"$WORK/output" || fail "the vote of $1 was not accepted through Caddy: $(cat "$WORK/output")"
@@ -219,13 +232,7 @@ done
 for name in mongodb-memory-server vitest typescript; do
   docker compose exec -T web test ! -e "node_modules/$name" || fail "the image has the development tool $name"
 done
-rights=$(docker compose exec -T web node --input-type=module --eval "
-  import { MongoClient } from 'mongodb';
-  const client = await new MongoClient(process.env.MONGODB_URI).connect();
-  const status = await client.db().command({ connectionStatus: 1 });
-  console.log(status.authInfo.authenticatedUserRoles.map(({ role, db }) => role + '@' + db).sort().join(' '));
-  await client.close();") || fail 'the rights at MongoDB cannot be read'
-[ "$rights" = 'dbAdmin@tallyport readWrite@tallyport' ] || fail "the processes have these rights at MongoDB: $rights"
+may_only_use tallyport
 say 'least privilege: no way from Caddy to the databases, limits everywhere, no tools in the image, one database'
 
 # The address by which web knows a client is in the log line of a refused sign-in.
@@ -284,6 +291,16 @@ ask "$SITE/api/v1/servers/$SERVER/check-vote?username=First" --header "Authoriza
   grep -q '"has_voted":true' ||
   fail 'the restored database does not know the first vote'
 say 'backup, and restore into another database'
+
+may_only_use restored
+
+# As in the volume of an earlier Compose file.
+docker compose exec -T mongodb sh -c 'mongosh --quiet -u root -p "$(cat /data/configdb/root-password)" admin --eval "
+    db.grantRolesToUser(\"tallyport\", [\"root\"]); db.dropUser(\"root\")" && rm /data/configdb/root-password' >/dev/null
+quietly 60 'MongoDB cannot be restarted' docker compose restart mongodb
+healthy 'not every service is healthy with the MongoDB volume of an earlier Compose file'
+may_only_use restored
+say 'the MongoDB volume of an earlier Compose file: the processes lose the rights of root'
 
 quietly 120 'the services cannot be stopped' docker compose stop
 for service in web worker scheduler mongodb valkey caddy; do

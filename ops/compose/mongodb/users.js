@@ -18,7 +18,9 @@ const AUTHENTICATION_FAILED = 18;
 /** The database `admin` as this user sees it; null with a wrong password or an unknown user. */
 function signIn(name, secret) {
   try {
-    return connect(`mongodb://${name}:${encodeURIComponent(secret)}@${application.host}/admin`);
+    // Not returned at once: mongosh would wait for the connection outside of `try`.
+    const admin = connect(`mongodb://${name}:${encodeURIComponent(secret)}@${application.host}/admin`);
+    return admin;
   } catch (error) {
     if (error.code === AUTHENTICATION_FAILED) return null;
     throw error;
