@@ -43,10 +43,9 @@ export async function whySuspicious(deps: Limiting, vote: SuspectVote): Promise<
   if (!isNew) return null;
   const times = newPlayersAllowed(server);
   const hour = hourOf(deps, server, times);
-  const { account } = voter;
-  if (!account) return asVisitor(deps, hour, vote);
-  if (account.domain !== null) {
-    const domain = mailDomainKey(deps, account.domain);
+  if (standing === 'new') return asVisitor(deps, hour, vote);
+  if (voter.account && voter.account.domain !== null) {
+    const domain = mailDomainKey(deps, voter.account.domain);
     if (!(await hour(`mail:${domain}`, 1 / 4)))
       return {
         cause: 'mail-domain',
@@ -54,8 +53,8 @@ export async function whySuspicious(deps: Limiting, vote: SuspectVote): Promise<
         reason: `Accounts of one mail domain were more than ${Math.ceil(times / 4)} of the players who voted for the first time within an hour.`,
       };
   }
-  // Where accounts have used up their share, a newcomer with one still gets the place of a visitor.
-  if (await hour('accounts', 2)) return null;
+  // Where these have used up their places, one more still gets the place of a visitor.
+  if (await hour('proven', 2)) return null;
   return asVisitor(deps, hour, vote);
 }
 
