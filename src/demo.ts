@@ -130,6 +130,8 @@ async function start(): Promise<void> {
     DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
     BREAKER_SCHEDULE: '5s,10s,30s',
     RELAY_INTERVAL_MS: '1000',
+    // Everybody who tries the demo is one network, that of this machine.
+    WEB_VOTE_PLAYERS: '50',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
     // All servers are on this machine, and most of them belong to one user.

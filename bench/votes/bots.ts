@@ -73,7 +73,7 @@ const household: string[] = [];
 let sent = 0;
 
 async function household4(): Promise<void> {
-  const user = await signIn({ platform });
+  const user = await signIn({ platform }, { days: 8 });
   for (const { slug } of servers) {
     for (const [i, name] of HOUSEHOLD.entries()) {
       const visitor = { address: `198.51.100.${i + 1}`, ...(i === 3 ? user.headers : {}) };

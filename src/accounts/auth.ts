@@ -22,6 +22,7 @@ import type { PasswordHashing } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { codeUsedError, makeBackupCodes } from './second-factor.ts';
 import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
+import { takeSignUp } from './sign-up-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
 import { revokeAccess } from './users.ts';
 
@@ -92,12 +93,18 @@ export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) =
       additionalFields: {
         role: { type: 'string', input: false, defaultValue: 'owner' },
         suspendedAt: { type: 'date', input: false, required: false },
+        emailChangedAt: { type: 'date', input: false, required: false },
         wantsMail: { type: 'boolean', input: false, defaultValue: true },
       },
-      validateUserInfo: async ({ user, source }) => {
+      validateUserInfo: async ({ user, source }, context) => {
         if (source.method !== 'oauth') return undefined;
         // An unconfirmed address may belong to another person. An account with it would stop that person's sign-up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
+        if (source.action === 'create-user') {
+          const address = context?.headers?.get(ADDRESS_HEADER) ?? '';
+          const retryAt = await takeSignUp(sources, { email: String(user.email), address });
+          if (retryAt) return { error: 'TOO_MANY_ACCOUNTS' };
+        }
         return source.action === 'link-account' ? mayLink(sources, String(user.id)) : undefined;
       },
     },

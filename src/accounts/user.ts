@@ -13,7 +13,7 @@ const userDefinition = {
   name: { type: String, required: true },
   /** In lower case, as the library stores it. */
   email: { type: String, required: true },
-  /** When the address last changed; absent if it never did. Audit entries of an earlier time may be another user's. */
+  /** When the address last changed; absent or null if it never did. Audit entries of an earlier time may be another user's. */
   emailChangedAt: { type: Date },
   emailVerified: { type: Boolean, required: true },
   image: { type: String, default: null },

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Platform } from '../process/platform.ts';
-import { type Block, type BlockKind, isEffective } from '../votes/blocks/block.ts';
+import { type Block, isEffective, type TypedKind } from '../votes/blocks/block.ts';
 import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
 import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
@@ -16,7 +16,7 @@ import type { Terminal } from './terminal.ts';
 export function addBlockCommands(program: Command, terminal: Terminal): void {
   const block = program.command('block').description('block the votes of player names and networks');
 
-  const adding = (kind: BlockKind, argument: string, description: string) =>
+  const adding = (kind: TypedKind, argument: string, description: string) =>
     block
       .command(kind)
       .argument(argument, description)
@@ -61,7 +61,7 @@ type Options = { reason: string; until?: Date; yes?: boolean };
 
 async function add(
   session: Session,
-  kind: BlockKind,
+  kind: TypedKind,
   value: string,
   { reason, until, yes = false }: Options,
 ): Promise<Answer> {
@@ -85,8 +85,9 @@ async function confirmsWide(terminal: Terminal, text: string): Promise<boolean> 
   return true;
 }
 
-function whatOf({ username, value }: Block): string {
-  return username ? `«${username}»` : value;
+function whatOf({ kind, username, value }: Block): string {
+  if (username) return `«${username}»`;
+  return kind === 'origin' ? `The network with the hash ${value}` : value;
 }
 
 async function list(platform: Platform, options: { limit: number }): Promise<Answer> {

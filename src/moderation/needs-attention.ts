@@ -6,7 +6,8 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import { type OpenQuarantine, openQuarantines } from '../votes/quarantine.ts';
+import type { OpenQuarantine } from '../votes/quarantine.ts';
+import { quarantineGroups } from '../votes/quarantine-groups.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { countNetworks, type VoteOrigin } from '../votes/web/vote-origin.ts';
@@ -32,6 +33,13 @@ export type Kind<T> = { rows: T[]; more: boolean };
 /** A listener that takes no votes, the reason, and the number of waiting votes (`COUNTED` means that many or more). */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
+/** The held votes of one origin on all servers, or those of one server together (`origin` is null). */
+export type HeldVotes = {
+  origin: string | null;
+  /** `networks`: from which the server's vote form was used since. */
+  servers: ({ server: Named; networks: number } & OpenQuarantine)[];
+};
+
 /** What needs an operator's attention. */
 export type Attention = {
   /** `COUNTED` means that many or more. */
@@ -43,12 +51,15 @@ export type Attention = {
   failed: Kind<{ server: Named; votes: number; newest: Date }>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
-  /** `networks`: from which its vote form was used since. */
-  quarantines: Kind<{ server: Named; networks: number } & OpenQuarantine>;
+  /** Grouped by what made the votes suspicious. */
+  quarantines: Kind<HeldVotes>;
 };
 
 /** The most rows of one kind. */
 const LISTED = 20;
+
+/** The quarantines that are read and grouped, over all servers: the oldest. */
+const MOST_QUARANTINES = 100;
 
 /** Counting stops here. */
 export const COUNTED = 1_000;
@@ -172,16 +183,18 @@ async function unusualServers({ servers }: Sources): Promise<Attention['unusualV
 }
 
 async function quarantinedVotes(sources: Sources): Promise<Attention['quarantines']> {
-  const open = await openQuarantines(sources, { limit: LISTED + 1 });
-  const rows = await named(sources, open, ({ quarantine }) => quarantine.serverId);
-  return kind(
-    await Promise.all(
-      rows.map(async ({ server, row }) => {
+  const groups = await quarantineGroups(sources, { limit: MOST_QUARANTINES });
+  const rows = await Promise.all(
+    groups.slice(0, LISTED + 1).map(async ({ origin, quarantines }) => {
+      const ofServers = await named(sources, quarantines, ({ quarantine }) => quarantine.serverId);
+      const servers = ofServers.map(async ({ server, row }) => {
         const networks = await countNetworks(sources, server._id, row.quarantine.since);
         return { server, networks, ...row };
-      }),
-    ),
+      });
+      return { origin, servers: await Promise.all(servers) };
+    }),
   );
+  return kind(rows.filter(({ servers }) => servers.length > 0));
 }
 
 function kind<T>(rows: T[]): Kind<T> {

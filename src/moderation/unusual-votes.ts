@@ -16,7 +16,7 @@ type Finding = {
   clock: Clock;
 };
 
-/** Up to this many votes of a server in 24 h, over all of its tokens, are never unusual. */
+/** Up to this many votes of a server in 24 h, with the API and the vote form together, are never unusual. */
 const ALWAYS_ALLOWED = 50;
 /** Neither are ten votes for each player of the server's peak. The peak counts as at least `FEWEST_PLAYERS`. */
 const VOTES_A_PLAYER = 10;
@@ -32,8 +32,8 @@ export function isUnusual(votes: number, peakPlayers: number): boolean {
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Flags servers with far more votes in 24 h than players, all tokens summed, and removes flags that no longer hold. The
- * counters of today and yesterday say where to look, so the votes of few servers are read. Excluded votes do not count.
+ * Flags servers with far more votes in 24 h than players, however they were cast: all tokens and the vote form summed. So
+ * neither can hide behind the other. Removes flags that no longer hold. Imported votes do not count. The counters of today and yesterday say where to look, so the votes of few servers are read. Excluded votes do not count.
  * Doing it again changes nothing.
  *
  * @returns how many were found
@@ -48,8 +48,8 @@ export async function findUnusualVotes(
   const found: ObjectId[] = [];
   for (const { serverId, players } of await suspects(deps, now)) {
     signal?.throwIfAborted();
-    const counted = await votesOfTokens(deps, serverId, now);
-    if (!counted || !isUnusual(counted.votes, players)) continue;
+    const counted = await votesOfDay(deps, serverId, now);
+    if (!isUnusual(counted.votes, players)) continue;
     const unusualVotes = { at: now, ...counted, players };
     await servers.updateOne({ _id: serverId }, { $set: { unusualVotes } });
     found.push(serverId);
@@ -119,20 +119,21 @@ async function believedPlayers(
   return Math.max(Math.min(newest, MOST_REPORTED_PLAYERS), ...peaks, isProbed ? current.onlinePlayers : 0);
 }
 
-/** A server's votes of the last 24 h, and the token that cast most of them; null if there are none. */
-async function votesOfTokens(
-  { votes }: Finding,
-  serverId: ObjectId,
-  now: Date,
-): Promise<{ tokenId: ObjectId; votes: number } | null> {
-  const [counted] = await votes
-    .aggregate<{ tokenId: ObjectId; votes: number }>([
-      { $match: { serverId, votedAt: { $gt: after(now, -DAY) }, tokenId: { $ne: null }, excludedAt: null } },
+type Counted = Omit<NonNullable<Server['unusualVotes']>, 'at' | 'players'>;
+
+/** A server's votes of the last 24 h by the way they were cast, and the token that cast most of them. */
+async function votesOfDay({ votes }: Finding, serverId: ObjectId, now: Date): Promise<Counted> {
+  const groups = await votes
+    .aggregate<{ _id: ObjectId | null; votes: number }>([
+      { $match: { serverId, votedAt: { $gt: after(now, -DAY) }, seq: { $gt: 0 }, excludedAt: null } },
       { $group: { _id: '$tokenId', votes: { $sum: 1 } } },
       { $sort: { votes: -1, _id: 1 } },
-      { $group: { _id: null, tokenId: { $first: '$_id' }, votes: { $sum: '$votes' } } },
-      { $project: { _id: 0 } },
     ])
     .toArray();
-  return counted ?? null;
+  const [busiest] = groups.filter(({ _id }) => _id !== null);
+  return {
+    votes: groups.reduce((sum, group) => sum + group.votes, 0),
+    web: groups.find(({ _id }) => _id === null)?.votes ?? 0,
+    ...(busiest?._id ? { tokenId: busiest._id, ofToken: busiest.votes } : {}),
+  };
 }

@@ -69,8 +69,11 @@ const environment = z.object({
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
-  /** As how many players a network may vote for a server on a day, without an account. */
-  WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(3),
+  /** As how many new players a network may vote for a server on a day (see votes/web/network-limits.ts). */
+  WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(4),
+  /** New accounts in 24 hours: of an IPv4 /24 or IPv6 /48, and of a mail domain that is no public provider's. */
+  SIGN_UPS_PER_NETWORK: wholeNumber(1, 1_000_000).default(10),
+  SIGN_UPS_PER_MAIL_DOMAIN: wholeNumber(1, 1_000_000).default(20),
   TRUST_PROXY: trustProxy.default(false),
   LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SERVICE_NAME: z

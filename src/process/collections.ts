@@ -49,6 +49,7 @@ import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
 import { type VoteExclusion, voteExclusionSchema } from '../votes/vote-exclusion.ts';
 import { type UsedProof, usedProofSchema } from '../votes/web/proof-of-work.ts';
+import { type ReturningPlayer, returningPlayerSchema } from '../votes/web/returning-players.ts';
 import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 import { type RestoreRecord, restoreRecordSchema } from './restore-record.ts';
@@ -76,6 +77,7 @@ const MODELS = {
   complaints: define<Complaint>('Complaint', complaintSchema),
   usedProofs: define<UsedProof>('UsedProof', usedProofSchema),
   voteOrigins: define<VoteOrigin>('VoteOrigin', voteOriginSchema),
+  returningPlayers: define<ReturningPlayer>('ReturningPlayer', returningPlayerSchema),
   idempotencyKeys: define<IdempotencyKey>('IdempotencyKey', idempotencyKeySchema),
   listeners: define<Listener>('Listener', listenerSchema),
   diagnosisAllowances: define<CheckAllowance>('CheckAllowance', checkAllowanceSchema),

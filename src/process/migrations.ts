@@ -5,6 +5,7 @@ import { spreadReviewLists } from './migrations/0002-spread-review-lists.ts';
 import { forgetDiscordTokens } from './migrations/0003-forget-discord-tokens.ts';
 import { forgetRaises } from './migrations/0004-forget-raises.ts';
 import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
+import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 
 /**
  * A change of stored documents. It can run twice, also at the same time, and runs while processes of the previous
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0003-forget-discord-tokens', up: forgetDiscordTokens, repeats: true },
   { name: '0004-forget-raises', up: forgetRaises, repeats: true },
   { name: '0005-list-ranked-servers', up: listRankedServers, repeats: true },
+  { name: '0006-group-quarantines', up: groupQuarantines },
 ];
 
 /** A migration failed; those before it are done, and the next `tallyport migrate` goes on with it. */

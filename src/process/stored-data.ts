@@ -123,16 +123,25 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   voteOrigins: {
     title: defineMessage('Origins of votes on this site'),
     data: defineMessage(
-      'Keyed hashes of the network (not the single IP address) or of the account, and of the player names; no plain addresses',
+      'Keyed hashes of the network (not the single IP address), of the mail address of an account, and of the player names; no plain addresses',
     ),
     why: defineMessage('To limit how many players of one network vote, and to find votes by machines'),
     kept: () => days(ORIGIN_STORED_MS),
     ttl: { field: 'expiresAt', seconds: HOUR_LATER },
   },
+  returningPlayers: {
+    title: defineMessage('Players who come back'),
+    data: defineMessage(
+      'A keyed hash of a network and a player name together, and on which days that player voted from it',
+    ),
+    why: defineMessage('To let more players of one network vote, such as a family or a school'),
+    kept: () => t('{time} after the last vote from that network', { time: days(ORIGIN_STORED_MS) }),
+    ttl: { field: 'expiresAt', seconds: HOUR_LATER },
+  },
   blocks: {
     title: defineMessage('Blocked players and networks'),
     data: defineMessage(
-      'A player name or a network, the reason, and the e-mail address of the operator who decided',
+      'A player name, a network or its keyed hash, the reason, and the e-mail address of the operator who decided',
     ),
     why: defineMessage('To keep votes of cheaters out'),
     kept: () => t('until {time} after the block has ended', { time: days(BLOCK_TTL_SECONDS * SECOND) }),
@@ -144,7 +153,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   voteExclusions: {
     title: defineMessage('Excluded votes'),
     data: defineMessage(
-      'The e-mail address of the operator who decided, the reason, and the player name if it is about one player',
+      'The e-mail address of the operator who decided, the reason, and the player name if it is about one player; until the decision, a keyed hash of the network or mail domain whose votes are held',
     ),
     why: defineMessage('To show who took votes out of the counts'),
     kept: addresses(defineMessage('The decision without a limit')),

@@ -107,10 +107,13 @@ const playersDiffer = {
 const unusualVotes = {
   /** The time of the count, which covers the 24 h before. */
   at: { type: Date, required: true },
-  /** The token with the most of these votes. */
-  tokenId: { type: Schema.Types.ObjectId, required: true },
-  /** The votes of all tokens. */
+  /** The token with the most of these votes; absent without votes of the API. */
+  tokenId: { type: Schema.Types.ObjectId },
+  /** The votes of all tokens and of the vote form. */
   votes: { type: Number, required: true },
+  /** Those of the vote form, and those of the token. Absent in flags of older versions. */
+  web: { type: Number },
+  ofToken: { type: Number },
   /** The highest recent number of players. Reported numbers count only up to a limit. */
   players: { type: Number, required: true },
 } as const;

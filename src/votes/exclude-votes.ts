@@ -175,6 +175,7 @@ async function markUndone(
   await voteExclusions.updateOne({ _id: exclusionId, undone: null }, [
     { $set: { until, undone: { by, at: now } } },
     { $set: { state: { $cond: ['$isQuarantine', 'releasing', 'including'] } } },
+    { $unset: 'origin' },
   ]);
 }
 

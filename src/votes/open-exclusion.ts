@@ -1,11 +1,11 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { after, type Clock, MINUTE } from '../platform/clock.ts';
-import { DURABLE, isDuplicateKey, MAJORITY } from '../platform/mongo.ts';
+import { DURABLE, isDuplicateKey, MAJORITY, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import { AUTOMATIC, type VoteExclusion } from './vote-exclusion.ts';
 
-/** What finds the exclusion. A unique index allows one such exclusion per server. */
+/** What finds the exclusion. A unique index allows one such exclusion per server and, if it has one, origin. */
 type Open =
-  | { serverId: ObjectId; state: 'quarantined' }
+  | { serverId: ObjectId; state: 'quarantined'; origin: string | null }
   | { serverId: ObjectId; blockId: ObjectId; state: 'excluded' };
 
 /**
@@ -18,12 +18,14 @@ type Open =
 export async function openExclusion(
   { voteExclusions, clock }: { voteExclusions: Collection<VoteExclusion>; clock: Clock },
   open: Open,
-  about: Pick<VoteExclusion, 'reason' | 'username' | 'usernameKey'>,
+  about: Pick<VoteExclusion, 'reason' | 'username' | 'usernameKey' | 'cause'>,
 ): Promise<ObjectId> {
   const now = clock.now();
+  const { origin, ...place } = { origin: null, ...open };
   const opened: VoteExclusion = {
     ...about,
-    ...open,
+    ...place,
+    ...(origin === null ? {} : { origin }),
     _id: new ObjectId(),
     // The clock of another process may be behind this one.
     since: after(now, -MINUTE),
@@ -36,6 +38,7 @@ export async function openExclusion(
     days: [],
     votes: null,
   };
+  const deadline = performance.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     const found = await voteExclusions.findOne(open, { projection: { _id: 1 }, ...MAJORITY });
     if (found) return found._id;
@@ -43,8 +46,8 @@ export async function openExclusion(
       await voteExclusions.insertOne(opened, { writeConcern: DURABLE });
       return opened._id;
     } catch (error) {
-      // Another process opened one at the same moment.
-      if (!isDuplicateKey(error)) throw error;
+      // Another process opened one at the same moment, and a majority may not hold it yet.
+      if (!isDuplicateKey(error) || performance.now() >= deadline) throw error;
     }
   }
 }

@@ -11,6 +11,13 @@ export const OPEN_STATES = ['excluding', 'including', 'confirming', 'releasing',
 /** `quarantined`: votes are held back as they are cast, and an operator has not decided yet. */
 const EXCLUSION_STATES = ['quarantined', ...OPEN_STATES, 'excluded', 'included'] as const;
 
+/**
+ * Why votes are quarantined: one network's votes; those of an IPv4 /16 or IPv6 /32; those of accounts of one mail domain;
+ * or those of many new players of a server together.
+ */
+const QUARANTINE_CAUSES = ['network', 'neighbourhood', 'mail-domain', 'new-players'] as const;
+export type QuarantineCause = (typeof QUARANTINE_CAUSES)[number];
+
 /** `by` of an open quarantine: nobody has decided yet. */
 export const AUTOMATIC = 'automatic';
 
@@ -44,6 +51,13 @@ const voteExclusionDefinition = {
   state: { type: String, enum: EXCLUSION_STATES, required: true },
   /** It began as a quarantine (see quarantine.ts): its votes were marked when they were cast. Absent otherwise. */
   isQuarantine: { type: Boolean },
+  /** Why the first vote of a quarantine was held. Absent in those of older versions. */
+  cause: { type: String, enum: QUARANTINE_CAUSES },
+  /**
+   * The keyed hash of the network, neighbourhood or mail domain whose votes an open quarantine holds; absent when it is the
+   * server's votes together, and once it is decided. The quarantines of all servers with the same one are a group.
+   */
+  origin: { type: String },
   /** UTC days with votes of this exclusion. Stored before the votes are marked, so that each day is recounted. */
   days: { type: [String], required: true },
   /** How many votes it excluded; null until it is finished. */
@@ -63,11 +77,12 @@ voteExclusionSchema.index(
   { serverId: 1, blockId: 1 },
   { unique: true, partialFilterExpression: { blockId: { $exists: true }, state: 'excluded' } },
 );
-// A server has at most one open quarantine.
+// A server has at most one open quarantine of an origin, and one without.
 voteExclusionSchema.index(
-  { serverId: 1 },
-  { name: 'open_quarantines', unique: true, partialFilterExpression: { state: 'quarantined' } },
+  { serverId: 1, origin: 1 },
+  { name: 'open_quarantines_by_origin', unique: true, partialFilterExpression: { state: 'quarantined' } },
 );
+voteExclusionSchema.index({ origin: 1 }, { partialFilterExpression: { origin: { $exists: true } } });
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 

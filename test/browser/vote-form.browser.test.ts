@@ -78,7 +78,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await page.getByRole('button', { name: 'Vote' }).click();
     await page.getByText('The proof of work is missing.').waitFor();
 
-    await signInHere(await signIn(site));
+    await signInHere(await signIn(site, { days: 8 }));
     await open(`/servers/${slug}/vote?username=Alex`);
     await page.getByRole('button', { name: 'Vote' }).click();
     await page.getByText('The vote of Alex counts.').waitFor();
@@ -90,7 +90,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
   test('is told that a vote is quarantined, and sees it arrive after the release', async () => {
     const { slug, serverId, listener } = await listed('Gamma Craft');
     const { platform } = site;
-    const key = `new-web-voters:${serverId.toHexString()}`;
+    const key = `new-web-voters:${serverId.toHexString()}:firsts`;
     const resetAt = new Date(Date.now() + 3_600_000);
     await platform.rateLimits.insertOne({ _id: key, count: 1_000, resetAt });
     const tab = await openTab(browser, site.url);

@@ -12,6 +12,7 @@ import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { addServer } from '../../src/servers/listing.ts';
 import { excludeVotes } from '../../src/votes/exclude-votes.ts';
+import { openQuarantine } from '../../src/votes/quarantine.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { accept } from '../votes/voting.ts';
@@ -50,6 +51,19 @@ test('an empty listing needs nothing', async () => {
     quarantines: none,
     complaints: 0,
   });
+});
+
+test('held votes are grouped by what made them suspicious', async () => {
+  const servers = await Promise.all(['Alpha', 'Beta'].map(addOne));
+  for (const serverId of servers) {
+    const network = { cause: 'network', origin: 'the-hash' } as const;
+    await openQuarantine(platform, serverId, 'One network.', network);
+  }
+  await openQuarantine(platform, servers[0] as ObjectId, 'Many.', { cause: 'new-players' });
+  const { rows } = (await needsAttention(platform)).quarantines;
+  expect(rows).toHaveLength(2);
+  expect(rows.find(({ origin }) => origin === 'the-hash')?.servers).toHaveLength(2);
+  expect(rows.find(({ origin }) => origin === null)?.servers).toMatchObject([{ server: { name: 'Alpha' } }]);
 });
 
 test('pending reviews are counted, with the time of the oldest', async () => {
@@ -190,6 +204,31 @@ describe('unusual votes', () => {
     await excludeVotes(platform, { serverId: shared, ...range }, 'test', { settledMs: 0 });
     expect(await findUnusual()).toEqual({ found: 0 });
     expect((await needsAttention(platform)).unusualVotes.rows).toEqual([]);
+  });
+
+  test.each([
+    ['the vote form', 60, 0],
+    ['the vote form and a token together, neither of which is unusual alone', 30, 30],
+  ])('of %s are found', async (_, web, api) => {
+    const serverId = await addOne();
+    const tokenId = new ObjectId();
+    for (let i = 0; i < web + api; i++)
+      await accept(platform, { serverId, username: `p${i}`, tokenId: i < web ? null : tokenId });
+    clock.move(HOUR);
+    expect(await findUnusual()).toEqual({ found: 1 });
+    const { rows } = (await needsAttention(platform)).unusualVotes;
+    expect(rows).toMatchObject([
+      { votes: 60, web, players: 0, ...(api > 0 ? { tokenId, ofToken: api } : {}) },
+    ]);
+    expect('tokenId' in (rows[0] ?? {})).toBe(api > 0);
+  });
+
+  test('do not include imported votes, which nobody cast here', async () => {
+    const serverId = await addOne();
+    for (let i = 0; i < 60; i++) await accept(platform, { serverId, username: `p${i}`, tokenId: null });
+    await platform.votes.updateMany({ serverId }, [{ $set: { seq: { $multiply: ['$seq', -1] } } }]);
+    clock.move(HOUR);
+    expect(await findUnusual()).toEqual({ found: 0 });
   });
 
   describe('of a server that reports a million players', () => {

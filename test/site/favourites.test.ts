@@ -103,7 +103,7 @@ test('the same star twice at once counts once, and the limit holds in a race', a
 });
 
 test('the list shows when the player of the user’s last vote may vote next', async () => {
-  const user = await signIn(web);
+  const user = await signIn(web, { days: 8 });
   await mark(user, alpha);
   await mark(user, beta);
   const show = async () => textOf((await getPage(web, '/favourites', user.headers)).body);

@@ -77,6 +77,19 @@ test('a user signs up and signs in with the provider, and goes on to the page th
   ]);
 });
 
+test('a new account counts against the limits of its network and mail domain, a sign-in does not', async () => {
+  const few = await openWebApp({ ...op.env, SIGN_UPS_PER_NETWORK: '1' });
+  const { answer } = await goThere({ at: few });
+  expect(await isSignedIn(few, cookiesOf(answer))).toBe(true);
+  const other = { ...NORA, sub: 'mallory-1', email: 'mallory@example.org' };
+  Object.assign(op, { user: other });
+  expect(await messageOf((await goThere({ at: few })).answer)).toContain('Too many new accounts came from');
+  expect(await few.platform.users.countDocuments()).toBe(1);
+  Object.assign(op, { user: NORA });
+  const again = await goThere({ at: few });
+  expect(await isSignedIn(few, cookiesOf(again.answer))).toBe(true);
+});
+
 test('the provider’s addresses are read at the first sign-in and then cached', async () => {
   const fresh = await openWebApp(op.env);
   await getPage(fresh, '/sign-in');

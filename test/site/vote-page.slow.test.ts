@@ -69,15 +69,35 @@ describe('the vote form', () => {
     expect(answer.body).toContain('value="Steve"');
   });
 
-  it('needs no proof from a signed-in user, who counts as one player', async () => {
+  it('needs no proof from a user with an established account, who counts as one player', async () => {
     const open = await withServer(await openWebApp());
-    const { headers } = await signIn(open);
+    const { headers } = await signIn(open, { days: 8 });
     const vote = (username: string) => sendForm(open, `/servers/${open.slug}/vote`, { username }, headers);
     expect((await vote('Steve')).statusCode).toBe(303);
     const other = await vote('Alex');
     expect(other.statusCode).toBe(429);
     expect(textOf(other.body)).toContain('An account counts as one player.');
     expect(await voteOf(open, 'Alex')).toBeNull();
+    expect((await getPage(open, `/servers/${open.slug}/vote`, headers)).body).not.toContain('data-vote');
+  });
+
+  it('treats an account that is younger than 7 days as none, and says so', async () => {
+    const open = await withServer(await openWebApp());
+    const { headers } = await signIn(open, { days: 6 });
+    const page = await getPage(open, `/servers/${open.slug}/vote`, headers);
+    expect(page.body).toContain('data-vote');
+    expect(textOf(page.body)).toContain('Your account is younger than 7 days');
+    const without = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve' }, headers);
+    expect(textOf(without.body)).toContain('The proof of work is missing.');
+    for (const name of ['Steve', 'Alex'])
+      expect((await voteOnPage(open, open.slug, name, { headers })).statusCode).toBe(303);
+  });
+
+  it('says how many players of one network may vote', async () => {
+    const open = await withServer(await openWebApp());
+    expect(textOf((await getPage(open, `/servers/${open.slug}/vote`)).body)).toContain(
+      'On one day, 4 new players of one network can vote for a server, and 6 for all servers together',
+    );
   });
 
   it('is switched off by the owner for a server, and by the operator for all', async () => {
@@ -225,12 +245,12 @@ describe('the proof of work', () => {
 });
 
 describe('the limit of a network', () => {
-  it('is three players for a server and a day; the fourth may sign in', async () => {
+  it('is four new players for a server and a day; a fifth may sign in with an established account', async () => {
     const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
     const open = await withServer(await openWebAppOn({ ...(await testPlatform()), clock }));
     const home = (last: number) => ({ address: `203.0.113.${last}` });
     const early = await proofFor(open, open.slug, 'Dan', home(3));
-    for (const [i, name] of ['Ann', 'Ben', 'Cleo'].entries())
+    for (const [i, name] of ['Ann', 'Ben', 'Cleo', 'Gus'].entries())
       expect((await voteOnPage(open, open.slug, name, home(i))).statusCode).toBe(303);
     // The challenge says so before any work.
     const challenge = await postVoteForm(open, `${open.slug}/vote/challenge`, { username: 'Dan' }, home(3));
@@ -238,10 +258,19 @@ describe('the limit of a network', () => {
     const fourth = await postVoteForm(open, `${open.slug}/vote`, { username: 'Dan', proof: early }, home(3));
     expect([fourth.statusCode, fourth.json()]).toMatchObject([429, { code: 'too-many-players' }]);
     expect(fourth.json<{ error: string }>().error).toBe(
-      'Your network has voted for this server as 3 players today. Sign in to vote as one more.',
+      'Your network has voted for this server as 4 new players today. Sign in with an account that is older than 7 days to vote as one more, or vote tomorrow: the day ends at midnight UTC.',
     );
+    expect(fourth.headers['retry-after']).toBe(String(14 * 3_600));
 
-    const { headers } = await signIn(open);
+    const young = await signIn(open, { days: 6 });
+    const asYoung = await postVoteForm(
+      open,
+      `${open.slug}/vote/challenge`,
+      { username: 'Dan' },
+      { ...home(3), headers: young.headers },
+    );
+    expect(asYoung.json().code).toBe('too-many-players');
+    const { headers } = await signIn(open, { days: 7 });
     expect(
       (await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Dan' }, headers)).statusCode,
     ).toBe(303);
@@ -253,11 +282,11 @@ describe('the limit of a network', () => {
 
   it('is four times as many for an IPv6 /48, whatever its /64 networks are', async () => {
     const open = await withServer(await openWebApp());
-    for (let i = 0; i < 12; i += 1)
+    for (let i = 0; i < 16; i += 1)
       expect((await voteOnPage(open, open.slug, `P${i}`, { address: `2001:db8:7:${i}::1` })).statusCode).toBe(
         303,
       );
-    const other = { username: 'P12' };
+    const other = { username: 'P16' };
     const challenge = (address: string) =>
       postVoteForm(open, `${open.slug}/vote/challenge`, other, { address });
     expect((await challenge('2001:db8:7:99::1')).json()).toMatchObject({ code: 'too-many-players' });
@@ -286,7 +315,7 @@ it('quarantines a bot again the day after its vote was excluded', async () => {
     await platform.rateLimits.deleteMany({});
     const limit = { times: 20, windowMs: HOUR };
     for (let n = 0; n < 20; n += 1)
-      await useAllowance(platform, `new-web-voters:${serverId.toHexString()}`, limit);
+      await useAllowance(platform, `new-web-voters:${serverId.toHexString()}:firsts`, limit);
   };
   await fill();
   expect((await voteOnPage(open, open.slug, 'Bot')).statusCode).toBe(303);
@@ -303,6 +332,29 @@ it('quarantines a bot again the day after its vote was excluded', async () => {
 });
 
 describe('the page of a vote', () => {
+  it('names the network as the reason when the network is, and what helps', async () => {
+    const open = await withServer(await openWebApp());
+    const beta = await withServer(open, 'Beta Craft', 'beta.example.org');
+    for (const name of ['Ann', 'Ben', 'Cleo', 'Dan']) await voteOnPage(open, open.slug, name);
+    for (const name of ['Eve', 'Finn']) await voteOnPage(open, beta.slug, name);
+    const { location } = (await voteOnPage(open, beta.slug, 'Gus')).headers;
+    const page = textOf((await getPage(open, String(location))).body);
+    expect(page).toContain('The vote of Gus is stored, but does not count yet');
+    expect(page).toContain('The reason is your network: more new players than usual voted from it.');
+    expect(page).toContain('sign in with an account that is older than 7 days');
+    expect(page).not.toContain('look unusual');
+  });
+
+  it('names the server’s many new players as the reason when they are', async () => {
+    const open = await withServer(await openWebApp());
+    const limit = { times: 20, windowMs: HOUR };
+    for (let n = 0; n < 20; n += 1)
+      await useAllowance(open.platform, `new-web-voters:${open.serverId.toHexString()}:firsts`, limit);
+    const { location } = (await voteOnPage(open, open.slug, 'Steve')).headers;
+    const page = textOf((await getPage(open, String(location))).body);
+    expect(page).toContain('The reason is not you: many new players vote for Alpha Craft now.');
+  });
+
   it('is no page for another server, an unknown vote or an id that is none', async () => {
     const open = await withServer(await openWebApp());
     const other = await withServer(open, 'Beta Craft', 'beta.example.org');

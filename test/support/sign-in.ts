@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
 import type { Role } from '../../src/accounts/user.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { CHEAP_PASSWORDS } from './web-app.ts';
 
@@ -17,12 +18,14 @@ type Options = {
   email?: string;
   /** Whether an operator has a second factor: true by default. */
   twoFactor?: boolean;
+  /** How many days ago the account was made: 0 by default. From 7 on it is established. */
+  days?: number;
 };
 
 /** Makes a user with a confirmed address and signs them in, without a request to the application. */
 export async function signIn(
   { platform }: { platform: Platform },
-  { role = 'owner', email = `${role}-${randomUUID()}@example.org`, twoFactor = true }: Options = {},
+  { role = 'owner', email = `${role}-${randomUUID()}@example.org`, twoFactor = true, days = 0 }: Options = {},
 ): Promise<SignedInUser> {
   // With mail, signing up would wait for the address to be confirmed.
   const config = { ...platform.config, SMTP_URL: undefined };
@@ -34,7 +37,14 @@ export async function signIn(
   const userId = new ObjectId(response.user.id);
   await platform.users.updateOne(
     { _id: userId },
-    { $set: { role, emailVerified: true, twoFactorEnabled: role === 'operator' && twoFactor } },
+    {
+      $set: {
+        role,
+        emailVerified: true,
+        twoFactorEnabled: role === 'operator' && twoFactor,
+        ...(days > 0 ? { createdAt: after(platform.clock.now(), -days * DAY) } : {}),
+      },
+    },
   );
   const secondFactorAt = role === 'operator' && twoFactor ? platform.clock.now() : null;
   await platform.sessions.updateMany({ userId: userId }, { $set: { secondFactorAt } });

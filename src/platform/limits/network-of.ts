@@ -32,12 +32,20 @@ export function subnetOf(address: string): string {
   return `${parsed.octets.slice(0, 3).join('.')}.0/24`;
 }
 
+/** The wider neighbourhood of an address, mostly of one provider: its IPv4 /16, or the first 32 bits of an IPv6 address. */
+export function neighbourhoodOf(address: string): string {
+  const parsed = parse(address);
+  if (!parsed) return NO_NETWORK;
+  if (parsed instanceof ipaddr.IPv6) return prefixOf(parsed, 32);
+  return `${parsed.octets.slice(0, 2).join('.')}.0.0/16`;
+}
+
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const plain = plainAddress(address);
   return plain === null ? null : ipaddr.parse(plain);
 }
 
-function prefixOf({ parts }: ipaddr.IPv6, bits: 48 | 64): string {
+function prefixOf({ parts }: ipaddr.IPv6, bits: 32 | 48 | 64): string {
   const masked = parts.map((part, index) => (index < bits / 16 ? part : 0));
   return `${new ipaddr.IPv6(masked)}/${bits}`;
 }

@@ -3,7 +3,9 @@ import { APIError } from 'better-auth/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HashingClient } from '../../accounts/password-slots.ts';
 import { SECOND } from '../../platform/clock.ts';
+import { defineMessage, t } from '../../platform/language/t.ts';
 import { siteOf } from '../../platform/limits/network-of.ts';
+import { PageError } from '../error-pages.ts';
 
 /** Passes the library's cookies on to the browser. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
@@ -24,6 +26,15 @@ export function refusalCode(error: unknown): string {
 /** Shown when the limit of links is reached. */
 export const TOO_MANY_LINKS =
   'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.';
+
+/** Shown when a network or a mail domain has its new accounts of the day; `retryAt` goes into `Retry-After`. */
+export function tooManyAccounts(retryAt: Date): PageError {
+  return new PageError(429, t(TOO_MANY_ACCOUNTS), retryAt);
+}
+
+export const TOO_MANY_ACCOUNTS = defineMessage(
+  'Too many new accounts came from your network or your mail provider in the last 24 hours. Try again tomorrow, or from another network.',
+);
 
 /** Longer than queueing a mail takes, and short for a user. */
 const EVEN_MS = SECOND / 2;

@@ -18,7 +18,7 @@ import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import type { Site } from '../site-settings.ts';
 import type { AccountSources } from './account-sources.ts';
-import { giveCookies } from './library.ts';
+import { giveCookies, TOO_MANY_ACCOUNTS } from './library.ts';
 import { suspendedText } from './suspension.ts';
 
 /** Messages for failed sign-ins by the library's code (`?error=` of the sign-in page). */
@@ -27,6 +27,7 @@ const ERRORS = new Map<string, (name: string) => string>([
   ['email_not_found', noVerifiedAddress],
   ['email_not_verified', noVerifiedAddress],
   ['state_mismatch', stateLost],
+  ['TOO_MANY_ACCOUNTS', () => t(TOO_MANY_ACCOUNTS)],
   ['PASSWORD_NEEDED', () => t('This account requires its password. Sign in with your password.')],
   [
     'unavailable',

@@ -8,6 +8,7 @@ import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
+import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
 import { defineMessage, t } from '../../platform/language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../access.ts';
@@ -19,7 +20,14 @@ import { nextPath } from '../next-path.ts';
 import { ANYONE } from '../page-route.ts';
 import { notice, textField } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
-import { evenly, giveCookies, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './library.ts';
+import {
+  evenly,
+  giveCookies,
+  hashingClientOf,
+  refusalCode,
+  TOO_MANY_LINKS,
+  tooManyAccounts,
+} from './library.ts';
 import { otherSiteButtons } from './other-sites.ts';
 
 /** The rules for a new password. */
@@ -84,6 +92,8 @@ function sendingLinks({ platform }: AccountSources, { page, inside }: Form): Han
   return async (request, reply) => {
     const { data, typed } = readForm(addressForm, request);
     if (!data) return sendPage(request, reply, page(inside(typed.values.next), typed), 400);
+    const usedUp = await networkSignUpsUsed(platform, request.ip);
+    if (usedUp) throw tooManyAccounts(usedUp);
     const retryAt = await countMail(platform, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
     await evenly(() => offerAccount(platform, data.email));
@@ -103,18 +113,23 @@ function creatingAccounts({ platform, auth, devices }: AccountSources, { page, i
     const retryAt = await countSignUp(platform, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
-      const { headers, response } = await hashingFor(hashingClientOf(request), () =>
+      const signUp = () =>
         auth.api.signUpEmail({
           body: { name, email, password },
           headers: signInHeaders(request),
           returnHeaders: true,
-        }),
+        });
+      const made = await makeWithinLimits(platform, { email, address: request.ip }, () =>
+        hashingFor(hashingClientOf(request), signUp),
       );
+      if (made.retryAt) throw tooManyAccounts(made.retryAt);
+      const { headers, response } = made.result;
       giveCookies(reply, headers);
       reply.header('set-cookie', devices.cookieFor(email));
       request.log.info({ event: 'account.signed_up', userId: response.user.id });
       return reply.redirect(next, 303);
     } catch (error) {
+      if (error instanceof PageError) throw error;
       const sentence = TAKEN.has(refusalCode(error))
         ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
         : t('Could not create the account. Check your entries.');

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { addressOfSignUp, finishSignUp } from '../../accounts/sign-up.ts';
+import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../platform/language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { readForm, type Typed, UNTOUCHED } from '../form.ts';
@@ -11,7 +12,7 @@ import { type Page, sendPage } from '../layout.ts';
 import { ANYONE } from '../page-route.ts';
 import { facts } from '../parts.ts';
 import type { AccountSources } from './account-sources.ts';
-import { hashingClientOf } from './library.ts';
+import { hashingClientOf, tooManyAccounts } from './library.ts';
 import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up.ts';
 
 const finishForm = z.object({
@@ -47,7 +48,15 @@ export function verifyEmailPages(app: FastifyInstance, { platform, auth }: Accou
     if (!data) return sendPage(request, reply, finishPage({ base, email, token }, typed), 400);
     const refused = refuseOwn(typed, data.password, { email, name: data.name });
     if (refused) return sendPage(request, reply, finishPage({ base, email, token }, refused), 400);
-    const finished = await hashingFor(hashingClientOf(request), () => finishSignUp(platform, auth, data));
+    const made = await makeWithinLimits(
+      platform,
+      { email, address: request.ip },
+      () => hashingFor(hashingClientOf(request), () => finishSignUp(platform, auth, data)),
+      (result) => typeof result !== 'string',
+    );
+    // The link still works then.
+    if (made.retryAt) throw tooManyAccounts(made.retryAt);
+    const finished = made.result;
     if (finished === 'useless-link') return sendPage(request, reply, invalidLinkPage(base), 400);
     if (finished === 'has-account') return sendPage(request, reply, hasAccountPage(base), 409);
     request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });

@@ -5,7 +5,7 @@ import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
 import { blockPages } from './block-pages.ts';
 import { complaintPages } from './complaint-pages.ts';
-import { exclusionPages } from './exclusion-pages.ts';
+import { exclusionPages, quarantineGroupPages } from './exclusion-pages.ts';
 import { listenerPages } from './listener-page.ts';
 import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
@@ -27,6 +27,7 @@ export async function adminArea(app: FastifyInstance, sources: AdminSources): Pr
   votePage(app, sources);
   playerExclusionPages(app, sources);
   exclusionPages(app, sources);
+  quarantineGroupPages(app, sources);
   listenerPages(app, sources);
   blockPages(app, sources);
   usersPages(app, sources);

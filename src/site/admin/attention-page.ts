@@ -4,23 +4,22 @@ import {
   type Attention,
   COUNTED,
   type Kind,
-  type Named,
   needsAttention,
   type StuckListener,
 } from '../../moderation/needs-attention.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import { QUEUES, type QueueName } from '../../platform/queues.ts';
 import { createWaitingWork, type WaitingWork } from '../../process/waiting-work.ts';
-import type { OpenQuarantine } from '../../votes/quarantine.ts';
 import { serverPath } from '../dashboard/server-frame.ts';
 import { queryText } from '../form.ts';
 import type { Content, Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { button, type Column, card, dataTable, notice } from '../parts.ts';
+import { type Column, card, dataTable, notice } from '../parts.ts';
 import { count, counted, timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminSources } from './admin-sources.ts';
+import { quarantineCard } from './quarantine-card.ts';
 import { openVotes, queueTable } from './queue-figures.ts';
 import { minuteOf } from './utc-fields.ts';
 
@@ -148,39 +147,11 @@ function failedVotesCard({ base, now }: View, kind: Attention['failed']): Html |
   });
 }
 
-function quarantineCard({ base, now }: View, kind: Attention['quarantines']): Html | null {
-  const decide = ({ quarantine, server }: Kind<OpenQuarantine & { server: Named }>['rows'][number]) => {
-    const path = adminPath(base, `/votes/exclusions/${quarantine._id.toHexString()}`);
-    return html`<div class="actions">
-      ${button({ to: `${path}/undo`, text: 'Release', of: `the votes of ${server.name}` })}
-      ${button({ to: `${path}/exclude`, text: 'Exclude', kind: 'danger', of: `the votes of ${server.name}` })}
-    </div>`;
-  };
-  return serverCard({
-    title: 'Quarantined votes',
-    about:
-      'Votes of the vote form that look unusual. They do not count and are not delivered until you decide. Released votes count and are delivered; you can undo an exclusion.',
-    kind,
-    link: ({ server, quarantine }) => {
-      const search = { server: server._id.toHexString(), since: minuteOf(quarantine.since) };
-      return adminPath(base, `/votes${queryText(search)}`);
-    },
-    columns: [
-      { title: 'Reason', cell: ({ quarantine }) => quarantine.reason },
-      { title: 'Since', cell: ({ quarantine }) => timeAgo(quarantine.at, now) },
-      { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
-      { title: 'Players', kind: 'number', cell: ({ players }) => count(players) },
-      { title: 'Networks', kind: 'number', cell: ({ networks }) => count(networks) },
-      { title: 'Decide', cell: decide },
-    ],
-  });
-}
-
 function unusualCard({ base }: View, kind: Attention['unusualVotes']): Html | null {
   return serverCard({
     title: 'Unusual votes',
     about:
-      'These servers received far more votes in 24 hours, over all of their tokens, than they have players. Reported players count up to 50.',
+      'These servers received far more votes in 24 hours, with all of their tokens and on the pages, than they have players. Reported players count up to 50.',
     kind,
     link: ({ server, at }) => {
       const since = minuteOf(after(at, -DAY));
@@ -190,8 +161,21 @@ function unusualCard({ base }: View, kind: Attention['unusualVotes']): Html | nu
     columns: [
       { title: 'Most players in 7 days', kind: 'number', cell: ({ players }) => count(players) },
       { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: 'On pages', kind: 'number', cell: ({ web }) => count(web ?? 0) },
+      { title: 'With the busiest token', kind: 'number', cell: ({ ofToken }) => count(ofToken ?? 0) },
+      { title: 'Decide', cell: (row) => excludeLinks(base, row) },
     ],
   });
+}
+
+/** Links to the form that excludes votes: those of the busiest token, or all. */
+function excludeLinks(base: string, row: Attention['unusualVotes']['rows'][number]): Html {
+  const { server, at, tokenId } = row;
+  const link = (token: string | undefined, text: string) => {
+    const range = { server: server._id.toHexString(), token, since: minuteOf(after(at, -DAY)) };
+    return html`<a href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">${text}</a>`;
+  };
+  return html`${link(undefined, 'All…')} ${tokenId ? link(tokenId.toHexString(), 'Of this token…') : ''}`;
 }
 
 function differingCard({ base, now }: View, kind: Attention['playersDiffer']): Html | null {

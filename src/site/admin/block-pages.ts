@@ -133,7 +133,9 @@ function listCard(path: string, rows: Block[], now: Date): Html {
 }
 
 function what({ kind, value, username }: Block): Content {
-  return kind === 'name' ? html`<bdi>${username ?? value}</bdi>` : html`<span class="mono">${value}</span>`;
+  if (kind === 'name') return html`<bdi>${username ?? value}</bdi>`;
+  const network = html`<span class="mono">${value}</span>`;
+  return kind === 'origin' ? html`network with the hash ${network}` : network;
 }
 
 function state(block: Block, now: Date): Content {

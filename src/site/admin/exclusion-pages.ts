@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import { InvalidDocumentError } from '../../platform/document.ts';
 import { findServer } from '../../servers/listing.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
@@ -13,10 +14,11 @@ import {
   requestInclusion,
 } from '../../votes/exclude-votes.ts';
 import { excludeQuarantined } from '../../votes/quarantine.ts';
+import { blockGroup, decideGroup } from '../../votes/quarantine-groups.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
+import { errorsOf, queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
 import type { Html } from '../html.ts';
 import { type Page, sendHtml, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
@@ -119,6 +121,37 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
     return reply.redirect(`${adminPath(base, '/votes?done=excluding')}#exclusions`, 303);
   });
 }
+
+/** `/operator/votes/quarantines/ORIGIN`: decides about the held votes of a network or a mail domain on all servers. */
+export function quarantineGroupPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+  const originOf = (request: FastifyRequest) => (request.params as { origin: string }).origin;
+
+  for (const [action, done] of [
+    ['release', 'including'],
+    ['exclude', 'excluding'],
+  ] as const) {
+    app.post(`/votes/quarantines/:origin/${action}`, OPERATOR, async (request, reply) => {
+      const by = userOf(request).email;
+      const decided = await decideGroup(platform, originOf(request), action, { by, reason: CONFIRMED });
+      if (decided === 0) throw new PageError(409, NO_GROUP);
+      return reply.redirect(`${adminPath(base, `/votes?done=${done}`)}#exclusions`, 303);
+    });
+  }
+
+  app.post('/votes/quarantines/:origin/block', OPERATOR, async (request, reply) => {
+    const block = await blockGroup(platform, originOf(request), userOf(request).email).catch(
+      (error: unknown) => {
+        if (!(error instanceof InvalidDocumentError)) throw error;
+        throw new PageError(409, errorsOf(error, {}).errors.form ?? error.message);
+      },
+    );
+    if (!block) throw new PageError(409, NO_GROUP);
+    return reply.redirect(adminPath(base, '/blocks?done=added'), 303);
+  });
+}
+
+const NO_GROUP = 'There are no such held votes. Somebody may have decided about them already.';
 
 /** The reason of an operator who excludes quarantined votes in one press. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';

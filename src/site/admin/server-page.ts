@@ -90,7 +90,7 @@ function remarks({ server, now }: View): Content {
     unusualVotes &&
       notice(
         'attention',
-        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours, with at most ${count(unusualVotes.players)} players in 7 days. Reported players count up to 50.`,
+        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), with at most ${count(unusualVotes.players)} players in 7 days. Reported players count up to 50.`,
       ),
     playersDiffer &&
       notice(

@@ -19,7 +19,7 @@ import { sendRandomServer } from './random-server.ts';
 import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
 import { serverBody } from './server-body.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
-import { voterOf } from './voter.ts';
+import { accountOf } from './voter.ts';
 
 type Sources = { platform: Platform };
 
@@ -40,7 +40,7 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
       readServer(platform, server, wanted),
       readerOf(platform, request, server, typed),
     ]);
-    const voting = { config: platform.config, isSignedIn: voterOf(platform, request).userId !== null };
+    const voting = { config: platform.config, account: accountOf(platform, request) };
     return serverBody(site, { server, seen, wanted, reader, voting });
   };
 

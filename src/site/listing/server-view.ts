@@ -83,7 +83,7 @@ export type View = {
   wanted: Wanted;
   reader: Reader | null;
   /** For the vote form. */
-  voting: Pick<VoteFormView, 'config' | 'isSignedIn'>;
+  voting: Pick<VoteFormView, 'config' | 'account'>;
 };
 
 /** The ranks of the last days, from the first recorded one to yesterday; null for days without a rank. */

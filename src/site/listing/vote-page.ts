@@ -12,6 +12,7 @@ import { type Refusal, sendRefusal } from '../../process/http-errors.ts';
 import { requireIndexes } from '../../process/index-gate.ts';
 import type { Platform } from '../../process/platform.ts';
 import type { Server } from '../../servers/server.ts';
+import { causeOf } from '../../votes/quarantine.ts';
 import { VoteResultUnknownError } from '../../votes/submit-vote.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import type { Vote } from '../../votes/vote.ts';
@@ -28,7 +29,7 @@ import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './s
 import { type VoteFormView, votePage } from './vote-form.ts';
 import { INCOMPLETE, RESULT_UNKNOWN, refusalOf } from './vote-refusals.ts';
 import { resultPage } from './vote-result.ts';
-import { voterOf } from './voter.ts';
+import { accountOf, voterOf } from './voter.ts';
 
 /** A challenge costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
@@ -40,7 +41,7 @@ const voteForm = z.object({ username: usernameSchema, proof: z.string().default(
 export function votePages(app: FastifyInstance, { platform, metrics }: ListingSources): void {
   const { site } = app;
   const viewOf = (request: FastifyRequest, server: WithId<Server>, typed: Typed): VoteFormView => {
-    return { server, typed, config: platform.config, isSignedIn: voterOf(platform, request).userId !== null };
+    return { server, typed, config: platform.config, account: accountOf(platform, request) };
   };
 
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
@@ -104,9 +105,10 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
         return refuse(RESULT_UNKNOWN);
       }
       metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
-      if (voter.userId && (result.kind === 'accepted' || result.kind === 'refused')) {
+      const userId = request.signedIn?.user._id;
+      if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
         // The vote is cast, so a failure does not change the answer.
-        await noteUsername(platform, voter.userId, data.username).catch((error: unknown) =>
+        await noteUsername(platform, userId, data.username).catch((error: unknown) =>
           request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
         );
       }
@@ -126,12 +128,13 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
       const vote = await voteOf(platform, request, server);
       const listener = await platform.listeners.findOne({ serverId: server._id });
       const now = platform.clock.now();
-      const [{ status }, monthlyVotes, streak] = await Promise.all([
+      const [{ status }, monthlyVotes, streak, heldFor] = await Promise.all([
         voteTimeline(platform, vote, listener, now),
         platform.voteCounts.ofMonth(server._id, now),
         voteStreak(platform, server, vote.username),
+        vote.quarantinedAt ? causeOf(platform, vote) : undefined,
       ]);
-      const view = { server, vote, status, streak, monthlyVotes: monthlyVotes(), now };
+      const view = { server, vote, status, streak, heldFor, monthlyVotes: monthlyVotes(), now };
       return sendPage(request, reply, resultPage(site, view));
     }),
   );

@@ -1,5 +1,6 @@
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
 import { defineMessage, t, translated } from '../../platform/language/t.ts';
+import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
 import type { Refusal } from '../../process/http-errors.ts';
 import { PROOF_ERRORS } from '../../votes/web/proof-of-work.ts';
 import type { WebVoteResult } from '../../votes/web/web-vote.ts';
@@ -34,7 +35,7 @@ export function refusalOf(
   switch (result.kind) {
     case 'refused': {
       const { vote, nextVoteAt } = result;
-      const seconds = Math.ceil((nextVoteAt.getTime() - clock.now().getTime()) / 1_000);
+      const seconds = secondsUntil(nextVoteAt, clock.now());
       return {
         status: 429,
         sentence: t('«{username}» voted for this server on {time}. The next vote is possible on {next}.', {
@@ -42,7 +43,7 @@ export function refusalOf(
           time: timeText(vote.votedAt),
           next: timeText(nextVoteAt),
         }),
-        headers: { 'retry-after': String(Math.max(1, seconds)) },
+        headers: { 'retry-after': String(seconds) },
         code: 'cooldown',
         fields: { next_vote_at: nextVoteAt.toISOString() },
       };
@@ -67,13 +68,34 @@ export function refusalOf(
     case 'too-many-players':
       return {
         status: 429,
-        sentence:
-          result.most === 1
-            ? t('You have voted for this server as another player today. An account counts as one player.')
-            : t('Your network has voted for this server as {players} today. Sign in to vote as one more.', {
-                players: counted(result.most, 'player'),
-              }),
+        sentence: tooManyPlayers(result),
+        headers: { 'retry-after': String(secondsUntil(tomorrow(clock.now()), clock.now())) },
         code: 'too-many-players',
       };
   }
+}
+
+function tooManyPlayers({ by, most }: Extract<WebVoteResult, { kind: 'too-many-players' }>): string {
+  switch (by) {
+    case 'account':
+      return t('You have voted for this server as another player today. An account counts as one player.');
+    case 'new-players':
+      return t(
+        'Your network has voted for this server as {players} today. Sign in with an account that is older than 7 days to vote as one more, or vote tomorrow: the day ends at midnight UTC.',
+        { players: counted(most, 'new player') },
+      );
+    case 'network':
+      return t(
+        'Your network has voted for this server as {players} today, and more are not possible. Vote from another network, or tomorrow: the day ends at midnight UTC.',
+        { players: counted(most, 'player') },
+      );
+  }
+}
+
+function tomorrow(now: Date): Date {
+  return startOf(addDays(dayOf(now), 1));
+}
+
+function secondsUntil(at: Date, now: Date): number {
+  return Math.max(1, Math.ceil((at.getTime() - now.getTime()) / SECOND));
 }

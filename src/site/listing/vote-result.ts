@@ -4,6 +4,7 @@ import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
+import type { QuarantineCause } from '../../votes/vote-exclusion.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import type { Html } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -19,6 +20,8 @@ type VoteResult = {
   vote: Vote;
   status: DeliveryStatus;
   streak: VoteStreak;
+  /** Why it is held, where that is on record. */
+  heldFor: QuarantineCause | undefined;
   /** The server's votes of this month. */
   monthlyVotes: number;
   now: Date;
@@ -40,7 +43,7 @@ export function resultPage(site: Site, result: VoteResult): Page {
   };
 }
 
-function countedNotice({ vote, status, monthlyVotes, server }: VoteResult): Html {
+function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResult): Html {
   const player = html`<bdi>${vote.username}</bdi>`;
   if (vote.quarantinedAt && status.state === 'none' && status.why === 'excluded')
     return notice(
@@ -50,7 +53,7 @@ function countedNotice({ vote, status, monthlyVotes, server }: VoteResult): Html
   if (vote.quarantinedAt)
     return notice(
       'attention',
-      html`${t('The vote of {player} is stored, but does not count yet. Votes for <bdi>{server}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts, and the game server can reward it.', { player, server: server.name })}`,
+      html`${t('The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.', { player })} ${heldText(server, heldFor)}`,
     );
   if (vote.excludedAt)
     return notice(
@@ -61,6 +64,23 @@ function countedNotice({ vote, status, monthlyVotes, server }: VoteResult): Html
     'good',
     html`${t('The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.', { player, server: server.name, votes: count(monthlyVotes) })}`,
   );
+}
+
+/** Why a vote is held, and what helps with the next one. */
+function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | undefined): Html {
+  const server = name;
+  switch (heldFor) {
+    case 'network':
+      return html`${t('The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.')}`;
+    case 'neighbourhood':
+      return html`${t('The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.', { server })}`;
+    case 'mail-domain':
+      return html`${t('The reason is the mail domain of your account: many new players with it vote for <bdi>{server}</bdi> now. Your votes count again in some hours.', { server })}`;
+    case undefined:
+      return html``;
+    case 'new-players':
+      return html`${t('The reason is not you: many new players vote for <bdi>{server}</bdi> now. Players who voted for it before are not held, and an account that is older than 7 days helps.', { server })}`;
+  }
 }
 
 function deliveryPart(href: string, { status, now }: VoteResult): Html {

@@ -1,9 +1,19 @@
 import type { FastifyRequest } from 'fastify';
+import { establishedAccount } from '../../accounts/established.ts';
 import type { Platform } from '../../process/platform.ts';
-import type { Voter } from '../../votes/web/vote-origin.ts';
+import type { Voter } from '../../votes/web/origin-keys.ts';
+import type { VoteFormView } from './vote-form.ts';
 
-/** Who votes: a user counts as such once the address is confirmed, if the listing can confirm addresses. */
-export function voterOf({ config }: Pick<Platform, 'config'>, { ip, signedIn }: FastifyRequest): Voter {
-  const isUser = signedIn !== null && (config.SMTP_URL === undefined || signedIn.user.emailVerified);
-  return { address: ip, userId: isUser ? signedIn.user._id : null };
+/** Who votes. An account that is not established votes as a visitor does. */
+export function voterOf({ clock }: Pick<Platform, 'clock'>, { ip, signedIn }: FastifyRequest): Voter {
+  return { address: ip, account: signedIn && establishedAccount(signedIn.user, clock.now()) };
+}
+
+/** What the vote form says about the account of a request. */
+export function accountOf(
+  platform: Pick<Platform, 'clock'>,
+  request: FastifyRequest,
+): VoteFormView['account'] {
+  if (!request.signedIn) return 'none';
+  return voterOf(platform, request).account ? 'established' : 'young';
 }

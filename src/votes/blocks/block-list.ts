@@ -19,7 +19,12 @@ const HITS_WRITTEN_WITHIN_MS = SECOND;
 export const MOST_BLOCKS = 2_000;
 
 type Entry = Pick<Block, '_id' | 'isActive' | 'endsAt'>;
-type Loaded = { at: number; names: Map<string, Entry>; networks: (Entry & { range: NetworkRange })[] };
+type Loaded = {
+  at: number;
+  names: Map<string, Entry>;
+  networks: (Entry & { range: NetworkRange })[];
+  origins: Map<string, Entry>;
+};
 
 /**
  * The blocked names and networks in the memory of a process. One query reads the whole list, at most every five seconds
@@ -57,6 +62,18 @@ export class BlockList {
     if (networks.length === 0 || !ipaddr.isValid(address)) return null;
     const parsed = ipaddr.process(address);
     return networks.find((one) => isInRange(parsed, one.range) && isEffective(one, now)) ?? null;
+  }
+
+  /**
+   * The block of a network that operators know by its keyed hash only; throws as `findName` does.
+   *
+   * @param keysOf - the hashes of the networks of an address; called only when there are such blocks
+   */
+  async findOrigin(keysOf: () => string[], now: Date): Promise<Entry | null> {
+    const { origins } = await this.#read();
+    if (origins.size === 0) return null;
+    const found = keysOf().flatMap((key) => origins.get(key) ?? []);
+    return found.find((one) => isEffective(one, now)) ?? null;
   }
 
   /** Counts a stopped vote. A crash loses the hits of the last second. */
@@ -131,10 +148,12 @@ export class BlockList {
     const at = performance.now();
     const projection = { kind: 1, value: 1, isActive: 1, endsAt: 1 };
     const found = await this.#blocks.find(ACTIVE, { projection }).toArray();
-    const names = found.filter(({ kind }) => kind === 'name');
+    const byValue = (of: Block['kind']) =>
+      new Map(found.flatMap((entry) => (entry.kind === of ? [[entry.value, entry] as const] : [])));
     return {
       at,
-      names: new Map(names.map((entry) => [entry.value, entry])),
+      names: byValue('name'),
+      origins: byValue('origin'),
       networks: found.flatMap((entry) => {
         const range = entry.kind === 'network' ? parseNetwork(entry.value) : null;
         return range ? [{ ...entry, range }] : [];

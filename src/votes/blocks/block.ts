@@ -2,8 +2,12 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../../platform/clock.ts';
 import { LONGEST_REASON } from '../../platform/text.ts';
 
-export const BLOCK_KINDS = ['name', 'network'] as const;
-export type BlockKind = (typeof BLOCK_KINDS)[number];
+/** What an operator types: a player's name, or a network. */
+export const TYPED_KINDS = ['name', 'network'] as const;
+export type TypedKind = (typeof TYPED_KINDS)[number];
+
+/** `origin`: a network whose votes were held, known by its keyed hash only. */
+export const BLOCK_KINDS = [...TYPED_KINDS, 'origin'] as const;
 
 const liftedDefinition = {
   by: { type: String, required: true },
@@ -13,7 +17,7 @@ const liftedDefinition = {
 const blockDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: BLOCK_KINDS, required: true },
-  /** A player's `usernameKey`, or a network such as `203.0.113.0/24`. */
+  /** A player's `usernameKey`, a network such as `203.0.113.0/24`, or a keyed hash (`networkKeys`). */
   value: { type: String, required: true },
   /** The player's name as the operator typed it. Absent for a network. */
   username: { type: String },

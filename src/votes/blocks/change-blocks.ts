@@ -1,19 +1,19 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { readPage, type Slice } from '../../platform/slices.ts';
 import { reasonText } from '../../platform/text.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
-import { ACTIVE, BLOCK_KINDS, type Block } from './block.ts';
+import { ACTIVE, type Block, TYPED_KINDS } from './block.ts';
 import { type BlockList, MOST_BLOCKS } from './block-list.ts';
 import { isWide, networkText, parseNetwork } from './network-range.ts';
 
 type Blocks = { blocks: Collection<Block> };
-type Changing = Blocks & { blockList: BlockList; auditLog: Collection<AuditEntry>; clock: Clock };
+export type Changing = Blocks & { blockList: BlockList; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /** A name or a network that an operator wants to block. */
 export type NewBlock = {
@@ -29,7 +29,7 @@ export type NewBlock = {
 };
 
 const newBlock = z.object({
-  kind: z.enum(BLOCK_KINDS, { error: 'must be a name or a network' }),
+  kind: z.enum(TYPED_KINDS, { error: 'must be a name or a network' }),
   value: z.string().trim(),
   reason: reasonText,
 });
@@ -46,18 +46,44 @@ export async function addBlock(deps: Changing, input: NewBlock, by: string): Pro
   const now = deps.clock.now();
   if (endsAt && endsAt <= now) throw new InvalidDocumentError({ endsAt: 'The end must be in the future.' });
   const named = kind === 'name' ? nameOf(typed) : { value: networkOf(typed, input.isWideMeant === true) };
+  return storeBlock(deps, { kind, ...named, reason, ...(endsAt ? { endsAt } : {}) }, by);
+}
+
+/** How long a network is blocked by its hash: nobody can read off it whose it is, and networks change hands. */
+export const ORIGIN_BLOCKED_MS = 30 * DAY;
+
+/**
+ * Blocks the network of held votes for 30 days. Tallyport stores networks as keyed hashes only, so the block has no other
+ * name. It applies as that of `addBlock` does.
+ *
+ * @param origin - as `networkKeys` gives it
+ * @param by - who decided, for the audit log
+ * @throws {InvalidDocumentError} when it is blocked already, or the list is full
+ */
+export function blockOrigin(
+  deps: Changing,
+  { origin, reason }: { origin: string; reason: string },
+  by: string,
+): Promise<Block> {
+  const endsAt = after(deps.clock.now(), ORIGIN_BLOCKED_MS);
+  return storeBlock(deps, { kind: 'origin', value: origin, reason, endsAt }, by);
+}
+
+async function storeBlock(
+  deps: Changing,
+  given: Pick<Block, 'kind' | 'value' | 'username' | 'reason' | 'endsAt'>,
+  by: string,
+): Promise<Block> {
+  const now = deps.clock.now();
   await endExpired(deps, now);
   if ((await deps.blocks.countDocuments(ACTIVE, { limit: MOST_BLOCKS })) >= MOST_BLOCKS) {
     throw new InvalidDocumentError({ value: `The list is full: ${MOST_BLOCKS} entries. Lift some first.` });
   }
   const block = await checked<Block>(deps.blocks, {
+    ...given,
     _id: new ObjectId(),
-    kind,
-    ...named,
-    reason,
     by,
     at: now,
-    ...(endsAt ? { endsAt } : {}),
     isActive: true,
     hits: 0,
   });

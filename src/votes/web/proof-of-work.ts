@@ -27,7 +27,9 @@ export type ProofSubject = { serverId: ObjectId; player: string; origin: string 
 
 /** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
 export const PROOF_ERRORS = {
-  'proof-missing': defineMessage('The proof of work is missing. Allow JavaScript for this page, or sign in.'),
+  'proof-missing': defineMessage(
+    'The proof of work is missing. Allow JavaScript for this page, or sign in with an account that is older than 7 days.',
+  ),
   'proof-malformed': defineMessage('The proof of work cannot be read. Vote again.'),
   'proof-forged': defineMessage(
     'The proof of work was not made by this listing, or it was changed. Vote again.',

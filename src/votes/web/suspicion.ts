@@ -1,10 +1,11 @@
 import type { WithId } from 'mongodb';
 import { HOUR } from '../../platform/clock.ts';
-import { useAllowance } from '../../platform/limits/rate-limit.ts';
+import { type Allowance, useAllowance } from '../../platform/limits/rate-limit.ts';
 import type { Server } from '../../servers/server.ts';
-
-/** A network that votes as more different players than this in a day, over all servers, looks like a bot's. */
-const MOST_PLAYERS_A_NETWORK = 6;
+import type { QuarantineCause } from '../vote-exclusion.ts';
+import type { NetworkLimits } from './network-limits.ts';
+import { mailDomainKey, neighbourhoodKey, siteKey, type Voter } from './origin-keys.ts';
+import type { Standing } from './vote-origin.ts';
 
 /** Up to this many players who never voted for a server before may use its vote form in an hour. */
 const NEW_PLAYERS_AN_HOUR = 20;
@@ -15,27 +16,89 @@ const MOST_NEW_PLAYERS_AN_HOUR = 500;
 /** A server's own reports can be false: they count for at most this many players. */
 export const MOST_REPORTED_PLAYERS = 50;
 
-/** What looks unusual about a vote of the vote form, as a sentence for operators; null when nothing does. */
-export async function whySuspicious(
-  deps: Parameters<typeof useAllowance>[0],
-  vote: {
-    server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
-    /** The player never voted for the server before. */
-    isNew: boolean;
-    /** How many players its network voted as today; null for a signed-in user. */
-    playersOfNetwork: number | null;
-  },
-): Promise<string | null> {
-  const { server, isNew, playersOfNetwork } = vote;
-  if (playersOfNetwork !== null && playersOfNetwork > MOST_PLAYERS_A_NETWORK)
-    return `One network voted as more than ${MOST_PLAYERS_A_NETWORK} players in a day.`;
+/** Why a vote is held. `origin`: the keyed hash of what is suspicious; absent when it is the server's votes together. */
+export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
+
+type Limiting = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: string } };
+
+type SuspectVote = {
+  server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
+  voter: Voter;
+  standing: Standing;
+  /** The player never voted for the server before. */
+  isNew: boolean;
+  /** The new players of the voter's network today, as `useOrigins` gives them. */
+  newPlayersOfNetwork: { count: number; origin: string };
+  limits: NetworkLimits;
+};
+
+/** What looks unusual about a vote of the vote form; null when nothing does. */
+export async function whySuspicious(deps: Limiting, vote: SuspectVote): Promise<Suspicion | null> {
+  const { server, voter, standing, isNew, newPlayersOfNetwork, limits } = vote;
+  const { newPlayersOverAll: most } = limits;
+  if (standing === 'new' && newPlayersOfNetwork.count > most) {
+    const reason = `One network voted as more than ${most} new players in a day.`;
+    return { cause: 'network', origin: newPlayersOfNetwork.origin, reason };
+  }
   if (!isNew) return null;
   const times = newPlayersAllowed(server);
-  const refusedUntil = await useAllowance(deps, `new-web-voters:${server._id.toHexString()}`, {
-    times,
-    windowMs: HOUR,
-  });
-  return refusedUntil && `More than ${times} players voted for the first time within an hour.`;
+  const hour = hourOf(deps, server, times);
+  if (standing === 'new') return asVisitor(deps, hour, vote);
+  if (voter.account && voter.account.domain !== null) {
+    const domain = mailDomainKey(deps, voter.account.domain);
+    if (!(await hour(`mail:${domain}`, 1 / 4)))
+      return {
+        cause: 'mail-domain',
+        origin: domain,
+        reason: `Accounts of one mail domain were more than ${Math.ceil(times / 4)} of the players who voted for the first time within an hour.`,
+      };
+  }
+  // Where these have used up their places, one more still gets the place of a visitor.
+  if (await hour('proven', 2)) return null;
+  return asVisitor(deps, hour, vote);
+}
+
+/** Takes one place from a part of the hour's budget of a server: `factor` of it, or `times` places. */
+type Hour = (part: string, factor: number, times?: number) => Promise<boolean>;
+
+function hourOf(deps: Limiting, { _id }: SuspectVote['server'], budget: number): Hour {
+  return async (part, factor, times = Math.ceil(factor * budget)) => {
+    const allowance: Allowance = { times, windowMs: HOUR };
+    return (await useAllowance(deps, `new-web-voters:${_id.toHexString()}:${part}`, allowance)) === null;
+  };
+}
+
+/**
+ * A new player takes a place of the network, then one of its neighbourhood, then one of the server. The first player of a
+ * network takes one of as many places as the server has; the others share half as many. So some busy networks do not take
+ * the places of players on other networks.
+ */
+async function asVisitor(deps: Limiting, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
+  const { server, voter, limits } = vote;
+  const times = newPlayersAllowed(server);
+  const network = siteKey(deps, voter.address);
+  const isFirst = await hour(`first:${network}`, 0, 1);
+  if (!isFirst && !(await hour(`more:${network}`, 0, limits.newPlayers - 1)))
+    return {
+      cause: 'network',
+      origin: network,
+      reason: `More than ${limits.newPlayers} players of one network voted for the first time within an hour.`,
+    };
+  const neighbourhood = neighbourhoodKey(deps, voter.address);
+  if (!(await hour(`near:${neighbourhood}`, 1 / 2)))
+    return {
+      cause: 'neighbourhood',
+      origin: neighbourhood,
+      reason: `Players of one IPv4 /16 or IPv6 /32 were more than ${Math.ceil(times / 2)} of those who voted for the first time within an hour.`,
+    };
+  const hasPlace = isFirst ? await hour('firsts', 1) : await hour('others', 1 / 2);
+  if (hasPlace) return null;
+  return {
+    cause: 'new-players',
+    reason: isFirst
+      ? `Players of more than ${times} networks voted for the first time within an hour.`
+      : `More than ${Math.ceil(times / 2)} players voted for the first time within an hour beside another one of their network.`,
+  };
 }
 
 /** How many new players a server's vote form may have in an hour before their votes look unusual. */

@@ -1,17 +1,19 @@
-import { createHmac } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
-import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
-import { networkOf, siteOf, subnetOf } from '../../platform/limits/network-of.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import { derivedKey } from '../../platform/secrets.ts';
+import { MOST_ENTRIES, type NetworkLimits } from './network-limits.ts';
+import { ORIGIN_KINDS, type Origin, originsOf, type Voter } from './origin-keys.ts';
 
 const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** As `playerHash` gives it. */
   player: { type: String, required: true },
+  /** An established account cast the vote. Absent otherwise, and in documents of users. */
+  established: { type: Boolean },
+  /** The player had come back to this network (see returning-players.ts). Absent otherwise. */
+  returning: { type: Boolean },
 } as const;
 
 const voteOriginDefinition = {
@@ -19,7 +21,7 @@ const voteOriginDefinition = {
   _id: { type: String, required: true },
   /** The players that it voted as on that day, by server. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
-  kind: { type: String, enum: ['user', 'network', 'site'], required: true },
+  kind: { type: String, enum: ORIGIN_KINDS, required: true },
   /** Whether the newest vote was within the limit. */
   isAllowed: { type: Boolean },
   /** The document is deleted after this time. */
@@ -31,146 +33,151 @@ export const voteOriginSchema = new Schema(voteOriginDefinition, { collection: '
 voteOriginSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
 voteOriginSchema.index({ 'players.serverId': 1, expiresAt: 1 });
 
-export type VoteOrigin = Omit<InferRawDocType<typeof voteOriginDefinition>, 'players'> & {
-  players: { serverId: ObjectId; player: string }[];
-};
+type Entry = { serverId: ObjectId; player: string; established?: boolean; returning?: boolean };
+export type VoteOrigin = Omit<InferRawDocType<typeof voteOriginDefinition>, 'players'> & { players: Entry[] };
 
 /** Keyed hashes of networks are deleted after this time. */
-export const ORIGIN_STORED_MS = 30 * DAY;
-
-/** The most players of one origin and day, over all servers. */
-const MOST_PLAYERS = 300;
+export const ORIGIN_STORED_DAYS = 30;
+export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
-/** Where a vote of the vote form comes from: the address of the request, and the user where one is signed in. */
-export type Voter = { address: string; userId: ObjectId | null };
+/** What speaks for a player on a network. Only a new one counts against the limits of new players. */
+export type Standing = 'established' | 'returning' | 'new';
 
-/**
- * The origin of a vote as a keyed hash: of the user, or of the network (IPv4 /24, IPv6 /64). Without `SECRET_KEY` nobody
- * can find out which networks voted.
- */
-export function originOf(deps: Pick<Origins, 'config'>, voter: Voter): string {
-  return originsOf(deps, voter)[0].id;
-}
+/** A vote to count: for which server, as which player (`playerHash`). */
+export type OriginSubject = { serverId: ObjectId; player: string; standing: Standing };
 
-/** `factor`: how many times the limit of one network applies. */
-type Origin = { id: string; kind: VoteOrigin['kind']; factor: number };
+/** Which limit refuses: that of the account, of the network's new players, or of all its players. */
+export type OriginRefusal = 'account' | 'new-players' | 'network';
 
-/**
- * What a vote counts for: the user, or the network and the IPv6 /48 around it. One person may have a whole /48, and a
- * provider with many customers may have one, too.
- */
-function originsOf({ config }: Pick<Origins, 'config'>, { address, userId }: Voter): [Origin, ...Origin[]] {
-  if (userId) return [{ id: keyed(config, `user ${userId.toHexString()}`), kind: 'user', factor: 1 }];
-  const network: Origin = { id: keyed(config, `network ${subnetOf(address)}`), kind: 'network', factor: 1 };
-  const site = siteOf(address);
-  if (site === networkOf(address)) return [network];
-  return [network, { id: keyed(config, `network ${site}`), kind: 'site', factor: SITE_FACTOR }];
-}
+type OriginUse = {
+  refusedBy: OriginRefusal | null;
+  /** The new players over all servers today of the network or, if its part of them is larger, of the IPv6 /48. */
+  newPlayers: { count: number; origin: string };
+};
 
-function keyed({ SECRET_KEY }: Origins['config'], text: string): string {
-  const key = derivedKey(SECRET_KEY, 'origins of votes');
-  return createHmac('sha256', key).update(text).digest('base64url').slice(0, 22);
-}
+const NOBODY = { count: 0, origin: '' };
 
-function idOf({ clock }: Origins, origin: string): string {
-  return `${origin}:${dayOf(clock.now())}`;
+function idOf({ clock }: Origins, { id }: Origin): string {
+  return `${id}:${dayOf(clock.now())}`;
 }
 
 /**
- * What the origins of a voter did today, without noting anything: how many votes its network or user cast over all servers
- * (each player of each server counts once), and whether `useOrigins` would allow one more.
+ * What the origins of a voter did today, without noting anything: how many votes of new players its network cast over all
+ * servers, and which limit would refuse one more vote.
  */
 export async function originsToday(
   deps: Origins,
   voter: Voter,
-  { serverId, player }: { serverId: ObjectId; player: string },
-  limit: number,
-): Promise<{ votes: number; isAllowed: boolean }> {
+  subject: OriginSubject,
+  limits: NetworkLimits,
+): Promise<{ votes: number; refusedBy: OriginRefusal | null }> {
   const origins = originsOf(deps, voter);
   const found = await deps.voteOrigins
-    .find({ _id: { $in: origins.map(({ id }) => idOf(deps, id)) } })
+    .find({ _id: { $in: origins.map((origin) => idOf(deps, origin)) } })
     .toArray();
-  const days = origins.map(({ id, factor }) => {
-    const { players = [] } = found.find(({ _id }) => _id === idOf(deps, id)) ?? {};
-    const ofServer = players.filter((one) => one.serverId.equals(serverId));
-    const isKnown = ofServer.some((one) => one.player === player);
-    const hasRoom = ofServer.length < limit * factor && players.length < MOST_PLAYERS;
-    return { votes: players.length, isAllowed: isKnown || hasRoom };
+  const days = origins.map((origin) => {
+    const { players = [] } = found.find(({ _id }) => _id === idOf(deps, origin)) ?? {};
+    const votes = origin.kind === 'network' ? players.filter(isNew).length : 0;
+    return { votes, refusedBy: refusalOf(players, origin, subject, limits) };
   });
-  return { votes: days[0]?.votes ?? 0, isAllowed: days.every(({ isAllowed }) => isAllowed) };
+  return {
+    votes: Math.max(...days.map(({ votes }) => votes)),
+    refusedBy: days.find(({ refusedBy }) => refusedBy)?.refusedBy ?? null,
+  };
 }
 
-/** A keyed hash of a player's `usernameKey`, which may be long. */
-export function playerHash({ config }: Pick<Origins, 'config'>, usernameKey: string): string {
-  return keyed(config, `player ${usernameKey}`);
+function isNew({ established, returning }: Entry): boolean {
+  return !established && !returning;
 }
 
-type OriginUse = {
-  /** False when the origin voted for this server as `limit` other players today. */
-  isAllowed: boolean;
-  /** How many different players the origin voted as today, over all servers; of a wider network the share of one. */
-  players: number;
-};
+/** Which limit refuses another player of an origin; null also for a player that it voted as before. */
+function refusalOf(
+  players: Entry[],
+  { kind, factor }: Origin,
+  { serverId, player, standing }: OriginSubject,
+  limits: NetworkLimits,
+): OriginRefusal | null {
+  const ofServer = players.filter((one) => serverId.equals(one.serverId));
+  if (ofServer.some((one) => one.player === player)) return null;
+  if (kind === 'user') return ofServer.length > 0 || players.length >= MOST_ENTRIES ? 'account' : null;
+  if (ofServer.length >= limits.players * factor || players.length >= MOST_ENTRIES) return 'network';
+  const isFull = ofServer.filter(isNew).length >= limits.newPlayers * factor;
+  return standing === 'new' && isFull ? 'new-players' : null;
+}
 
 /**
- * Notes that a voter votes for a server as a player (`playerHash`): at most `limit` players a server and UTC day for its
- * user or network, and four times as many for an IPv6 /48. The same player again is always allowed.
+ * Notes that a voter votes for a server as a player, in each of its origins, up to the first whose limit is used up. An
+ * IPv6 /48 has four times the limits of a network. The same player again is always allowed.
  *
  * @throws the driver's error when MongoDB fails
  */
 export async function useOrigins(
   deps: Origins,
   voter: Voter,
-  subject: { serverId: ObjectId; player: string },
-  limit: number,
+  subject: OriginSubject,
+  limits: NetworkLimits,
 ): Promise<OriginUse> {
-  let players = 0;
+  // A refused vote leaves no trace: else one account could use up its network by asking for many players.
+  const { refusedBy } = await originsToday(deps, voter, subject, limits);
+  if (refusedBy) return { refusedBy, newPlayers: NOBODY };
+  let newPlayers = NOBODY;
   for (const origin of originsOf(deps, voter)) {
-    const use = await useOrigin(deps, origin, subject, limit * origin.factor);
-    players = Math.max(players, Math.ceil(use.players / origin.factor));
-    if (!use.isAllowed) return { isAllowed: false, players };
+    const use = await useOrigin(deps, origin, subject, limits);
+    if (use.refusedBy) return { refusedBy: use.refusedBy, newPlayers };
+    const count = Math.ceil(use.newPlayers / origin.factor);
+    if (count > newPlayers.count) newPlayers = { count, origin: origin.id };
   }
-  return { isAllowed: true, players };
+  return { refusedBy: null, newPlayers };
 }
 
-/** Notes the use of one origin, in one conditional update. */
+/** Notes the use of one origin, in one conditional update: it decides between votes of the same moment. */
 async function useOrigin(
   deps: Origins,
-  { id, kind }: Origin,
-  { serverId, player }: { serverId: ObjectId; player: string },
-  limit: number,
-): Promise<OriginUse> {
-  const entry = { serverId, player };
-  const known = { $in: [{ $literal: entry }, '$players'] };
-  const ofServer = { $filter: { input: '$players', cond: { $eq: ['$$this.serverId', serverId] } } };
-  const hasRoom = {
-    $and: [{ $lt: [{ $size: ofServer }, limit] }, { $lt: [{ $size: '$players' }, MOST_PLAYERS] }],
+  origin: Origin,
+  subject: OriginSubject,
+  limits: NetworkLimits,
+): Promise<{ refusedBy: OriginRefusal | null; newPlayers: number }> {
+  const { serverId, player, standing } = subject;
+  const isUser = origin.kind === 'user';
+  const entry: Entry = {
+    serverId,
+    player,
+    ...(standing === 'new' || isUser ? {} : { [standing]: true }),
   };
+  const ofServer = { $eq: ['$$this.serverId', serverId] };
+  const size = (cond: object) => ({ $size: { $filter: { input: '$players', cond } } });
+  const isKnown = { $gt: [size({ $and: [ofServer, { $eq: ['$$this.player', player] }] }), 0] };
+  const isNewEntry = { $not: [{ $or: ['$$this.established', '$$this.returning'] }] };
+  const most = isUser ? 1 : limits.players * origin.factor;
+  const hasRoom = [
+    { $lt: [size(ofServer), most] },
+    { $lt: [{ $size: '$players' }, MOST_ENTRIES] },
+    ...(isUser || standing !== 'new'
+      ? []
+      : [{ $lt: [size({ $and: [ofServer, isNewEntry] }), limits.newPlayers * origin.factor] }]),
+  ];
+  const isAdded = { $and: ['$isAllowed', { $not: isKnown }] };
   const update = [
     {
       $set: {
         players: { $ifNull: ['$players', []] },
-        kind,
+        kind: origin.kind,
         expiresAt: { $ifNull: ['$expiresAt', after(deps.clock.now(), ORIGIN_STORED_MS)] },
       },
     },
-    { $set: { isAllowed: { $or: [known, hasRoom] } } },
+    { $set: { isAllowed: { $or: [isKnown, { $and: hasRoom }] } } },
     {
       $set: {
         players: {
-          $cond: [
-            { $and: ['$isAllowed', { $not: known }] },
-            { $concatArrays: ['$players', [{ $literal: entry }]] },
-            '$players',
-          ],
+          $cond: [isAdded, { $concatArrays: ['$players', [{ $literal: entry }]] }, '$players'],
         },
       },
     },
   ];
   const upsert = () =>
-    deps.voteOrigins.findOneAndUpdate({ _id: idOf(deps, id) }, update, {
+    deps.voteOrigins.findOneAndUpdate({ _id: idOf(deps, origin) }, update, {
       upsert: true,
       returnDocument: 'after',
     });
@@ -179,8 +186,10 @@ async function useOrigin(
     if (isDuplicateKey(error)) return upsert();
     throw error;
   });
-  const players = new Set(used?.players.map(({ player }) => player));
-  return { isAllowed: used?.isAllowed === true, players: players.size };
+  const players = used?.players ?? [];
+  const newPlayers = isUser ? 0 : new Set(players.filter(isNew).map((one) => one.player)).size;
+  if (used?.isAllowed) return { refusedBy: null, newPlayers };
+  return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', newPlayers };
 }
 
 /** The networks that are counted for one server; more are not counted. */

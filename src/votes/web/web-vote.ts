@@ -12,15 +12,17 @@ import { openQuarantine } from '../quarantine.ts';
 import { submitVote } from '../submit-vote.ts';
 import { usernameKey } from '../username.ts';
 import type { VoteExclusion } from '../vote-exclusion.ts';
+import { networkLimits } from './network-limits.ts';
+import { networkKey, networkKeys, playerHash, type Voter } from './origin-keys.ts';
 import { makeChallenge, type ProofError, type UsedProof, useProof } from './proof-of-work.ts';
+import { isReturning, noteReturning, type ReturningPlayer } from './returning-players.ts';
 import { whySuspicious } from './suspicion.ts';
 import {
-  originOf,
+  type OriginRefusal,
   originsToday,
-  playerHash,
+  type Standing,
   useOrigins,
   type VoteOrigin,
-  type Voter,
 } from './vote-origin.ts';
 
 /** The dependencies of the vote form. */
@@ -28,6 +30,7 @@ export type WebVoting = VoteCasting &
   OnceDeps & {
     voteExclusions: Collection<VoteExclusion>;
     voteOrigins: Collection<VoteOrigin>;
+    returningPlayers: Collection<ReturningPlayer>;
     blockList: BlockList;
     usedProofs: Collection<UsedProof>;
     rateLimits: Collection<RateLimit>;
@@ -49,8 +52,8 @@ export type WebVoteResult =
   /** The vote form is switched off. */
   | { kind: 'off'; by: 'operator' | 'owner' }
   | { kind: 'no-proof'; why: ProofError }
-  /** The origin voted for the server as `most` other players today. */
-  | { kind: 'too-many-players'; most: number }
+  /** The account, or the network, voted for the server as `most` other players today. */
+  | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
   | { kind: 'blocked' };
 
@@ -67,7 +70,7 @@ export function whyOff(
 }
 
 /**
- * The challenge that a visitor who is not signed in solves before the vote; or the refusal that the vote would get in any
+ * The challenge that a visitor without an established account solves before the vote; or the refusal that the vote would get in any
  * case, so that nobody proves work in vain.
  */
 export async function challengeFor(
@@ -80,17 +83,40 @@ export async function challengeFor(
   const off = whyOff(deps.config, server);
   if (off) return { kind: 'off', by: off };
   if (await isBlocked(deps, usernameKey(username), voter)) return { kind: 'blocked' };
-  const origin = originOf(deps, voter);
-  const subject = { serverId: server._id, player: playerHash(deps, usernameKey(username)), origin };
-  const most = deps.config.WEB_VOTE_PLAYERS;
-  const today = await originsToday(deps, voter, subject, most);
-  if (!today.isAllowed) return { kind: 'too-many-players', most };
+  const player = playerHash(deps, usernameKey(username));
+  const serverId = server._id;
+  const standing = await standingOf(deps, voter, player);
+  const today = await originsToday(deps, voter, { serverId, player, standing }, networkLimits(deps.config));
+  if (today.refusedBy) return tooMany(deps, today.refusedBy);
+  const subject = { serverId, player, origin: networkKey(deps, voter.address) };
   return { kind: 'challenge', challenge: await makeChallenge(deps, subject, today.votes) };
 }
 
+/** What speaks for a player who votes on a page. */
+async function standingOf(deps: WebVoting, { address, account }: Voter, player: string): Promise<Standing> {
+  if (account) return 'established';
+  return (await isReturning(deps, address, player)) ? 'returning' : 'new';
+}
+
+function tooMany(
+  { config }: Pick<WebVoting, 'config'>,
+  by: OriginRefusal,
+): Extract<WebVoteResult, { kind: 'too-many-players' }> {
+  const { newPlayers, players } = networkLimits(config);
+  return {
+    kind: 'too-many-players',
+    by,
+    most: { account: 1, 'new-players': newPlayers, network: players }[by],
+  };
+}
+
 /**
- * Casts a vote with the vote form, by the same rule as the API (`castVote`). A visitor proves some work for each vote. A
- * signed-in user needs no proof, and votes for a server as one player a day. A vote that looks unusual is quarantined.
+ * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts against its network. A voter
+ * without an established account proves some work; an established account votes for a server as one player a day, and has
+ * more room on its network. A vote that looks unusual is quarantined.
+ *
+ * If the process dies before the vote is cast, its place in the limits of the day stays used, and the same player may use
+ * it again.
  *
  * @param timeoutMs - milliseconds until the vote is no longer sent; the checks before it count
  * @throws what `submitVote` throws
@@ -108,9 +134,9 @@ export async function castWebVote(
   const key = usernameKey(username);
   if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
   const player = playerHash(deps, key);
-  const origin = originOf(deps, voter);
-  if (!voter.userId) {
-    const why = await useProof(deps, { serverId, player, origin }, vote.proof);
+  if (!voter.account) {
+    const subject = { serverId, player, origin: networkKey(deps, voter.address) };
+    const why = await useProof(deps, subject, vote.proof);
     if (why) return { kind: 'no-proof', why };
   }
 
@@ -120,16 +146,23 @@ export async function castWebVote(
   // The cooldown is the answer even when a limit is used up as well.
   if (blocking) return { kind: 'refused', vote: blocking, nextVoteAt: nextVoteAt(blocking) };
 
-  const most = voter.userId ? 1 : deps.config.WEB_VOTE_PLAYERS;
-  const use = await useOrigins(deps, voter, { serverId, player }, most);
-  if (!use.isAllowed) return { kind: 'too-many-players', most };
-  const reason = await whySuspicious(deps, {
+  const limits = networkLimits(deps.config);
+  const standing = await standingOf(deps, voter, player);
+  const use = await useOrigins(deps, voter, { serverId, player, standing }, limits);
+  if (use.refusedBy) return tooMany(deps, use.refusedBy);
+  const suspicion = await whySuspicious(deps, {
     server,
+    voter,
+    standing,
     // Excluded votes make nobody known: a bot of yesterday's quarantine is new again.
     isNew: [newest.live, newest.imported].every((vote) => !vote || vote.excludedAt),
-    playersOfNetwork: voter.userId ? null : use.players,
+    newPlayersOfNetwork: use.newPlayers,
+    limits,
   });
-  const quarantineId = reason ? await openQuarantine(deps, serverId, reason) : undefined;
+  const quarantineId = suspicion
+    ? await openQuarantine(deps, serverId, suspicion.reason, suspicion)
+    : undefined;
+  if (!quarantineId) await noteReturning(deps, voter.address, player);
 
   const request = { serverId, username, tokenId: null, key: undefined };
   const submitted = await submitVote(
@@ -143,9 +176,13 @@ export async function castWebVote(
 }
 
 /** Whether an operator blocked the player's name or the network, for signed-in users too. Counts a hit. */
-async function isBlocked({ blockList, clock }: WebVoting, key: string, { address }: Voter): Promise<boolean> {
+async function isBlocked(deps: WebVoting, key: string, { address }: Voter): Promise<boolean> {
+  const { blockList, clock } = deps;
   const now = clock.now();
-  const block = (await blockList.findName(key, now)) ?? (await blockList.findNetwork(address, now));
+  const block =
+    (await blockList.findName(key, now)) ??
+    (await blockList.findNetwork(address, now)) ??
+    (await blockList.findOrigin(() => networkKeys(deps, address), now));
   if (block) blockList.countHit(block, now);
   return block !== null;
 }

@@ -266,8 +266,16 @@ export const LISTING = {
   'In the game': 'Im Spiel',
   'An operator of this listing has excluded the vote of {player}. It does not count.':
     'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen. Sie zählt nicht.',
-  'The vote of {player} is stored, but does not count yet. Votes for <bdi>{server}</bdi> look unusual now, so an operator of this listing checks them. If it is released, it counts, and the game server can reward it.':
-    'Die Stimme von {player} ist gespeichert, zählt aber noch nicht. Die Stimmen für <bdi>{server}</bdi> sind gerade auffällig, daher prüft sie ein Betreiber dieses Verzeichnisses. Wird sie freigegeben, zählt sie, und der Spielserver kann sie belohnen.',
+  'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.':
+    'Die Stimme von {player} ist gespeichert, zählt aber noch nicht: Ein Betreiber dieses Verzeichnisses prüft sie. Wird sie freigegeben, zählt sie, und der Spielserver kann sie belohnen.',
+  'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.':
+    'Der Grund ist dein Netz: Von dort haben mehr neue Spieler als üblich abgestimmt. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder ab morgen (UTC), wenn vor dir weniger neue Spieler abstimmen.',
+  'The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.':
+    'Der Grund ist das Netz deines Anbieters: Von dort stimmen gerade viele neue Spieler für <bdi>{server}</bdi> ab. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder in einigen Stunden.',
+  'The reason is the mail domain of your account: many new players with it vote for <bdi>{server}</bdi> now. Your votes count again in some hours.':
+    'Der Grund ist die Mail-Domain deines Kontos: Mit ihr stimmen gerade viele neue Spieler für <bdi>{server}</bdi> ab. In einigen Stunden zählen deine Stimmen wieder.',
+  'The reason is not you: many new players vote for <bdi>{server}</bdi> now. Players who voted for it before are not held, and an account that is older than 7 days helps.':
+    'Der Grund bist nicht du: Gerade stimmen viele neue Spieler für <bdi>{server}</bdi> ab. Spieler, die schon für ihn abgestimmt haben, betrifft das nicht, und ein Konto, das älter als 7 Tage ist, hilft.',
   'An operator of this listing has excluded the vote of {player}.':
     'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen.',
   'The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.':
@@ -321,8 +329,15 @@ export const LISTING = {
     'Stimmen auf dieser Seite sind abgeschaltet. Stimme so ab, wie es der Besitzer des Servers beschreibt.',
   'You have voted for this server as another player today. An account counts as one player.':
     'Du hast heute schon als ein anderer Spieler für diesen Server abgestimmt. Ein Konto zählt als ein Spieler.',
-  'Your network has voted for this server as {players} today. Sign in to vote as one more.':
-    'Aus deinem Netz wurde heute schon als {players} für diesen Server abgestimmt. Melde dich an, um als ein weiterer abzustimmen.',
+  'Your network has voted for this server as {players} today. Sign in with an account that is older than 7 days to vote as one more, or vote tomorrow: the day ends at midnight UTC.':
+    'Aus deinem Netz wurde heute schon als {players} für diesen Server abgestimmt. Melde dich mit einem Konto an, das älter als 7 Tage ist, um als ein weiterer abzustimmen, oder stimme morgen ab: Der Tag endet um Mitternacht UTC.',
+  'Your network has voted for this server as {players} today, and more are not possible. Vote from another network, or tomorrow: the day ends at midnight UTC.':
+    'Aus deinem Netz wurde heute schon als {players} für diesen Server abgestimmt, mehr sind nicht möglich. Stimme aus einem anderen Netz ab oder morgen: Der Tag endet um Mitternacht UTC.',
+  'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.':
+    'Dein Konto ist jünger als 7 Tage, hat eine neue E-Mail-Adresse, oder seine Adresse ist nicht bestätigt. So lange stimmst du wie ohne Konto ab, und das braucht JavaScript.',
+  'Several players on one connection': 'Mehrere Spieler an einem Anschluss',
+  'On one day, {few} new players of one network can vote for a server, and {more} for all servers together; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.':
+    'An einem Tag können {few} neue Spieler eines Netzes für einen Server abstimmen und {more} für alle Server zusammen; die Stimmen weiterer warten auf einen Betreiber. Spieler, die an {days} früheren Tagen des letzten Monats aus dem Netz abgestimmt haben, und Nutzer mit einem Konto, das älter als 7 Tage ist, gelten nicht als neu: Mit ihnen können {most} Spieler eines Netzes für einen Server abstimmen. Der Tag endet um Mitternacht UTC.',
   'not known yet': 'noch nicht bekannt',
   unknown: 'unbekannt',
   'Players on average, day by day: {numbers}': 'Spieler im Mittel, Tag für Tag: {numbers}',

@@ -88,18 +88,24 @@ export const PRIVACY = {
   'To count a vote once if the call is repeated':
     'Um eine Stimme einmal zu zählen, wenn der Aufruf wiederholt wird',
   'Origins of votes on this site': 'Herkunft der Stimmen auf dieser Website',
-  'Keyed hashes of the network (not the single IP address) or of the account, and of the player names; no plain addresses':
-    'Hashes mit Schlüssel vom Netz (nicht von der einzelnen IP-Adresse) oder vom Konto und von den Spielernamen; keine lesbaren Adressen',
+  'Keyed hashes of the network (not the single IP address), of the mail address of an account, and of the player names; no plain addresses':
+    'Hashes mit Schlüssel vom Netz (nicht von der einzelnen IP-Adresse), von der Mailadresse eines Kontos und von den Spielernamen; keine lesbaren Adressen',
+  'Players who come back': 'Wiederkehrende Spieler',
+  'A keyed hash of a network and a player name together, and on which days that player voted from it':
+    'Ein Hash mit Schlüssel von Netz und Spielername zusammen, und an welchen Tagen dieser Spieler von dort abgestimmt hat',
+  'To let more players of one network vote, such as a family or a school':
+    'Um mehr Spieler eines Netzes abstimmen zu lassen, etwa eine Familie oder eine Schule',
+  '{time} after the last vote from that network': '{time} nach der letzten Stimme aus diesem Netz',
   'To limit how many players of one network vote, and to find votes by machines':
     'Um zu begrenzen, als wie viele Spieler ein Netz abstimmt, und um Stimmen von Maschinen zu finden',
   'Blocked players and networks': 'Gesperrte Spieler und Netze',
-  'A player name or a network, the reason, and the e-mail address of the operator who decided':
-    'Ein Spielername oder ein Netz, der Grund und die E-Mail-Adresse des Betreibers, der entschieden hat',
+  'A player name, a network or its keyed hash, the reason, and the e-mail address of the operator who decided':
+    'Ein Spielername, ein Netz oder sein Hash mit Schlüssel, der Grund und die E-Mail-Adresse des Betreibers, der entschieden hat',
   'To keep votes of cheaters out': 'Um Stimmen von Betrügern fernzuhalten',
   'until {time} after the block has ended': 'nach dem Ende der Sperre noch {time}',
   'Excluded votes': 'Ausgeschlossene Stimmen',
-  'The e-mail address of the operator who decided, the reason, and the player name if it is about one player':
-    'Die E-Mail-Adresse des Betreibers, der entschieden hat, der Grund und der Spielername, wenn es um einen Spieler geht',
+  'The e-mail address of the operator who decided, the reason, and the player name if it is about one player; until the decision, a keyed hash of the network or mail domain whose votes are held':
+    'Die E-Mail-Adresse des Betreibers, der entschieden hat, der Grund und der Spielername, wenn es um einen Spieler geht; bis zur Entscheidung ein Hash mit Schlüssel vom Netz oder von der Mail-Domain, deren Stimmen zurückgehalten werden',
   'To show who took votes out of the counts': 'Um zu zeigen, wer Stimmen aus den Zahlen genommen hat',
   'The decision without a limit': 'Die Entscheidung ohne Grenze',
   'Player name, rating, text, times, the account; the e-mail addresses of who approved or answered it, which are not public':

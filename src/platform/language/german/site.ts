@@ -10,6 +10,8 @@ export const SITE = {
   stars: 'Sterne',
   player: 'Spieler',
   players: 'Spieler',
+  'new player': 'neuer Spieler',
+  'new players': 'neue Spieler',
   time: 'Mal',
   times: 'Mal',
   'older attempt': 'älterer Versuch',

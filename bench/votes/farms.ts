@@ -1,0 +1,220 @@
+/**
+ * Acts out farms that vote with the vote form, and honest groups beside them, over some days of a moved clock, with the
+ * functions that the pages call. Prints how many votes of each were counted, held and refused on each day. A farm tries as
+ * much as it can: it makes accounts, votes every hour with every name that was not refused, and comes back with the names
+ * that were counted. Challenges have a small secret number, because their cost is not the subject.
+ *
+ *   node bench/votes/farms.ts [days] [only the groups with this text in their title]
+ *
+ *   node bench/votes/farms.ts 15
+ */
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { ObjectId } from 'mongodb';
+import { establishedAccount } from '../../src/accounts/established.ts';
+import { countMail } from '../../src/accounts/mail-limits.ts';
+import { takeSignUp } from '../../src/accounts/sign-up-limits.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { castWebVote, challengeFor } from '../../src/votes/web/web-vote.ts';
+import { addOwnedServer, addOwner } from '../../test/support/owned-server.ts';
+import { stoppedClock } from '../../test/support/stopped-clock.ts';
+import { solve } from '../../test/support/vote-form.ts';
+import { openEnvironment } from '../delivery/environment.ts';
+
+const [first = '3', only = ''] = process.argv.slice(2);
+const days = Number(first);
+const MIDNIGHT = new Date('2026-11-21T00:00:00Z');
+
+crypto.randomInt = (() => 1) as unknown as typeof crypto.randomInt;
+syncBuiltinESMExports();
+
+const clock = stoppedClock(MIDNIGHT);
+const environment = await openEnvironment();
+const platform = { ...environment.platform, clock };
+const ownerId = await addOwner(platform);
+
+type Account = { id: ObjectId; email: string; createdAt: Date };
+/** A player's name, at one address, with or without an account. */
+type Name = { username: string; address: string; account?: Account };
+type Outcome = 'counted' | 'held' | 'refused';
+
+async function vote(serverId: ObjectId, { username, address, account }: Name): Promise<Outcome> {
+  const server = await platform.servers.findOne({ _id: serverId });
+  if (!server) throw new Error('no such server');
+  const user = account && { email: account.email, emailVerified: true, createdAt: account.createdAt };
+  const voter = { address, account: user ? establishedAccount(user, clock.now()) : null };
+  let proof = '';
+  if (!voter.account) {
+    const made = await challengeFor(platform, { server, username, voter });
+    if (made.kind !== 'challenge') return 'refused';
+    proof = await solve(made.challenge);
+  }
+  const result = await castWebVote(platform, { server, username, voter, proof }, 20 * SECOND);
+  if (result.kind !== 'accepted') return 'refused';
+  return result.isQuarantined ? 'held' : 'counted';
+}
+
+/** Signs up and confirms the address, within all limits. */
+async function signUp(email: string, address: string): Promise<Account | null> {
+  if (await countMail(platform, { email, address })) return null;
+  if (await takeSignUp(platform, { email, address })) return null;
+  return { id: new ObjectId(), email, createdAt: clock.now() };
+}
+
+/** The votes of a group on one day: the names of earlier days first. */
+type Group = {
+  title: string;
+  /** The peak of players of its server. */
+  peak: number;
+  /** The day's work; `when` gives the time of an hour. */
+  day: (serverId: ObjectId, day: number, when: (hour: number) => Date) => Promise<Outcome[]>;
+};
+
+/**
+ * A farm with some addresses. It makes as many accounts as it can, at most 40 a day for an address, and votes as many new
+ * names as it can, at most 40 a day for an address.
+ *
+ * @param mailDomainOf - of the accounts of an address; null: it makes none
+ */
+function farm(
+  title: string,
+  addresses: string[],
+  mailDomainOf: (address: number) => string | null,
+  visitors = true,
+): Group {
+  const names: Name[] = [];
+  let made = 0;
+  return {
+    title,
+    peak: 12,
+    async day(serverId, _day, when) {
+      clock.set(when(0));
+      for (const [index, address] of addresses.entries()) {
+        const domain = mailDomainOf(index);
+        for (let n = 0; n < 40; n += 1) {
+          const account = domain === null ? null : await signUp(`farm${made}@${domain}`, address);
+          if (!account) break;
+          names.push({ username: `F${made}x${serverId.toHexString().slice(-4)}`, address, account });
+          made += 1;
+        }
+      }
+      const outcomes: Outcome[] = [];
+      const voted = new Set<Name>();
+      const closed = new Set<string>();
+      for (let hour = 0; hour < 23; hour += 1) {
+        clock.set(when(hour));
+        for (const address of addresses) {
+          const own = names.filter((one) => one.address === address && !voted.has(one));
+          const fresh = visitors
+            ? Array.from({ length: 40 }, (): Name => {
+                made += 1;
+                return { username: `F${made}x${serverId.toHexString().slice(-4)}`, address };
+              })
+            : [];
+          for (const name of [...own, ...fresh]) {
+            if (!name.account && closed.has(address)) break;
+            const outcome = await vote(serverId, name);
+            if (!(outcome === 'refused' && closed.has(address))) outcomes.push(outcome);
+            if (outcome === 'refused' && !name.account) closed.add(address);
+            if (outcome !== 'refused') voted.add(name);
+            if (outcome === 'counted' && !names.includes(name)) names.push(name);
+            // The hour's places are used up.
+            if (outcome === 'held') break;
+          }
+        }
+      }
+      return outcomes;
+    },
+  };
+}
+
+/** Honest players, who all vote within one hour of each day. */
+function players(title: string, peak: number, names: Name[]): Group {
+  return {
+    title,
+    peak,
+    async day(serverId, _day, when) {
+      clock.set(when(18));
+      const outcomes: Outcome[] = [];
+      for (const name of names) outcomes.push(await vote(serverId, name));
+      return outcomes;
+    },
+  };
+}
+
+const many = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
+const longAgo = after(MIDNIGHT, -60 * DAY);
+const pupil = (n: number): Name => ({ username: `Pupil${n}`, address: '192.0.2.1' });
+
+const groups: Group[] = [
+  farm('farm: one IPv4 address', ['20.0.0.1'], () => 'farm-a.example'),
+  farm(
+    'farm: one /24, 50 addresses',
+    many(50, (n) => `20.1.0.${n + 1}`),
+    (n) => `farm-b${n}.example`,
+  ),
+  farm(
+    'farm: one mail domain, 50 networks, accounts only',
+    many(50, (n) => `${30 + n}.2.0.1`),
+    () => 'farm-c.example',
+    false,
+  ),
+  farm(
+    'farm: 50 networks, 50 mail domains',
+    many(50, (n) => `${100 + n}.3.0.1`),
+    (n) => `farm-d${n}.example`,
+  ),
+  players(
+    'household of four, no accounts',
+    12,
+    many(4, (n) => ({ username: `Home${n}`, address: '198.51.100.9' })),
+  ),
+  players(
+    'class of 25, accounts older than 7 days',
+    12,
+    many(25, (n) => ({
+      ...pupil(n),
+      account: { id: new ObjectId(), email: `pupil${n}@gmail.com`, createdAt: longAgo },
+    })),
+  ),
+  players(
+    'class of 25, no accounts',
+    12,
+    many(25, (n) => ({ ...pupil(n), address: '192.0.3.1' })),
+  ),
+  players(
+    'vote party of 200, all new, peak of 100 players',
+    100,
+    many(200, (n) => ({ username: `Party${n}`, address: `${n + 10}.77.${n}.1` })),
+  ),
+];
+
+console.log(`node bench/votes/farms.ts ${days} ${only}`);
+const rows: string[] = [];
+for (const [index, group] of groups.entries()) {
+  if (!group.title.includes(only)) continue;
+  clock.set(MIDNIGHT);
+  await platform.rateLimits.deleteMany({});
+  const settings = { name: `Server ${index}`, address: `s${index}.example.org` };
+  const serverId = await addOwnedServer(platform, ownerId, settings);
+  await platform.servers.updateOne({ _id: serverId }, { $set: { 'daily.peakPlayers': group.peak } });
+  const perDay: string[] = [];
+  let counted = 0;
+  let ofThree = 0;
+  for (let day = 0; day < days; day += 1) {
+    // Ten minutes later each day, so that no cooldown is left.
+    const when = (hour: number) => after(MIDNIGHT, day * DAY + hour * HOUR + (day + 1) * MINUTE);
+    const outcomes = await group.day(serverId, day, when);
+    const of = (outcome: Outcome) => outcomes.filter((one) => one === outcome).length;
+    perDay.push(`${of('counted')}/${of('held')}`);
+    counted += of('counted');
+    if (day < 3) ofThree += of('counted');
+  }
+  rows.push(`| ${group.title} | ${perDay.join(' | ')} | ${ofThree} | ${counted} |`);
+  console.log(rows.at(-1));
+}
+console.log('\nEach day: votes counted/held.');
+console.log(`| Group | ${many(days, (n) => `day ${n + 1}`).join(' | ')} | three days | all |`);
+console.log(`|---|${'---|'.repeat(days + 2)}`);
+for (const row of rows) console.log(row);
+await environment.close();

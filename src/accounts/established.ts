@@ -1,0 +1,32 @@
+import { after, DAY } from '../platform/clock.ts';
+import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
+import type { User } from './user.ts';
+
+/** An account counts for more than a visitor from this age on. Before it, it costs a farm no time. */
+export const ESTABLISHED_AFTER_MS = 7 * DAY;
+
+/** An account that counts as a player of its own. */
+export type EstablishedAccount = {
+  /** Two accounts of one mailbox are one player. */
+  mailbox: string;
+  /** The registered domain of the address; null for providers where everybody gets an address. */
+  domain: string | null;
+};
+
+/**
+ * What an account is worth as evidence: null while it is younger than 7 days, while its address is unconfirmed, and for 7
+ * days after its address changed. Without that last rule, one account could be a new player after each change.
+ */
+export function establishedAccount(
+  { email, emailVerified, createdAt, emailChangedAt }: EstablishingUser,
+  now: Date,
+): EstablishedAccount | null {
+  const since = new Date(Math.max(createdAt.getTime(), emailChangedAt?.getTime() ?? 0));
+  if (!emailVerified || now < after(since, ESTABLISHED_AFTER_MS)) return null;
+  const domain = mailDomainOf(email);
+  return { mailbox: mailboxOf(email), domain: isPublicMail(domain) ? null : domain };
+}
+
+type EstablishingUser = Pick<User, 'email' | 'emailVerified' | 'createdAt'> & {
+  emailChangedAt?: Date | null | undefined;
+};

@@ -1,0 +1,76 @@
+/** The mailbox that an address belongs to: `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`. */
+export function mailboxOf(email: string): string {
+  const { local, host } = partsOf(email);
+  const name = local.split('+', 1)[0] || local;
+  if (!GMAIL.has(host)) return `${name}@${host}`;
+  return `${name.replaceAll('.', '')}@gmail.com`;
+}
+
+/** These ignore dots, and are one provider. */
+const GMAIL = new Set(['gmail.com', 'googlemail.com']);
+
+/**
+ * The domain that somebody registered to have an address: `mail.example.co.uk` is `example.co.uk`. Its owner makes as many
+ * hosts below it as they like.
+ */
+export function mailDomainOf(email: string): string {
+  const labels = partsOf(email).host.split('.');
+  const isCountry = (labels.at(-1) ?? '').length === 2;
+  const count = isCountry && SECOND_LEVELS.has(labels.at(-2) ?? '') ? 3 : 2;
+  return labels.slice(-count).join('.');
+}
+
+/** Below the domains of countries, under which others register theirs. */
+const SECOND_LEVELS = new Set(
+  'ac asso co com edu fed firm gen go gob gouv gov gv id in info ltd me mil ne net nom or org plc sch web'.split(
+    ' ',
+  ),
+);
+
+function partsOf(email: string): { local: string; host: string } {
+  const address = email.trim().toLowerCase();
+  const at = address.lastIndexOf('@');
+  return { local: address.slice(0, at), host: address.slice(at + 1).replace(/\.$/, '') };
+}
+
+/**
+ * Whether everybody can get a mailbox of this domain, but each costs some effort (a phone number, a captcha, a contract).
+ * Its users have nothing to do with each other, so a limit for one domain means another thing there.
+ */
+export function isPublicMail(domain: string): boolean {
+  return PUBLIC_MAIL.has(domain);
+}
+
+const words = (text: string) => text.split(/\s+/);
+
+/** Domains in full: anybody can register `hotmail` below another top-level domain. */
+const PUBLIC_MAIL = new Set([
+  ...[
+    ['gmx', 'at ch co.uk com de fr net us'],
+    ['hotmail', 'be ca ch co.jp co.th co.uk com com.ar com.au com.br com.mx com.tr de es fi fr it nl no se'],
+    [
+      'live',
+      'at be ca ch cl cn co.uk co.za com com.ar com.au com.mx com.pt de dk fi fr ie in it jp nl no ru se',
+    ],
+    ['outlook', 'at be cl co.id co.th com com.ar com.au com.br com.tr de dk es fr ie in it jp kr pt sa sk'],
+    [
+      'yahoo',
+      'ca co.id co.in co.jp co.kr co.nz co.th co.uk co.za com com.ar com.au com.br com.cn com.co com.hk',
+    ],
+    [
+      'yahoo',
+      'com.mx com.my com.ph com.sg com.tr com.tw com.vn de dk es fi fr gr ie in it nl no pl pt ro se',
+    ],
+    ['yandex', 'by com com.tr kz ru ua'],
+  ].flatMap(([name, ends = '']) => words(ends).map((end) => `${name}.${end}`)),
+  ...words(`gmail.com googlemail.com icloud.com me.com mac.com msn.com aol.com proton.me protonmail.com pm.me
+    tutanota.com tuta.com tuta.io fastmail.com zoho.com mail.com email.com ymail.com rocketmail.com hey.com duck.com
+    mail.ru bk.ru inbox.ru list.ru rambler.ru ukr.net qq.com foxmail.com 163.com 126.com yeah.net sina.com sohu.com
+    aliyun.com naver.com daum.net hanmail.net kakao.com rediffmail.com web.de t-online.de freenet.de posteo.de
+    mailbox.org arcor.de vodafone.de bluewin.ch sunrise.ch a1.net aon.at orange.fr wanadoo.fr free.fr sfr.fr
+    laposte.net libero.it virgilio.it tiscali.it alice.it tim.it telefonica.net terra.com.br uol.com.br bol.com.br
+    ig.com.br wp.pl o2.pl onet.pl interia.pl seznam.cz centrum.cz azet.sk abv.bg freemail.hu citromail.hu telia.com
+    ziggo.nl kpnmail.nl xs4all.nl planet.nl home.nl telenet.be skynet.be btinternet.com virginmedia.com sky.com
+    talktalk.net comcast.net verizon.net att.net sbcglobal.net bellsouth.net cox.net charter.net earthlink.net
+    shaw.ca rogers.com bell.net sympatico.ca bigpond.com optusnet.com.au docomo.ne.jp ezweb.ne.jp softbank.ne.jp`),
+]);

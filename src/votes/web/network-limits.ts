@@ -1,0 +1,31 @@
+import type { Config } from '../../platform/config.ts';
+
+/**
+ * As how many players one network (IPv4 /24, IPv6 /64) may vote on a UTC day. An IPv6 /48 may vote as four times as many.
+ * docs/adr/0108-accounts-count-against-their-network.md has the reasons.
+ */
+export type NetworkLimits = {
+  /** New players for one server. More are refused. */
+  newPlayers: number;
+  /** New players over all servers. Votes of more are held. */
+  newPlayersOverAll: number;
+  /** All players for one server, established accounts and returning players too. More are refused. */
+  players: number;
+};
+
+/** Enough for a class, and few for a farm. */
+const MOST_PLAYERS = 30;
+
+/** The limits that follow from `WEB_VOTE_PLAYERS`. */
+export function networkLimits({
+  WEB_VOTE_PLAYERS: newPlayers,
+}: Pick<Config, 'WEB_VOTE_PLAYERS'>): NetworkLimits {
+  return {
+    newPlayers,
+    newPlayersOverAll: Math.ceil(1.5 * newPlayers),
+    players: Math.max(MOST_PLAYERS, newPlayers),
+  };
+}
+
+/** The most entries of one origin and day, over all servers: it bounds the document. */
+export const MOST_ENTRIES = 1_000;

@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto';
+import type { EstablishedAccount } from '../../accounts/established.ts';
+import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
+import { neighbourhoodOf, networkOf, siteOf, subnetOf } from '../../platform/limits/network-of.ts';
+import { derivedKey } from '../../platform/secrets.ts';
+
+type Keys = { config: { SECRET_KEY: string } };
+
+/** Where a vote of the vote form comes from. */
+export type Voter = {
+  /** The network address of the request. */
+  address: string;
+  /** The account; null for a visitor, and for an account that is too young: it votes as a visitor does. */
+  account: EstablishedAccount | null;
+};
+
+export const ORIGIN_KINDS = ['user', 'network', 'site'] as const;
+
+/** `factor`: how many times the limit of one network applies. */
+export type Origin = { id: string; kind: (typeof ORIGIN_KINDS)[number]; factor: number };
+
+/**
+ * What a vote counts for: the mailbox of an established account, then the network and the IPv6 /48 around it, whoever is
+ * signed in. One person may have a whole /48, and a provider with many customers may have one, too.
+ */
+export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
+  const user: Origin[] = account
+    ? [{ id: keyed(keys, `user ${account.mailbox}`), kind: 'user', factor: 1 }]
+    : [];
+  const network: Origin = { id: networkKey(keys, address), kind: 'network', factor: 1 };
+  const site = siteOf(address);
+  if (site === networkOf(address)) return [...user, network];
+  return [...user, network, { id: keyed(keys, `network ${site}`), kind: 'site', factor: SITE_FACTOR }];
+}
+
+/**
+ * The network of an address (IPv4 /24, IPv6 /64) as a keyed hash. Without `SECRET_KEY` nobody can find out which networks
+ * voted.
+ */
+export function networkKey(keys: Keys, address: string): string {
+  return keyed(keys, `network ${subnetOf(address)}`);
+}
+
+/** The network whose new players count together: an IPv4 /24 or, since one person has 65,536 of IPv6 /64, a /48. */
+export function siteKey(keys: Keys, address: string): string {
+  const site = siteOf(address);
+  return keyed(keys, `network ${site === networkOf(address) ? subnetOf(address) : site}`);
+}
+
+/** The IPv4 /16 or IPv6 /32 of an address. */
+export function neighbourhoodKey(keys: Keys, address: string): string {
+  return keyed(keys, `network ${neighbourhoodOf(address)}`);
+}
+
+/** A registered domain of mail addresses. */
+export function mailDomainKey(keys: Keys, domain: string): string {
+  return keyed(keys, `mail domain ${domain}`);
+}
+
+/** All networks that an address belongs to and that votes are held for: what a block of a stored network may name. */
+export function networkKeys(keys: Keys, address: string): string[] {
+  return [networkKey(keys, address), siteKey(keys, address), neighbourhoodKey(keys, address)];
+}
+
+/** A keyed hash of a player's `usernameKey`, which may be long. */
+export function playerHash(keys: Keys, usernameKey: string): string {
+  return keyed(keys, `player ${usernameKey}`);
+}
+
+/** The name of what one player did from one network. */
+export function playerOfNetworkKey(keys: Keys, network: string, player: string): string {
+  return keyed(keys, `player of network ${network} ${player}`);
+}
+
+function keyed({ config: { SECRET_KEY } }: Keys, text: string): string {
+  const key = derivedKey(SECRET_KEY, 'origins of votes');
+  return createHmac('sha256', key).update(text).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,70 @@
+import type { Collection } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
+import { after, type Clock } from '../../platform/clock.ts';
+import { isDuplicateKey } from '../../platform/mongo.ts';
+import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
+import { networkKey, playerOfNetworkKey } from './origin-keys.ts';
+import { ORIGIN_STORED_DAYS, ORIGIN_STORED_MS } from './vote-origin.ts';
+
+const returningPlayerDefinition = {
+  /** The keyed hash of a network and a player. */
+  _id: { type: String, required: true },
+  /** The UTC days of the last 30 on which the player voted from the network, without held votes: `2026-11-21`. */
+  days: { type: [String], required: true },
+  /** The document is deleted after this time. */
+  expiresAt: { type: Date, required: true },
+} as const;
+
+/** Which players come back to a network: those have proven more than a new name. */
+export const returningPlayerSchema = new Schema(returningPlayerDefinition, {
+  collection: 'returning_players',
+});
+returningPlayerSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
+
+export type ReturningPlayer = Omit<InferRawDocType<typeof returningPlayerDefinition>, 'days'> & {
+  days: string[];
+};
+
+/** A player who voted from a network on this many earlier days of the last 30 is not new there. */
+export const EARLIER_DAYS = 3;
+
+type Deps = {
+  returningPlayers: Collection<ReturningPlayer>;
+  config: { SECRET_KEY: string };
+  clock: Clock;
+};
+
+/** Whether a player (`playerHash`) is not new on the network of an address. A player of today alone is new. */
+export async function isReturning(deps: Deps, address: string, player: string): Promise<boolean> {
+  const today = dayOf(deps.clock.now());
+  const found = await deps.returningPlayers.findOne({ _id: idOf(deps, address, player) });
+  const earlier = found?.days.filter((day) => day < today && day >= oldest(today)) ?? [];
+  return earlier.length >= EARLIER_DAYS;
+}
+
+/** Notes that a player votes from a network today. Not for held votes: a farm would prove its names with them. */
+export async function noteReturning(deps: Deps, address: string, player: string): Promise<void> {
+  const now = deps.clock.now();
+  const today = dayOf(now);
+  const recent = {
+    $filter: { input: { $ifNull: ['$days', []] }, cond: { $gte: ['$$this', oldest(today)] } },
+  };
+  const update = [
+    { $set: { days: { $setUnion: [recent, [today]] }, expiresAt: after(now, ORIGIN_STORED_MS) } },
+  ];
+  const upsert = () =>
+    deps.returningPlayers.updateOne({ _id: idOf(deps, address, player) }, update, { upsert: true });
+  await upsert().catch((error: unknown) => {
+    // Another process inserted it at the same moment.
+    if (!isDuplicateKey(error)) throw error;
+    return upsert();
+  });
+}
+
+function idOf(deps: Deps, address: string, player: string): string {
+  return playerOfNetworkKey(deps, networkKey(deps, address), player);
+}
+
+function oldest(today: string): string {
+  return addDays(today, -ORIGIN_STORED_DAYS);
+}

@@ -1,0 +1,115 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { isPublicMail, mailboxOf, mailDomainOf } from '../../src/accounts/mailbox.ts';
+import { makeWithinLimits, takeSignUp } from '../../src/accounts/sign-up-limits.ts';
+import { DAY } from '../../src/platform/clock.ts';
+import type { Platform } from '../../src/process/platform.ts';
+import { PASSWORD } from '../support/sign-in.ts';
+import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
+import { linkTo, tokenOf } from './account-pages.ts';
+
+describe('new accounts of a day', () => {
+  let platform: Platform & { clock: StoppedClock };
+  beforeEach(async () => {
+    platform = { ...(await testPlatform()), clock: stoppedClock(new Date('2026-11-21T10:00:00Z')) };
+  });
+
+  /** How many of `many` accounts may be made. */
+  async function made(many: number, account: (n: number) => { email: string; address: string }) {
+    let count = 0;
+    for (let n = 0; n < many; n += 1) if (!(await takeSignUp(platform, account(n)))) count += 1;
+    return count;
+  }
+
+  test('are five for an address, ten for its IPv4 /24 or IPv6 /48', async () => {
+    const mail = (n: number) => `a${n}@d${n}.example`;
+    expect(await made(8, (n) => ({ email: mail(n), address: '203.0.113.7' }))).toBe(5);
+    expect(await made(20, (n) => ({ email: mail(n), address: `203.0.113.${n + 50}` }))).toBe(5);
+    expect(await made(20, (n) => ({ email: mail(n), address: `2001:db8:1:${n}::1` }))).toBe(10);
+    platform.clock.move(DAY);
+    expect(await made(8, (n) => ({ email: mail(n), address: '203.0.113.7' }))).toBe(5);
+  });
+
+  test('are 20 for a mail domain with all hosts below it, and more for a public provider', async () => {
+    const host = (n: number) => `a${n}@h${n}.farm.co.uk`;
+    expect(await made(30, (n) => ({ email: host(n), address: `20.${n}.1.1` }))).toBe(20);
+    expect(await made(30, (n) => ({ email: `a${n}@gmail.com`, address: `21.${n}.1.1` }))).toBe(30);
+  });
+
+  test('are two for a mailbox, whatever its tags and dots, and then use up nothing else', async () => {
+    const tagged = (n: number) => ({ email: `an.n+${n}@gmail.com`, address: '203.0.113.7' });
+    expect(await made(10, tagged)).toBe(2);
+    expect(await made(10, (n) => ({ email: `other${n}@gmail.com`, address: '203.0.113.7' }))).toBe(3);
+  });
+
+  test('that were not made in the end do not count', async () => {
+    const account = { email: 'ann@example.org', address: '203.0.113.7' };
+    const failed = makeWithinLimits(platform, account, () => Promise.reject(new Error('full')));
+    await expect(failed).rejects.toThrow('full');
+    for (let n = 0; n < 10; n += 1)
+      expect(
+        await makeWithinLimits(
+          platform,
+          account,
+          async () => n,
+          () => false,
+        ),
+      ).toEqual({
+        retryAt: null,
+        result: n,
+      });
+    expect(await makeWithinLimits(platform, account, async () => 'made')).toMatchObject({ result: 'made' });
+  });
+});
+
+test('a mailbox has no tags, and at Gmail no dots; a domain is what somebody registered', () => {
+  expect(mailboxOf('Ann.B+Votes@GoogleMail.com')).toBe('annb@gmail.com');
+  expect(mailboxOf('ann.b+votes@example.org')).toBe('ann.b@example.org');
+  expect(mailboxOf('+x@example.org')).toBe('+x@example.org');
+  expect(mailDomainOf('a@b.c.example.com')).toBe('example.com');
+  expect(mailDomainOf('a@b.example.co.uk')).toBe('example.co.uk');
+  expect(mailDomainOf('a@xy.de')).toBe('xy.de');
+  expect([isPublicMail('hotmail.fr'), isPublicMail('hotmail.top'), isPublicMail('gmail.com')]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+});
+
+describe('the sign-up page', () => {
+  const signUp = (web: WebApp, n: number) =>
+    sendForm(web, '/sign-up', { name: 'Nora', email: `nora${n}@d${n}.example`, password: PASSWORD });
+
+  test('without mail makes five accounts for an address, then says when the next one is possible', async () => {
+    const web = await openWebApp();
+    for (let n = 0; n < 5; n += 1) expect((await signUp(web, n)).statusCode).toBe(303);
+    // An address that is taken uses up nothing.
+    const refused = await signUp(web, 5);
+    expect(refused.statusCode).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000);
+    expect(textOf(refused.body)).toContain('Too many new accounts came from your network');
+    expect(await web.platform.users.countDocuments()).toBe(5);
+  });
+
+  test('with mail counts an account when its link is used, and the link still works the next day', async () => {
+    const web = await openWebApp({
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      MAIL_FROM: 'Tallyport <votes@example.org>',
+      SIGN_UPS_PER_NETWORK: '2',
+    });
+    const finish = async (email: string) => {
+      const token = tokenOf(await linkTo(web.platform, email));
+      return sendForm(web, '/verify-email', { token, name: 'Nora', password: PASSWORD });
+    };
+    await signUp(web, 1);
+    await signUp(web, 2);
+    expect((await finish('nora1@d1.example')).statusCode).toBe(303);
+    const refused = await finish('nora2@d2.example');
+    expect([refused.statusCode, Number(refused.headers['retry-after']) > 86_000]).toEqual([429, true]);
+    // Nobody gets a link in vain.
+    expect((await signUp(web, 3)).statusCode).toBe(429);
+    await web.platform.rateLimits.deleteMany({});
+    expect((await finish('nora2@d2.example')).statusCode).toBe(303);
+  });
+});
