@@ -46,6 +46,7 @@ test('every body schema has a name; equal schemas share it', () => {
       200: 'VoteClaim',
       409: 'Error',
       422: 'Error',
+      429: 'ClaimRefused',
     },
     'check-vote': { ...failures, 200: 'VoteCheck' },
     status: {

@@ -71,7 +71,7 @@ describe('a server’s page', () => {
     for (const shown of ['Open Sea', 'online', '12', 'of 64', 'Sweden', 'Minecraft', '1.21.4', 'Type /vote.'])
       expect(text).toContain(shown);
     expect(body).toContain('<span class="mc-a">Welcome </span><span class="mc-a mc-bold">aboard</span>, all');
-    expect(body).toContain('href="https://vote.example" rel="nofollow ugc');
+    expect(body).toContain('href="https://vote.example/" rel="nofollow ugc');
     expect(body).toContain('<link rel="canonical" href="http://localhost:3000/servers/open-sea" />');
     expect(body).toContain(
       'content="Open Sea (Minecraft): 12 of 64 players, rank 7, 0 votes in 30 days. Welcome aboard, all"',

@@ -80,7 +80,10 @@ test('two simultaneous sign-ups with one address on two processes create one use
   const answers = await Promise.all(
     [first, second, first, second].map((web) => sendForm(web, '/sign-up', NEWCOMER)),
   );
-  expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 409, 409, 409]);
+  const [made, ...refused] = answers.map(({ statusCode }) => statusCode).toSorted();
+  expect(made).toBe(303);
+  // A mailbox makes two accounts a day, so the third of them at once may meet that limit first.
+  for (const status of refused) expect([409, 429]).toContain(status);
   expect(await platform.users.countDocuments()).toBe(1);
   expect(await platform.credentials.countDocuments()).toBe(1);
 });
