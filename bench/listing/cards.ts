@@ -30,11 +30,13 @@ const environment = await openEnvironment({ TRUST_PROXY: '1' });
 const { platform } = environment;
 const limit = limitMemory(limitMb);
 const web = await environment.web({}, (pid) => limit?.add(pid));
+// What PUBLIC_URL is by default.
+const publicUrl = web.url.replace('127.0.0.1', 'localhost');
 const worker = await environment.worker();
 const names = Array.from({ length: cards }, (_, n) => ({ name: `Preview ${n}` }));
 const serverIds = await listServers(platform, names);
 const callers = await callersOf(platform, serverIds.slice(0, 20));
-const owners = [];
+const owners: Awaited<ReturnType<typeof newOwner>>[] = [];
 for (let n = 0; n < Math.ceil(banners / UPLOADS_OF_A_USER); n += 1) owners.push(await newOwner(platform));
 for (const [n, serverId] of serverIds.slice(0, banners).entries())
   await platform.servers.updateOne(
@@ -81,7 +83,7 @@ async function get(path: string, n: number): Promise<void> {
 async function upload(n: number): Promise<void> {
   const form = bannerForm(png);
   const cookie = owners[Math.floor(n / UPLOADS_OF_A_USER)]?.cookie ?? '';
-  const headers = { ...form.headers, ...ownOrigin(platform.config.PUBLIC_URL), ...from(n), cookie };
+  const headers = { ...form.headers, ...ownOrigin(publicUrl), ...from(n), cookie };
   const path = `/dashboard/servers/${serverIds[n]?.toHexString()}/profile/banner`;
   const body = new Uint8Array(form.body);
   const answer = await fetch(`${web.url}${path}`, { method: 'POST', headers, body, redirect: 'manual' });

@@ -1,6 +1,6 @@
 /**
  * What requests cost: the processor time of the web process and of mongod for each kind of request, uncached, and the time
- * of a worker's child for a picture:
+ * of a worker's child for a picture (the API is measured by bench/api):
  *
  *   node bench/listing/costs.ts [servers] [requests of a kind]
  *
@@ -13,12 +13,12 @@ import sharp from 'sharp';
 import { buildApp } from '../../src/app.ts';
 import { serverInfo } from '../../src/history/server-info.ts';
 import { SECOND } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/log.ts';
 import { createPictureProcess } from '../../src/platform/pictures/picture-process.ts';
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { drawCard } from '../../src/servers/draw-card.ts';
 import { shareDrawing } from '../../src/site/listing/share-image.ts';
-import { callersOf } from '../delivery/api-client.ts';
 import { cpuSeconds, openEnvironment } from '../delivery/environment.ts';
 import { loadServers, nameAt, TAGS } from './load-servers.ts';
 import { bannerForm, newOwner, ownOrigin } from './owner.ts';
@@ -41,11 +41,7 @@ const listed = await platform.servers
   .limit(2 * requests + 20)
   .toArray();
 const slugs = listed.map(({ slug }) => slug);
-const callers = await callersOf(
-  platform,
-  listed.slice(0, 20).map(({ _id }) => _id),
-);
-const owners = [];
+const owners: Awaited<ReturnType<typeof newOwner>>[] = [];
 for (let n = 0; n < Math.ceil(requests / 20); n += 1) owners.push(await newOwner(platform));
 for (const [n, { _id }] of listed.slice(0, requests).entries())
   await platform.servers.updateOne(
@@ -100,9 +96,6 @@ const slugAt = (n: number) => slugs[n % slugs.length] ?? '';
 const pageAt = (n: number) => 1 + (n % loaded.pages);
 const owned = (n: number) => listed[n % requests]?._id.toHexString() ?? '';
 const cookieOf = (n: number) => ({ cookie: owners[Math.floor((n % requests) / 20)]?.cookie ?? '' });
-const callerAt = (n: number) => callers[n % callers.length];
-const api = (n: number) => `/api/v1/servers/${callerAt(n)?.serverId.toHexString()}`;
-const bearer = (n: number) => ({ authorization: `Bearer ${callerAt(n)?.token}`, accept: 'application/json' });
 
 console.log('| request | web, ms | mongod, ms |\n|---|---|---|');
 await measure('page of a server', (n) => ({ url: `/servers/${slugAt(n)}` }));
@@ -146,22 +139,13 @@ await measure(
   }),
   Math.ceil(requests / 20),
 );
-await measure('API: info', (n) => ({ url: `${api(n)}/info`, headers: bearer(n) }));
-await measure('API: vote', (n) => ({
-  method: 'POST',
-  url: `${api(n)}/vote`,
-  headers: { ...bearer(n), 'content-type': 'application/json' },
-  payload: JSON.stringify({ username: `voter${networks}` }),
-}));
-
 // A worker's child: its processor time is not in this process's.
 let childPid = 0;
-const log = {
-  ...platform.log,
-  debug: (fields: { childPid?: number }) => {
-    childPid = fields.childPid ?? childPid;
+const log = createLogger({ LOG_LEVEL: 'debug' }, 'bench', {
+  write(line: string) {
+    childPid = JSON.parse(line).childPid ?? childPid;
   },
-} as typeof platform.log;
+});
 const pictures = createPictureProcess(log, { picturesEach: 1_000 });
 async function childCost(kind: string, times: number, run: (n: number) => Promise<unknown>): Promise<void> {
   for (let n = 0; n < 3; n += 1) await run(n);
