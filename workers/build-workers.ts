@@ -4,6 +4,7 @@ import { SECOND } from '../src/platform/clock.ts';
 import { ConfigError } from '../src/platform/config.ts';
 import { within } from '../src/platform/deadline.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../src/platform/mongo.ts';
+import { createPictureProcess, type PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/platform/queues.ts';
 import { openRedis } from '../src/platform/redis.ts';
 import type { OpenOptions } from '../src/platform/resources.ts';
@@ -12,6 +13,8 @@ import type { Platform } from '../src/process/platform.ts';
 import type { Work } from '../src/process/process.ts';
 import { aggregateDays } from './aggregate-day.ts';
 import { cleanUp } from './clean-up.ts';
+import { drawCardsWorker } from './draw-cards.ts';
+import { encodePicturesWorker } from './encode-pictures.ts';
 import { excludeVotesWorker } from './exclude-votes.ts';
 import { findUnusualVotesWorker } from './find-unusual-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
@@ -42,6 +45,8 @@ const MAILS_AT_ONCE = 4;
  */
 const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
   'test-listeners': { max: 3, duration: SECOND / 10 },
+  // A tenth to a third of a processor: strangers decide how many previews are drawn.
+  'draw-cards': { max: 10, duration: SECOND },
 };
 /** The retry delay after Redis was unavailable; BullMQ's default of 15 s would delay every listener. */
 const RETRY_MS = SECOND;
@@ -51,6 +56,7 @@ function processors(
   platform: Platform,
   metrics: Metrics,
   signals: StopSignals,
+  pictureProcess: PictureProcess,
 ): Record<QueueName, Processor> {
   return {
     ...forwardVotes(platform, metrics, signals),
@@ -66,6 +72,8 @@ function processors(
     'send-discord': sendDiscordWorker(platform, signals.waitNoLonger),
     'settle-accounts': settleAccountsWorker(platform, signals.stop),
     'tell-owners': notifyOwnersWorker(platform, signals.stop),
+    'encode-pictures': encodePicturesWorker(platform, pictureProcess),
+    'draw-cards': drawCardsWorker(platform, pictureProcess),
   };
 }
 
@@ -121,7 +129,9 @@ export function buildWorkers(
   const queues = queuesNamed(names, config);
   const stop = new AbortController();
   const waitNoLonger = new AbortController();
-  const process = processors(platform, metrics, { stop: stop.signal, waitNoLonger: waitNoLonger.signal });
+  const pictureProcess = createPictureProcess(log);
+  const signals = { stop: stop.signal, waitNoLonger: waitNoLonger.signal };
+  const process = processors(platform, metrics, signals, pictureProcess);
   const underWay = new Set<Promise<unknown>>();
   const activities = new Map<QueueName, Activity>(
     queues.map((name) => [name, { running: 0, taken: 0, concurrency: concurrencyOf(config, name) }]),
@@ -204,6 +214,7 @@ export function buildWorkers(
       const closing = [...workers.values()].map((worker) => worker.close());
       const closed = Promise.all([...closing, ...replaced, relay, replacing]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
+      pictureProcess.close();
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);
       connection.disconnect();
     },

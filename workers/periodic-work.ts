@@ -2,6 +2,8 @@ import { dueAggregates } from '../src/history/due-aggregates.ts';
 import { dueMails, dueMessages } from '../src/mail/send-mail.ts';
 import { dueDays } from '../src/platform/periods/period-marks.ts';
 import type { Platform } from '../src/process/platform.ts';
+import { dueUploads } from '../src/servers/picture-uploads.ts';
+import { dueCards, trimCards } from '../src/servers/preview-cards.ts';
 import { requestRanks } from '../src/servers/request-ranks.ts';
 import { openExclusions } from '../src/votes/exclude-votes.ts';
 import { dueRepairs } from '../src/votes/repair-counters.ts';
@@ -54,6 +56,8 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   { name: 'send-mail', cron: EVERY_MINUTE, enqueue: enqueueMails },
   { name: 'send-discord', cron: EVERY_MINUTE, enqueue: enqueueDiscordMessages },
   { name: 'tell-owners', cron: EVERY_MINUTE, enqueue: enqueueNotifications },
+  { name: 'encode-pictures', cron: EVERY_MINUTE, enqueue: enqueueUploads },
+  { name: 'draw-cards', cron: EVERY_MINUTE, enqueue: enqueueCards },
 ];
 
 /** Work with one job per UTC day; the marks in MongoDB show which days are due. */
@@ -98,4 +102,19 @@ async function enqueueDiscordMessages({ discordMessages, clock, producer }: Plat
 /** Enqueues the notifications, which depend on the current state and the notifications already written. */
 function enqueueNotifications({ producer }: Platform): Promise<boolean> {
   return producer.add('tell-owners', {});
+}
+
+/** Enqueues uploaded pictures whose job was lost or whose next attempt is due. */
+async function enqueueUploads(platform: Platform): Promise<boolean> {
+  const jobs = (await dueUploads(platform)).map((uploadId) => ({ payload: { uploadId } }));
+  return (await platform.producer.addAll('encode-pictures', jobs)) === jobs.length;
+}
+
+/** The same for previews of links; deletes those that are too many. */
+async function enqueueCards(platform: Platform): Promise<boolean> {
+  await trimCards(platform);
+  const jobs = (await dueCards(platform)).map((serverId) => ({
+    payload: { serverId: serverId.toHexString() },
+  }));
+  return (await platform.producer.addAll('draw-cards', jobs)) === jobs.length;
 }

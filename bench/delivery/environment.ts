@@ -13,14 +13,24 @@ import { openPlatform, type Platform } from '../../src/process/platform.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 
 /** A process of the platform, running and ready. */
-export type Program = { pid: number; url: string; metricsUrl: string; stop(): Promise<void> };
+export type Program = {
+  pid: number;
+  url: string;
+  metricsUrl: string;
+  /** Resolves when it ends, also by a kill. */
+  ended: Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Called with the id of a process right after its start, for instance to limit its memory. */
+type Started = (pid: number) => void;
 
 /** A platform on new services, whose processes are started one by one. */
 export type Environment = {
   platform: Platform;
   mongodPid: number;
   redisPid: number;
-  web(env?: Record<string, string>): Promise<Program>;
+  web(env?: Record<string, string>, started?: Started): Promise<Program>;
   worker(env?: Record<string, string>): Promise<Program>;
   /** Another program of this repository that reads its ports from PORT and METRICS_PORT. */
   program(path: string, env?: Record<string, string>): Promise<Program>;
@@ -62,7 +72,7 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
     platform,
     mongodPid: mongod.pid(),
     redisPid: redis.pid(),
-    web: (more = {}) => note(start('src/server.ts', { ...env, ...more })),
+    web: (more = {}, started) => note(start('src/server.ts', { ...env, ...more }, started)),
     program: (path, more = {}) => note(start(path, { ...env, ...more })),
     worker: (more = {}) => note(start('workers/main.ts', { ...env, ...more })),
     async close() {
@@ -74,7 +84,11 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
   };
 }
 
-async function start(path: string, env: Record<string, string | undefined>): Promise<Program> {
+async function start(
+  path: string,
+  env: Record<string, string | undefined>,
+  started?: Started,
+): Promise<Program> {
   const entry = fileURLToPath(new URL(`../../${path}`, import.meta.url));
   const [port, metricsPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [entry], {
@@ -82,12 +96,15 @@ async function start(path: string, env: Record<string, string | undefined>): Pro
     // It logs as in production, and the log is discarded.
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  if (child.pid) started?.(child.pid);
+  const ended = once(child, 'exit').then(() => undefined);
   // A web process answers on its own port last.
   await untilReady(child, path === 'src/server.ts' ? port : metricsPort);
   return {
     pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,
     metricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
+    ended,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');

@@ -5,13 +5,18 @@ import { z } from 'zod';
 /** The format of backups; a restore refuses others. */
 const FORMAT = 1;
 
-/** What a restored listing does without: who is signed in, links that were sent, and what processes hold for a moment. */
+/**
+ * What a restored listing does without: who is signed in, links that were sent, what processes hold for a moment, uploads
+ * as they came (they may hold a place in their metadata), and previews, which are drawn again.
+ */
 const LEFT_OUT = new Set([
   'sessions',
   'verifications',
   'work_leases',
   'rate_limits',
   'used_proofs',
+  'picture_uploads',
+  'preview_cards',
   'restores',
 ]);
 

@@ -241,6 +241,10 @@ class Changes {
       case 'listeners':
         // A resend that was pending may have been made since.
         if (document.resendOwed) document.resendOwed = null;
+        break;
+      case 'servers':
+        // The upload itself is not in the backup: its owner reads that it is lost.
+        if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 

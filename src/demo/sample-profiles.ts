@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import type { Platform } from '../process/platform.ts';
 import { setProfile } from '../servers/edit-profile.ts';
-import { setBanner } from '../servers/profile-pictures.ts';
+import { uploadBanner } from '../servers/profile-pictures.ts';
 import type { Sample } from './sample.ts';
 import { drawBanner } from './sample-pictures.ts';
 
@@ -171,5 +171,6 @@ export async function writeSampleProfile(
     await setProfile(platform, server, input, by);
   }
   const hasBanner = Object.keys(PROFILES).indexOf(name) < WITH_BANNER;
-  if (hasBanner && !server.profile?.banner) await setBanner(platform, server, await drawBanner(name), by);
+  if (hasBanner && !server.profile?.banner && !server.profile?.bannerUpload)
+    await uploadBanner(platform, server, await drawBanner(name), by);
 }

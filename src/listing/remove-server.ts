@@ -6,7 +6,10 @@ import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import type { AuthenticatedToken } from '../servers/api-token.ts';
 import type { ListChange } from '../servers/listing.ts';
 import type { Picture } from '../servers/picture.ts';
+import type { PictureUpload } from '../servers/picture-upload.ts';
+import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, picturesOf } from '../servers/pictures.ts';
+import type { PreviewCard } from '../servers/preview-card.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
@@ -26,6 +29,8 @@ export async function removeServer(
     voteExclusions: Collection<VoteExclusion>;
     serverDrafts: Collection<ServerDraft>;
     pictures: Collection<Picture>;
+    pictureUploads: Collection<PictureUpload>;
+    previewCards: Collection<PreviewCard>;
     discordWebhooks: Collection<DiscordWebhook>;
     authentications: TtlCache<AuthenticatedToken>;
   },
@@ -42,6 +47,8 @@ export async function removeServer(
   await deps.serverDrafts.deleteOne({ serverId });
   await deps.discordWebhooks.deleteOne({ _id: serverId });
   await deleteUnusedPictures(deps, picturesOf(server));
+  await deleteUploadsOf(deps, serverId);
+  await deps.previewCards.deleteOne({ _id: serverId });
   await closeQuarantine(deps, serverId, by);
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {

@@ -113,6 +113,18 @@ export const QUEUES = {
     payload: z.object({ exclusionId: objectId }),
     key: (payload: { exclusionId: string }) => payload.exclusionId,
   },
+  /** Encodes one uploaded picture of a server. */
+  'encode-pictures': {
+    title: 'Encode pictures',
+    payload: z.object({ uploadId: z.string().regex(/^(icon-)?[0-9a-f]{24}$/) }),
+    key: (payload: { uploadId: string }) => payload.uploadId,
+  },
+  /** Draws the preview of links to one server. */
+  'draw-cards': {
+    title: 'Draw previews',
+    payload: z.object({ serverId: objectId }),
+    key: (payload: { serverId: string }) => payload.serverId,
+  },
 } as const;
 
 export type QueueName = keyof typeof QUEUES;

@@ -8,6 +8,7 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { type MayConnect, mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
 import type { Picture } from '../servers/picture.ts';
+import type { PictureUpload } from '../servers/picture-upload.ts';
 import { takeIcon } from '../servers/profile-pictures.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
@@ -20,6 +21,7 @@ export type Checking = Waking &
   OutgoingLimiting & {
     servers: Collection<Server>;
     pictures: Collection<Picture>;
+    pictureUploads: Collection<PictureUpload>;
     statusSamples: Collection<StatusSample>;
     batcher: Batcher;
     ask: Ask;

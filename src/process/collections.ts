@@ -40,6 +40,8 @@ import {
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '../reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
 import { type Picture, pictureSchema } from '../servers/picture.ts';
+import { type PictureUpload, pictureUploadSchema } from '../servers/picture-upload.ts';
+import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts';
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
@@ -65,6 +67,8 @@ function define<T extends object>(name: string, schema: Schema): ModelDefinition
 const MODELS = {
   servers: define<Server>('Server', serverSchema),
   pictures: define<Picture>('Picture', pictureSchema),
+  pictureUploads: define<PictureUpload>('PictureUpload', pictureUploadSchema),
+  previewCards: define<PreviewCard>('PreviewCard', previewCardSchema),
   tagLists: define<TagList>('TagList', tagListSchema),
   serverDrafts: define<ServerDraft>('ServerDraft', serverDraftSchema),
   apiTokens: define<ApiToken>('ApiToken', apiTokenSchema),

@@ -8,6 +8,7 @@ import { COMPLAINT_TTL_MS } from '../moderation/complaint.ts';
 import { DAY, SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { defineMessage, type Text, t } from '../platform/language/t.ts';
+import { UPLOAD_TTL_MS } from '../servers/picture-uploads.ts';
 import { DRAFT_TTL_MS } from '../servers/server-draft.ts';
 import { BLOCK_TTL_SECONDS } from '../votes/blocks/block.ts';
 import { KEY_LIFETIME_MS } from '../votes/cast-vote-once.ts';
@@ -198,6 +199,15 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
       ),
     ),
   },
+  pictureUploads: {
+    title: defineMessage('Uploaded pictures'),
+    data: defineMessage(
+      'The file as it came, with its metadata, until a worker has encoded it without them; the e-mail address of the sender',
+    ),
+    why: defineMessage('To show the banner or icon of the server'),
+    kept: () => t('some seconds, at most {time}', { time: days(UPLOAD_TTL_MS) }),
+    ttl: { field: 'expiresAt', seconds: AT_ONCE },
+  },
   serverDrafts: {
     title: defineMessage('Servers without proof of ownership'),
     data: defineMessage('Account, name, host name or IP address of the server, results of checks'),
@@ -259,6 +269,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   announcements: null,
   pictures: null,
+  previewCards: null,
   tagLists: null,
   usedProofs: null,
   voteCounters: null,

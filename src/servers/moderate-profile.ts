@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
+import { deleteUpload, type Uploads } from './picture-uploads.ts';
 import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
 import { LINKS, PROFILE_PARTS, type Profile, type ProfilePart } from './profile.ts';
 import type { Server } from './server.ts';
 
-type Moderation = Pictures & { auditLog: Collection<AuditEntry> };
+type Moderation = Pictures & Pick<Uploads, 'pictureUploads'> & { auditLog: Collection<AuditEntry> };
 
 const removing = z.object({
   part: z.enum(PROFILE_PARTS, { error: 'must be a part of the profile' }),
@@ -30,7 +31,8 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
 
 /**
  * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason is only in
- * the audit log. A removed icon stays away until the game server sends another one.
+ * the audit log. A removed icon stays away until the game server sends another one. With a banner goes an uploaded one that
+ * waits for a worker.
  *
  * @param by - the operator, for the audit log
  * @returns the server as it was before; null when no listed server with this id has the part
@@ -46,16 +48,19 @@ export async function removeProfilePart(
   const removal = { part, at: deps.clock.now(), reason };
   const fields = part === 'links' ? LINKS : [part === 'icon' ? ('icon.picture' as const) : part];
   const paths = fields.map((field) => `profile.${field}`);
+  const unset = part === 'banner' ? [...paths, 'profile.bannerUpload'] : paths;
   const isFilled = { $or: paths.map((path) => ({ [path]: { $exists: true } })) };
   // Two updates: MongoDB cannot pull from an array and push to it in one. The first one is harmless alone.
   await deps.servers.updateOne({ _id: serverId, removedAt: null, ...isFilled }, {
     $pull: { 'profile.removals': { part } },
   } as UpdateFilter<Server>);
   const before = await deps.servers.findOneAndUpdate({ _id: serverId, removedAt: null, ...isFilled }, {
-    $unset: Object.fromEntries(paths.map((path) => [path, ''])),
+    $unset: Object.fromEntries(unset.map((path) => [path, ''])),
     $push: { 'profile.removals': removal },
   } as UpdateFilter<Server>);
   if (!before) return null;
+  if (part === 'banner' && before.profile?.bannerUpload)
+    await deleteUpload(deps, before.profile.bannerUpload.id);
   await deleteUnusedPictures(deps, picturesOf(before));
   const details = { part, reason, ...(internalReason ? { internalReason } : {}) };
   await recordAudit(deps, { by, action: 'server.profile-remove', serverId, details });

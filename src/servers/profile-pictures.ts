@@ -1,90 +1,110 @@
 import { createHash } from 'node:crypto';
-import type { Collection, WithId } from 'mongodb';
+import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import { encodeBanner, encodeIcon } from '../platform/pictures/encode-picture.ts';
+import { checkBanner, checkIcon } from '../platform/pictures/check-upload.ts';
 import { PictureError } from '../platform/pictures/picture-error.ts';
-import { deleteUnusedPictures, type Pictures, picturesOf, storePicture } from './pictures.ts';
-import type { Icon } from './profile.ts';
+import { deleteUpload, storeUpload, type Uploading } from './picture-uploads.ts';
+import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
 import type { Server } from './server.ts';
 
-type Editing = Pictures & { auditLog: Collection<AuditEntry> };
+type Editing = Pictures & Uploading & { auditLog: Collection<AuditEntry> };
 
 /**
- * Replaces a server's banner by an uploaded picture.
+ * Checks an uploaded banner and stores it as it came. A worker encodes it and sets it as the server's banner
+ * (encode-upload.ts); until then the server keeps its old one.
  *
- * @throws {PictureError} for a picture that is refused
+ * @throws {PictureError} for a picture that is refused; one that only the encoder refuses is noted in the profile
  */
-export async function setBanner(
-  deps: Editing,
+export async function uploadBanner(
+  deps: Uploading & { servers: Collection<Server> },
   server: WithId<Server>,
-  upload: Buffer,
+  bytes: Buffer,
   by: string,
 ): Promise<void> {
-  const { wide, narrow } = await encodeBanner(upload);
-  const { width, height } = wide;
-  const banner = {
-    wide: await storePicture(deps, wide.bytes),
-    narrow: await storePicture(deps, narrow.bytes),
-    width,
-    height,
-  };
+  checkBanner(bytes);
+  const id = new ObjectId().toHexString();
+  await storeUpload(deps, { _id: id, serverId: server._id, kind: 'banner', bytes, by });
+  // If this process dies here: no server names the upload, so the worker deletes it.
   const before = await deps.servers.findOneAndUpdate(
     { _id: server._id, removedAt: null },
-    { $set: { 'profile.banner': banner }, $pull: { 'profile.removals': { part: 'banner' } } },
+    { $set: { 'profile.bannerUpload': { id, at: deps.clock.now() } } },
   );
-  if (before) await deleteUnusedPictures(deps, picturesOf(before));
-  const details = { picture: banner.wide, width, height };
-  await recordAudit(deps, { by, action: 'server.banner', serverId: server._id, details });
+  const replaced = before ? before.profile?.bannerUpload?.id : id;
+  if (replaced) await deleteUpload(deps, replaced);
+  if (before) await deps.producer.add('encode-pictures', { uploadId: id }, { subject: server.slug });
 }
 
-/** Removes a server's banner. A repeated call changes nothing. */
+/** Removes a server's banner, and one that waits for a worker or was refused. A repeated call changes nothing. */
 export async function removeBanner(deps: Editing, server: WithId<Server>, by: string): Promise<void> {
   const before = await deps.servers.findOneAndUpdate(
-    { _id: server._id, 'profile.banner': { $exists: true } },
-    { $unset: { 'profile.banner': '' } },
+    {
+      _id: server._id,
+      $or: [{ 'profile.banner': { $exists: true } }, { 'profile.bannerUpload': { $exists: true } }],
+    },
+    { $unset: { 'profile.banner': '', 'profile.bannerUpload': '' } },
   );
   if (!before) return;
+  if (before.profile?.bannerUpload) await deleteUpload(deps, before.profile.bannerUpload.id);
   await deleteUnusedPictures(deps, picturesOf(before));
   await recordAudit(deps, { by, action: 'server.banner-remove', serverId: server._id, details: {} });
 }
 
 const DATA_URL = /^data:image\/png;base64,([A-Za-z0-9+/=\s]+)$/;
 
+/** The id of a server's uploaded icon: a newer one replaces it. */
+const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
+
 /**
- * Stores the icon of a game server's newest answer, if it changed. An icon that is refused is remembered and not read
- * again; without one, the stored icon is removed.
+ * Stores the icon of a game server's newest answer for a worker, if it changed. An icon that is refused is remembered and
+ * not read again; without one, the stored icon is removed.
  *
  * @param icon - a data URL as Minecraft servers send it
  */
 export async function takeIcon(
-  deps: Pictures,
-  { _id, profile }: WithId<Server>,
+  deps: Pictures & Uploading,
+  server: WithId<Server>,
   icon: string | undefined,
 ): Promise<void> {
+  const { profile } = server;
   const source = icon === undefined ? undefined : createHash('sha256').update(icon).digest('hex');
   if (profile?.icon?.source === source) return;
-  // A refused or removed icon is remembered, so that a server cannot bring it back by a pause.
-  if (source === undefined && !profile?.icon?.picture) return;
-  const taken = source === undefined ? null : await readIcon(deps, icon ?? '', source);
-  // Too many pictures wait: the next answer is soon enough.
-  if (taken === undefined) return;
+  if (source === undefined) {
+    await deleteUpload(deps, iconUploadId(server));
+    // A refused or removed icon is remembered, so that a server cannot bring it back by a pause.
+    if (profile?.icon?.picture) await setIcon(deps, server._id, undefined);
+    return;
+  }
+  const bytes = iconBytes(icon ?? '');
+  if (!bytes) return setIcon(deps, server._id, { source });
+  const upload = { _id: iconUploadId(server), serverId: server._id, kind: 'icon', bytes, source } as const;
+  if (!(await storeUpload(deps, upload))) return;
+  await deps.producer.add('encode-pictures', { uploadId: upload._id }, { subject: server.slug });
+}
+
+/** The bytes of an icon; null for one that is refused. */
+function iconBytes(icon: string): Buffer | null {
+  const [, base64] = DATA_URL.exec(icon) ?? [];
+  const bytes = Buffer.from(base64 ?? '', 'base64');
+  try {
+    checkIcon(bytes);
+    return bytes;
+  } catch (error) {
+    if (!(error instanceof PictureError)) throw error;
+    return null;
+  }
+}
+
+/** Sets or removes a server's icon and deletes the picture of the one before. */
+export async function setIcon(
+  deps: Pictures,
+  serverId: ObjectId,
+  icon: { source: string; picture?: string } | undefined,
+): Promise<void> {
   const before = await deps.servers.findOneAndUpdate(
-    { _id, removedAt: null },
-    taken
-      ? { $set: { 'profile.icon': taken }, $pull: { 'profile.removals': { part: 'icon' } } }
+    { _id: serverId, removedAt: null },
+    icon
+      ? { $set: { 'profile.icon': icon }, $pull: { 'profile.removals': { part: 'icon' } } }
       : { $unset: { 'profile.icon': '' } },
   );
   if (before) await deleteUnusedPictures(deps, picturesOf(before));
-}
-
-/** The stored icon, or undefined to try again with the next answer. */
-async function readIcon(deps: Pictures, icon: string, source: string): Promise<Icon | undefined> {
-  const [, base64] = DATA_URL.exec(icon) ?? [];
-  try {
-    const { bytes } = await encodeIcon(Buffer.from(base64 ?? '', 'base64'));
-    return { source, picture: await storePicture(deps, bytes) };
-  } catch (error) {
-    if (!(error instanceof PictureError)) throw error;
-    return error.code === 'busy' || error.code === 'slow' ? undefined : { source };
-  }
 }

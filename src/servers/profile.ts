@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
+import { PICTURE_FAILURES } from '../platform/pictures/picture-error.ts';
 
 /** The most code points of the short text. */
 export const LONGEST_SHORT_TEXT = 200;
@@ -37,6 +38,14 @@ const bannerDefinition = {
   height: { type: Number, required: true },
 } as const;
 
+const bannerUploadDefinition = {
+  /** The id of the upload. */
+  id: { type: String, required: true },
+  at: { type: Date, required: true },
+  /** Why it was refused; absent while it waits for a worker. */
+  failure: { type: String, enum: PICTURE_FAILURES },
+} as const;
+
 const removalDefinition = {
   part: { type: String, enum: PROFILE_PARTS, required: true },
   at: { type: Date, required: true },
@@ -62,6 +71,8 @@ const profileDefinition = {
   video: LINK,
   icon: { type: new Schema(iconDefinition, nested) },
   banner: { type: new Schema(bannerDefinition, nested) },
+  /** The newest uploaded banner, until it is encoded; one that was refused stays until the next upload or removal. */
+  bannerUpload: { type: new Schema(bannerUploadDefinition, nested) },
   /** What an operator removed, at most one entry for each part, until the owner sets the part again. */
   removals: { type: [new Schema(removalDefinition, nested)], default: undefined },
 } as const;
@@ -72,10 +83,16 @@ export const profileSchema = new Schema(profileDefinition, nested);
 export type Removal = Nested<typeof removalDefinition>;
 export type Icon = Nested<typeof iconDefinition>;
 export type Banner = Nested<typeof bannerDefinition>;
+export type BannerUpload = Nested<typeof bannerUploadDefinition>;
 
 /** The texts, links and choices that the owner enters. */
 export type ProfileTexts = Partial<
   Record<'shortText' | 'description' | LinkName, string> & { tags: string[]; languages: string[] }
 >;
 
-export type Profile = ProfileTexts & { icon?: Icon; banner?: Banner; removals?: Removal[] };
+export type Profile = ProfileTexts & {
+  icon?: Icon;
+  banner?: Banner;
+  bannerUpload?: BannerUpload;
+  removals?: Removal[];
+};

@@ -30,11 +30,20 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Recent answers for visitors who are not signed in, by canonical path. */
     madeAnswers: LRUCache<string, Made, { make: () => Promise<Made> }>;
+    /** Counts a page that is about to be made (`limitPages`). */
+    limitPages(request: FastifyRequest): Promise<void>;
   }
 }
 
-/** Prepares a scope whose routes answer with `sendPublicPage` and `sendPublic`. */
-export async function keepPublicPages(app: FastifyInstance): Promise<void> {
+/**
+ * Prepares a scope whose routes answer with `sendPublicPage` and `sendPublic`. `limitPages` is called for each page that is
+ * about to be made.
+ */
+export async function keepPublicPages(
+  app: FastifyInstance,
+  limitPages: (request: FastifyRequest) => Promise<void>,
+): Promise<void> {
+  app.decorate('limitPages', limitPages);
   app.decorate(
     'madeAnswers',
     new LRUCache<string, Made, { make: () => Promise<Made> }>({
@@ -58,6 +67,7 @@ export async function keepPublicPages(app: FastifyInstance): Promise<void> {
  * @param canonical - the page's path and query without parameters that change nothing: requests with the same
  *   `canonical` get the same page
  * @param make - errors that it throws are not cached
+ * @throws {PageError} 429 when too many pages were made for the network
  */
 export async function sendPublicPage(
   request: FastifyRequest,
@@ -66,7 +76,10 @@ export async function sendPublicPage(
   make: () => Promise<Page>,
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
-  const makeOwn = async () => ({ ...(await make()), address: canonical });
+  const makeOwn = async () => {
+    await request.server.limitPages(request);
+    return { ...(await make()), address: canonical };
+  };
   if (request.signedIn) {
     // A private page may show text of other users, so only sendPage may compress it (BREACH).
     request.headers['x-no-compression'] = 'yes';

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Platform } from '../process/platform.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
 import type { AssetName, Assets } from './assets.ts';
-import type { Logo } from './look/logo.ts';
 import type { Access } from './route-access.ts';
 import { readSitePages, type SitePages } from './site-pages.ts';
 
@@ -25,7 +24,7 @@ export type Site = {
   /** The operator's links in the footer. */
   footerLinks: { text: string; href: string }[];
   /** The logo in the head of every page, which is the favicon too. */
-  logo: Logo & { href: string; isOwn: boolean };
+  logo: Assets['logo'] & { href: string };
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
   /** Every route of the site with its access. */

@@ -223,6 +223,32 @@ test('messages that waited are not sent, sessions end, pending resends are forgo
   expect(laterDueAt.getTime()).toBeGreaterThan(after(clock.now(), 6 * DAY).getTime());
 });
 
+test('a backup has neither uploads as they came nor previews; the owner of a lost upload reads it', async () => {
+  const { platform, serverId, clock } = await deliveryBench();
+  const now = clock.now();
+  const upload = {
+    serverId,
+    kind: 'banner' as const,
+    uploadedAt: now,
+    nextAt: now,
+    attempts: 0,
+    expiresAt: after(now, DAY),
+  };
+  await platform.pictureUploads.insertOne({ _id: 'a'.repeat(24), bytes: Buffer.from('GPS'), ...upload });
+  await platform.previewCards.insertOne({ _id: serverId, askedAt: now, key: 'k', attempts: 0 });
+  const bannerUpload = { id: 'a'.repeat(24), at: now };
+  await platform.servers.updateOne({ _id: serverId }, { $set: { 'profile.bannerUpload': bannerUpload } });
+  const folder = await newFolder();
+  await takeBackup(platform, folder);
+  const files = await readdir(folder);
+  expect(files.filter((name) => /picture_uploads|preview_cards/.test(name))).toEqual([]);
+  const other = await testPlatform();
+  await restoreInto(other, folder);
+  expect(await other.servers.findOne({ _id: serverId })).toMatchObject({
+    profile: { bannerUpload: { ...bannerUpload, failure: 'late' } },
+  });
+});
+
 test('a backup is in a folder of its owner alone, which appears when it is complete and is never overwritten', async () => {
   const platform = await testPlatform();
   const folder = await newFolder();

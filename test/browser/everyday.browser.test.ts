@@ -6,6 +6,7 @@ import { castVote } from '../../src/votes/cast-vote.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { picture } from '../support/pictures.ts';
 import { signIn } from '../support/sign-in.ts';
+import { startWorker } from '../support/workers.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { chromium, launchBrowser, openTab } from './tab.ts';
 
@@ -71,7 +72,12 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByText('The file is no PNG, JPEG or WebP picture.').waitFor();
     await page.getByLabel('Banner', { exact: true }).setInputFiles(file);
     await page.getByRole('button', { name: 'Upload' }).click();
-    await page.getByText('Banner saved.').waitFor();
+    await page.getByText('Banner uploaded.').waitFor();
+    await page.getByText('The new banner is being prepared. It appears by itself').waitFor();
+    await check();
+    await startWorker(site.platform.config, { args: ['encode-pictures'] });
+    await page.getByRole('img', { name: /^Banner of/ }).waitFor();
+    await page.getByText('The new banner is being prepared.').waitFor({ state: 'detached' });
     await check();
 
     await open(at('/members'));

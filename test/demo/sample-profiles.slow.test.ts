@@ -23,11 +23,14 @@ test('sample servers get valid texts, tags and banners, once', async () => {
   expect(written.length).toBeGreaterThan(20);
   for (const { profile } of written)
     expect(profile).toMatchObject({ tags: expect.anything(), languages: expect.anything() });
-  const banners = await platform.servers.countDocuments({ 'profile.banner': { $exists: true } });
+  const banners = await platform.servers.countDocuments({
+    'profile.bannerUpload': { $exists: true },
+  });
   expect(banners).toBeGreaterThan(10);
   const changes = await platform.auditLog.countDocuments();
   await write();
   expect(await platform.auditLog.countDocuments()).toBe(changes);
+  expect(await platform.pictureUploads.countDocuments()).toBe(banners);
 });
 
 test('a sample’s icon is one that Minecraft servers may send', async () => {

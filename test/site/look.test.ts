@@ -7,8 +7,6 @@ import { describe, expect, it, test } from 'vitest';
 import { accentShades, contrast } from '../../src/site/look/accent.ts';
 import { readLogo } from '../../src/site/look/logo.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
-import { addOwnedServer } from '../support/owned-server.ts';
-import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp } from '../support/web-app.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'look-'));
@@ -73,20 +71,31 @@ test('pages, widgets and previews have the operator’s colour and logo', async 
   const styles = /href="([^"]+site\.[^"]+\.css)"/.exec(body)?.[1] ?? '';
   expect((await web.app.inject(styles)).body).toMatch(/:root\{--accent:light-dark\(#b00020,#\w{6}\)/);
   expect(styles).not.toBe((await openWebApp()).app.site.asset('site.css'));
+});
 
-  const { userId } = await signIn(web);
-  await addOwnedServer(web.platform, userId, { name: 'Alpha' });
-  const card = await getPage(web, '/servers/alpha/card.png');
-  const plain = await openWebApp();
-  await addOwnedServer(plain.platform, userId, { name: 'Alpha' });
-  expect(card.rawPayload.equals((await getPage(plain, '/servers/alpha/card.png')).rawPayload)).toBe(false);
+test.each<[string, string, number]>([
+  ['a view box', 'viewBox="0 0 64 32"', 56],
+  ['width and height', 'width="100px" height="50"', 56],
+  ['units', 'width="2cm" height="20mm"', 28],
+  ['a width and a view box', 'width="90" viewBox="0,0,30,10"', 84],
+  ['percentages and a view box', 'width="100%" height="100%" viewBox="0 0 10 10"', 28],
+  ['no size', '', 28],
+])('an SVG with %s has its ratio', async (_name, attributes, width) => {
+  const path = file('sized.svg', SVG.replace('viewBox="0 0 64 32"', attributes));
+  expect(await readLogo(path)).toMatchObject({ width, height: 28 });
+});
+
+test('an SVG may have what drawing programs write', async () => {
+  const svg = `\ufeff<?xml version="1.0"?><!-- <a> --><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [<!ENTITY a "b">]>
+    <svg:svg xmlns:svg="http://www.w3.org/2000/svg" viewBox='0 0 20 10'><svg:style><![CDATA[a > b {}]]></svg:style><svg:g id="a>b"/></svg:svg>`;
+  expect(await readLogo(file('program.svg', svg))).toMatchObject({ extension: 'svg', width: 56 });
 });
 
 test.each(['png', 'webp'] as const)('a logo may be a %s picture', async (format) => {
   const bytes = await picture(300, 100)[format]().toBuffer();
   const logo = await readLogo(file(`logo.${format}`, bytes));
   expect(logo).toMatchObject({ extension: format, type: `image/${format}`, width: 84, height: 28 });
-  expect((await sharp(logo.png).metadata()).height).toBe(96);
+  expect(logo.bytes.equals(bytes)).toBe(true);
 });
 
 test.each<[string, () => string | Promise<string>, string]>([
@@ -96,6 +105,10 @@ test.each<[string, () => string | Promise<string>, string]>([
   ['a text', () => file('text.svg', 'logo'), 'is no usable SVG, PNG or WebP picture'],
   ['HTML', () => file('page.svg', '<!doctype html><script>alert(1)</script>'), 'is no usable SVG'],
   ['a damaged SVG', () => file('broken.svg', SVG.slice(0, 60)), 'is no usable SVG'],
+  ['an SVG that ends early', () => file('early.svg', SVG.slice(0, -6)), 'is no usable SVG'],
+  ['an SVG with a wrong end', () => file('end.svg', SVG.replace('</svg>', '</svq>')), 'is no usable SVG'],
+  ['two SVGs', () => file('two.svg', `${SVG}${SVG}`), 'more than one root element'],
+  ['other XML', () => file('other.svg', '<svg xmlns="urn:other"/>'), 'its root element is not'],
   [
     'a huge SVG',
     () => file('huge.svg', SVG.replace('viewBox', 'width="9000" height="9000" viewBox')),

@@ -1,26 +1,54 @@
+import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
-import type { ObjectId } from 'mongodb';
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { ObjectId } from 'mongodb';
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { isBackedUp } from '../../src/backup/manifest.ts';
 import { proveDraft } from '../../src/listing/prove-draft.ts';
 import { removeServer } from '../../src/listing/remove-server.ts';
-import { after, DAY } from '../../src/platform/clock.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { PictureProcessError } from '../../src/platform/pictures/picture-error.ts';
+import { createPictureProcess, type PictureProcess } from '../../src/platform/pictures/picture-process.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
 import { saveDraft } from '../../src/servers/drafts.ts';
+import { encodeUpload } from '../../src/servers/encode-upload.ts';
+import { removeProfilePart } from '../../src/servers/moderate-profile.ts';
+import { dueUploads } from '../../src/servers/picture-uploads.ts';
 import { storePicture, sweepPictures } from '../../src/servers/pictures.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
-import { favicon, fileForm, picture } from '../support/pictures.ts';
+import { favicon, fileForm, picture, pngOfSize } from '../support/pictures.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
-import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { getPage, OWN_ORIGIN, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
 let owner: SignedInUser;
 let serverId: ObjectId;
 let path: string;
+let pictureProcess: PictureProcess;
+
+/** Encodes what waits, as a worker does. */
+async function encodeAll() {
+  const ends = [];
+  for (const id of await dueUploads(web.platform))
+    ends.push(await encodeUpload({ ...web.platform, pictureProcess }, id));
+  return ends;
+}
+/** The address of the application, which listens from the first call on. */
+let listens: Promise<string> | undefined;
+async function listening(): Promise<URL> {
+  listens ??= web.app.listen({ port: 0, host: '127.0.0.1' });
+  return new URL(await listens);
+}
+const uploads = () => web.platform.pictureUploads.find({ serverId }).toArray();
+const profilePage = async () => textOf((await getPage(web, path, owner.headers)).body);
 
 beforeAll(async () => {
   web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+  pictureProcess = createPictureProcess(web.platform.log);
+  atTheEnd(async () => pictureProcess.close());
 });
 beforeEach(async () => {
   // Uploads are limited for each user.
@@ -53,6 +81,7 @@ describe('a banner', () => {
   test('is uploaded, shown and served for a year under a name that never changes', async () => {
     const saved = await upload(fileForm({ bytes: await png() }));
     expect(saved.statusCode).toBe(303);
+    expect(await encodeAll()).toEqual(['encoded']);
     const { banner } = (await profileNow()) ?? {};
     expect(banner).toMatchObject({ width: 1_200, height: 300 });
 
@@ -82,10 +111,12 @@ describe('a banner', () => {
   test('is deleted when it is replaced or removed, unless another server has the same', async () => {
     const other = await addOwnedServer(web.platform, owner.userId);
     await upload(fileForm({ bytes: await png('#112233') }));
+    await encodeAll();
     const first = (await profileNow())?.banner;
     await web.platform.servers.updateOne({ _id: other }, { $set: { 'profile.banner': first as never } });
     await age();
     await upload(fileForm({ bytes: await png('#445566') }));
+    await encodeAll();
     const second = (await profileNow())?.banner;
     expect(second?.wide).not.toBe(first?.wide);
     expect(await stored(first?.wide)).not.toBeNull();
@@ -102,6 +133,7 @@ describe('a banner', () => {
   test('of an interrupted upload is deleted by the clean-up, and a new or used one stays', async () => {
     const left = await storePicture(web.platform, Buffer.from('left'));
     await upload(fileForm({ bytes: await png('#778899') }));
+    await encodeAll();
     await age();
     const fresh = await storePicture(web.platform, Buffer.from('fresh'));
     await sweepPictures(web.platform);
@@ -176,7 +208,7 @@ describe('a banner', () => {
   });
 
   test('of an endless request is answered without reading it', async () => {
-    const address = new URL(await web.app.listen({ port: 0, host: '127.0.0.1' }));
+    const address = await listening();
     for (const length of ['content-length: 9000000000', 'transfer-encoding: chunked']) {
       const socket = connect(Number(address.port), address.hostname);
       onTestFinished(() => void socket.destroy());
@@ -195,6 +227,177 @@ describe('a banner', () => {
       });
       expect(answer).toMatch(/^HTTP\/1.1 41[13] /);
     }
+  });
+});
+
+describe('an uploaded banner', () => {
+  /** A JPEG that says where it was taken. */
+  const tagged = () =>
+    picture(1_300, 325)
+      .withExif({ IFD0: { Copyright: 'GPS 52.5, 13.4' } })
+      .jpeg()
+      .toBuffer();
+
+  test('is prepared by a worker: until then the old one is shown, and the page says so', async () => {
+    await upload(fileForm({ bytes: await png('#abcdef') }));
+    await encodeAll();
+    const first = (await profileNow())?.banner;
+    await upload(fileForm({ bytes: await png('#fedcba') }));
+    expect((await profileNow())?.banner).toEqual(first);
+    const page = (await getPage(web, path, owner.headers)).body;
+    expect(textOf(page)).toContain('The new banner is being prepared.');
+    expect(page).toContain(`data-hx-get="${path}"`);
+    const german = await getPage(web, `${path}?lang=de`, { ...owner.headers, 'accept-language': 'de' });
+    expect(textOf(german.body)).toContain('Das neue Banner wird aufbereitet.');
+    const shown = (await getPage(web, `/servers/${(await serverNow()).slug}`)).body;
+    expect(shown).toContain(`/pictures/${first?.wide}.webp`);
+    expect(await encodeAll()).toEqual(['encoded']);
+    expect((await profileNow())?.banner?.wide).not.toBe(first?.wide);
+    expect(await profileNow()).not.toHaveProperty('bannerUpload');
+    expect(await profilePage()).not.toContain('being prepared');
+  });
+
+  test('is not served as it came, is in no backup, and is deleted once it is encoded', async () => {
+    const bytes = await tagged();
+    expect(bytes.includes('GPS 52.5')).toBe(true);
+    await upload(fileForm({ bytes }));
+    const [stored] = await uploads();
+    expect(stored).toMatchObject({ kind: 'banner', by: owner.email });
+    for (const name of [stored?._id, createHash('sha256').update(bytes).digest('hex')])
+      expect((await web.app.inject(`/pictures/${name}.webp`)).statusCode).toBe(404);
+    expect(isBackedUp(web.platform.pictureUploads.collectionName)).toBe(false);
+    await encodeAll();
+    expect(await uploads()).toEqual([]);
+    const { wide } = (await profileNow())?.banner ?? {};
+    const served = await web.app.inject(`/pictures/${wide}.webp`);
+    expect(served.rawPayload.includes('GPS 52.5')).toBe(false);
+  });
+
+  test('that only decoding finds to be damaged is deleted, and the page says why until the next one', async () => {
+    await upload(fileForm({ bytes: pngOfSize(600, 150, Buffer.alloc(0)) }));
+    expect(await encodeAll()).toEqual(['refused']);
+    expect(await uploads()).toEqual([]);
+    expect(await profilePage()).toContain(
+      'The new banner was refused: The picture is damaged or incomplete.',
+    );
+    await upload(fileForm({ bytes: await png() }));
+    expect(await profilePage()).not.toContain('refused');
+    await encodeAll();
+    expect((await profileNow())?.banner).toMatchObject({ width: 1_200 });
+  });
+
+  test('that is replaced, removed or of a removed server is deleted', async () => {
+    await upload(fileForm({ bytes: await png('#101010') }));
+    await upload(fileForm({ bytes: await png('#202020') }));
+    expect(await uploads()).toHaveLength(1);
+    await sendForm(web, `${path}/banner/remove`, {}, owner.headers);
+    expect(await uploads()).toEqual([]);
+    expect(await profileNow()).not.toHaveProperty('bannerUpload');
+
+    await upload(fileForm({ bytes: await png('#303030') }));
+    await encodeAll();
+    await upload(fileForm({ bytes: await png('#404040') }));
+    const removal = { part: 'banner', reason: 'It shows a flag.' };
+    await removeProfilePart(web.platform, serverId, removal, 'operator');
+    expect(await uploads()).toEqual([]);
+    expect(await profileNow()).not.toHaveProperty('bannerUpload');
+
+    await upload(fileForm({ bytes: await png('#505050') }));
+    await removeServer(web.platform, serverId, 'test');
+    expect(await uploads()).toEqual([]);
+  });
+
+  test('whose request was interrupted, or whose server was removed meanwhile, is deleted by the worker', async () => {
+    const now = web.platform.clock.now();
+    const left = (uploadedAt: Date, of = serverId) => ({
+      _id: new ObjectId().toHexString(),
+      serverId: of,
+      kind: 'banner' as const,
+      bytes: Buffer.from('x'),
+      uploadedAt,
+      nextAt: now,
+      attempts: 0,
+      expiresAt: after(now, DAY),
+    });
+    const [fresh, old, orphan] = [left(now), left(after(now, -2 * MINUTE)), left(now, new ObjectId())];
+    await web.platform.pictureUploads.insertMany([fresh, old, orphan]);
+    expect((await encodeAll()).toSorted()).toEqual(['not-due', 'unwanted', 'unwanted']);
+    // The server may name it in a moment.
+    expect((await web.platform.pictureUploads.find({}).toArray()).map(({ _id }) => _id)).toEqual([fresh._id]);
+    await web.platform.pictureUploads.deleteMany({});
+  });
+
+  test('is tried three times if the picture process dies, then its owner reads why', async () => {
+    await upload(fileForm({ bytes: await png('#606060') }));
+    const run = async () => {
+      throw new PictureProcessError('ended', 'killed');
+    };
+    const dying = { ...web.platform, pictureProcess: { run, close() {} } };
+    const [id = ''] = (await uploads()).map(({ _id }) => _id);
+    for (const end of ['failed', 'failed', 'refused']) {
+      expect(await encodeUpload(dying, id)).toBe(end);
+      await web.platform.pictureUploads.updateOne(
+        { _id: id },
+        { $set: { nextAt: web.platform.clock.now() } },
+      );
+    }
+    expect(await uploads()).toEqual([]);
+    expect(await profilePage()).toContain('Reading the picture took too long.');
+  });
+
+  test('of a worker that stops is due again, and the attempt does not count', async () => {
+    await upload(fileForm({ bytes: await png('#707070') }));
+    const run = async () => {
+      throw new PictureProcessError('stopped', 'it stops');
+    };
+    const [id = ''] = (await uploads()).map(({ _id }) => _id);
+    const stopping = { ...web.platform, pictureProcess: { run, close() {} } };
+    await expect(encodeUpload(stopping, id)).rejects.toMatchObject({ code: 'stopped' });
+    expect(await uploads()).toMatchObject([{ attempts: 0 }]);
+    expect(await encodeAll()).toEqual(['encoded']);
+  });
+
+  test('that no worker prepared within a day is given up, and MongoDB deletes the file', async () => {
+    await upload(fileForm({ bytes: await png() }));
+    const [stored] = await uploads();
+    const dayLater = after(stored?.uploadedAt ?? new Date(), DAY);
+    expect(stored?.expiresAt).toEqual(dayLater);
+    const indexes = await web.platform.pictureUploads.indexes();
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }));
+    const at = after(web.platform.clock.now(), -DAY - MINUTE);
+    await web.platform.pictureUploads.deleteMany({});
+    await web.platform.servers.updateOne({ _id: serverId }, { $set: { 'profile.bannerUpload.at': at } });
+    expect(await profilePage()).toContain('The picture was not prepared. Upload it again.');
+  });
+
+  test('is read by few requests at once, and others are told to wait', async () => {
+    const address = await listening();
+    const form = fileForm({ bytes: await png() });
+    const heads = Object.entries({ host: 'localhost', ...OWN_ORIGIN, ...owner.headers, ...form.headers })
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('');
+    const sockets = Array.from({ length: 16 }, () => {
+      const socket = connect(Number(address.port), address.hostname);
+      socket.write(`POST ${path}/banner HTTP/1.1\r\naccept: text/html\r\n${heads}\r\n`);
+      socket.write(form.payload.subarray(0, 500));
+      return socket.on('error', () => undefined);
+    });
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const times = { _id: `banner:${owner.userId.toHexString()}` };
+    await vi.waitFor(async () => {
+      expect((await web.platform.rateLimits.findOne(times))?.count).toBe(16);
+    }, EVENTUALLY);
+    await vi.waitFor(async () => {
+      await web.platform.rateLimits.deleteOne(times);
+      expect((await upload(form)).statusCode).toBe(503);
+    }, EVENTUALLY);
+    for (const socket of sockets) socket.destroy();
+    await vi.waitFor(async () => {
+      await web.platform.rateLimits.deleteOne(times);
+      expect((await upload(form)).statusCode).toBe(303);
+    }, EVENTUALLY);
   });
 });
 
@@ -235,6 +438,7 @@ describe('an icon', () => {
     const checked = await checkServer(deps, await serverNow());
     expect(checked).toMatchObject({ kind: 'recorded', probe: { ok: true } });
     await game.stop();
+    await encodeAll();
     await age();
     return (await profileNow())?.icon;
   }
@@ -272,6 +476,7 @@ describe('an icon', () => {
     const { check: found } = (await web.platform.serverDrafts.findOne({ _id: draft._id })) ?? {};
     expect(found).toMatchObject({ reached: true, motd: 'Hello' });
     expect(found).not.toHaveProperty('icon');
+    expect(await web.platform.pictureUploads.countDocuments()).toBe(0);
   });
 
   test('that an operator removed stays away until the server sends another one', async () => {

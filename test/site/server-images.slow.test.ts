@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { ServerInfo } from '../../src/history/server-info.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { badgeImage, bannerImage } from '../../src/site/listing/server-images.ts';
-import { asPng, shareDrawing } from '../../src/site/listing/share-image.ts';
+import { shareDrawing } from '../../src/site/listing/share-image.ts';
 import { fitted, imageText, textWidth } from '../../src/site/listing/svg-text.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -159,26 +159,13 @@ it('an answer that carries a renewed session is not cached by proxies', async ()
   expect((await getPage(web, '/servers/renewed/badge.svg')).headers['cache-control']).toMatch(/^public/);
 });
 
-it('the card for previews of links is a PNG of 1,200 × 630 pixels, whatever the name is', async () => {
-  const names = ['Harbour Lights', '<b>&amp;"\u0000', '👨‍👩‍👧‍👦', '서버', 'W'.repeat(100), 'سيرفر', '‮evil'];
-  for (const name of names) {
-    const png = await asPng(shareDrawing({ ...INFO, name }, 'Tallyport'));
-    expect(png.subarray(1, 4).toString()).toBe('PNG');
-    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1_200, 630]);
-  }
+it('a drawing for previews of links shows the name, or the address if the fonts lack its characters', () => {
   expect(shareDrawing(INFO, 'Tallyport')).toContain('>Harbour Lights<');
   // The fonts have no Hangul and no pictographs.
   expect(shareDrawing({ ...INFO, name: '서버' }, 'Tallyport')).toContain('>play.example.org:25565<');
   expect(shareDrawing({ ...INFO, name: '⚔ Swords ⚔' }, 'Tallyport')).toContain('>Swords<');
-});
-
-it('draws one image at a time, and refuses more when many wait', async () => {
-  const drawing = (n: number) => shareDrawing({ ...INFO, onlinePlayers: n }, 'Tallyport');
-  const all = await Promise.allSettled(Array.from({ length: 40 }, (_, n) => asPng(drawing(n))));
-  const refused = all.filter(({ status }) => status === 'rejected');
-  expect(refused.length).toBeGreaterThan(10);
-  expect(refused[0]).toMatchObject({ reason: { statusCode: 503 } });
-  expect((await asPng(drawing(39))).length).toBeGreaterThan(1_000);
+  for (const name of ['<b>&amp;"\u0000', '👨‍👩‍👧‍👦', 'W'.repeat(100), 'سيرفر', '‮evil'])
+    expect(isWellFormed(shareDrawing({ ...INFO, name }, 'Tallyport'))).toBe(true);
 });
 
 it('any site may frame the widget, which runs nothing; and no site another page', async () => {

@@ -138,6 +138,8 @@ it('leaves no failed job in any queue when mongod is unavailable for a time, and
     'tell-owners': {},
     'settle-accounts': {},
     'exclude-votes': { exclusionId: exclusionId.toHexString() },
+    'encode-pictures': { uploadId: exclusionId.toHexString() },
+    'draw-cards': { serverId: serverId.toHexString() },
   };
 
   const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'votes@example.org' };

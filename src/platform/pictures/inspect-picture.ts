@@ -1,48 +1,50 @@
-import { t } from '../language/t.ts';
 import { PictureError } from './picture-error.ts';
+import { webpSize } from './webp-size.ts';
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp';
+
+/** What a picture's structure says of it. A camera's rotation is not applied to the size, which is in pixels. */
+export type Inspected = { format: PictureFormat; width: number; height: number };
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
 /**
- * Finds out the format of a picture from its structure, which must end with the file. It decodes nothing, and its cost is
- * linear in the length.
+ * Finds out the format and the stated size of a picture from its structure, which must end with the file. It decodes
+ * nothing, and its cost is linear in the length.
  *
  * @throws {PictureError} for other formats, damaged structures, animations and data behind the picture
  */
-export function inspectPicture(bytes: Buffer): PictureFormat {
+export function inspectPicture(bytes: Buffer): Inspected {
   if (bytes.subarray(0, 8).equals(PNG)) return inspectPng(bytes);
   if (bytes.length > 3 && bytes.readUIntBE(0, 3) === 0xffd8ff) return inspectJpeg(bytes);
   if (bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP')
     return inspectWebp(bytes);
-  throw new PictureError('not-a-picture', t('The file is no PNG, JPEG or WebP picture.'));
+  throw new PictureError('not-a-picture');
 }
 
-const broken = () =>
-  new PictureError('broken', t('The picture is damaged or incomplete. Save it again and retry.'));
-const animated = () =>
-  new PictureError('animated', t('The picture is animated. Use one with a single frame.'));
+const broken = () => new PictureError('broken');
+const animated = () => new PictureError('animated');
 
 function endAt(end: number, bytes: Buffer): void {
   if (end > bytes.length) throw broken();
-  if (end < bytes.length)
-    throw new PictureError(
-      'extra-data',
-      t('The file has other data behind the picture. Save the picture again with an image editor.'),
-    );
+  if (end < bytes.length) throw new PictureError('extra-data');
 }
 
-/** PNG: chunks of length, type, data and checksum, up to `IEND`. `acTL` makes it an animation. */
-function inspectPng(bytes: Buffer): PictureFormat {
+const IHDR = Buffer.from('IHDR');
+const ACTL = Buffer.from('acTL').readUInt32BE();
+const IEND = Buffer.from('IEND').readUInt32BE();
+
+/** PNG: chunks of length, type, data and checksum, from `IHDR` to `IEND`. `acTL` makes it an animation. */
+function inspectPng(bytes: Buffer): Inspected {
+  if (bytes.length < 33 || !bytes.subarray(12, 16).equals(IHDR)) throw broken();
   let at = 8;
   while (at + 12 <= bytes.length) {
-    const type = bytes.toString('latin1', at + 4, at + 8);
-    if (type === 'acTL') throw animated();
+    const type = bytes.readUInt32BE(at + 4);
+    if (type === ACTL) throw animated();
     at += 12 + bytes.readUInt32BE(at);
-    if (type !== 'IEND') continue;
+    if (type !== IEND) continue;
     endAt(at, bytes);
-    return 'png';
+    return { format: 'png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   }
   throw broken();
 }
@@ -50,10 +52,14 @@ function inspectPng(bytes: Buffer): PictureFormat {
 /** A progressive JPEG has about ten scans. Each costs a pass over the whole picture. */
 const MOST_SCANS = 64;
 
-/** JPEG: segments, and after each start of a scan its data, up to the end marker. */
-function inspectJpeg(bytes: Buffer): PictureFormat {
+/** The markers of a JPEG's frame, which states the size: all of c0 to cf but tables and an extension. */
+const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+
+/** JPEG: segments, among them one frame, and after each start of a scan its data, up to the end marker. */
+function inspectJpeg(bytes: Buffer): Inspected {
   let at = 2;
   let scans = 0;
+  let size: { width: number; height: number } | undefined;
   while (at + 2 <= bytes.length) {
     if (bytes[at] !== 0xff) throw broken();
     const marker = bytes.readUInt8(at + 1);
@@ -63,9 +69,14 @@ function inspectJpeg(bytes: Buffer): PictureFormat {
     }
     if (marker === 0xd9) {
       endAt(at + 2, bytes);
-      return 'jpeg';
+      if (!size) throw broken();
+      return { format: 'jpeg', ...size };
     }
     if (at + 4 > bytes.length) break;
+    if (isFrame(marker)) {
+      if (size || at + 9 > bytes.length) throw broken();
+      size = { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
+    }
     at += 2 + bytes.readUInt16BE(at + 2);
     if (marker !== 0xda) continue;
     scans += 1;
@@ -87,7 +98,7 @@ function endOfScan(bytes: Buffer, from: number): number {
 }
 
 /** WebP: a RIFF container of a stated length with padded chunks. `ANIM` and `ANMF` make it an animation. */
-function inspectWebp(bytes: Buffer): PictureFormat {
+function inspectWebp(bytes: Buffer): Inspected {
   if (bytes.length < 20) throw broken();
   const end = 8 + bytes.readUInt32LE(4);
   endAt(end, bytes);
@@ -99,5 +110,7 @@ function inspectWebp(bytes: Buffer): PictureFormat {
     at += 8 + length + (length % 2);
   }
   if (at !== end) throw broken();
-  return 'webp';
+  const size = webpSize(bytes);
+  if (!size) throw broken();
+  return { format: 'webp', ...size };
 }

@@ -1,3 +1,5 @@
+import { defineMessage, type Text, t } from '../language/t.ts';
+
 /**
  * Why a picture is refused:
  * - `none`: no file was sent.
@@ -8,26 +10,63 @@
  * - `extra-data`: something follows the picture in the file.
  * - `too-many-pixels`, `too-small`: its size in pixels.
  * - `slow`: it took too long to read. `busy`: too many others are waiting; try again.
+ * - `late`: no worker prepared it within a day, or it was lost with the state of a moment that a backup does not have.
  */
-export type PictureFailure =
-  | 'none'
-  | 'too-large'
-  | 'not-a-picture'
-  | 'broken'
-  | 'animated'
-  | 'extra-data'
-  | 'too-many-pixels'
-  | 'too-small'
-  | 'slow'
-  | 'busy';
+export const PICTURE_FAILURES = [
+  'none',
+  'too-large',
+  'not-a-picture',
+  'broken',
+  'animated',
+  'extra-data',
+  'too-many-pixels',
+  'too-small',
+  'slow',
+  'busy',
+  'late',
+] as const;
+export type PictureFailure = (typeof PICTURE_FAILURES)[number];
+
+/** What the owner of a refused picture reads. */
+const SENTENCES: Record<PictureFailure, Text> = {
+  none: defineMessage('Choose a picture first.'),
+  'too-large': defineMessage('The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.'),
+  'not-a-picture': defineMessage('The file is no PNG, JPEG or WebP picture.'),
+  broken: defineMessage('The picture is damaged or incomplete. Save it again and retry.'),
+  animated: defineMessage('The picture is animated. Use one with a single frame.'),
+  'extra-data': defineMessage(
+    'The file has other data behind the picture. Save the picture again with an image editor.',
+  ),
+  'too-many-pixels': defineMessage('The picture may have at most 16 million pixels.'),
+  'too-small': defineMessage('The picture has too few pixels.'),
+  slow: defineMessage('Reading the picture took too long. Save it in a simpler form and retry.'),
+  busy: defineMessage('Many pictures are being read at this moment. Try again in a minute.'),
+  late: defineMessage('The picture was not prepared. Upload it again.'),
+};
+
+/** The sentence for a failure, in the language of the page in work. */
+export function failureSentence(code: PictureFailure): string {
+  return t(SENTENCES[code]);
+}
 
 /** A picture that is refused; the message is a sentence for the user. */
 export class PictureError extends Error {
   readonly code: PictureFailure;
 
-  constructor(code: PictureFailure, sentence: string) {
+  constructor(code: PictureFailure, sentence: string = failureSentence(code)) {
     super(sentence);
     this.name = 'PictureError';
+    this.code = code;
+  }
+}
+
+/** The picture process ended or did not answer in time, or this process stops (`stopped`). The picture may be tried again. */
+export class PictureProcessError extends Error {
+  readonly code: 'ended' | 'timeout' | 'stopped';
+
+  constructor(code: PictureProcessError['code'], message: string) {
+    super(message);
+    this.name = 'PictureProcessError';
     this.code = code;
   }
 }

@@ -4,21 +4,27 @@ import { html } from 'hono/html';
 import { HOUR } from '../../platform/clock.ts';
 import { t } from '../../platform/language/t.ts';
 import { useAllowance } from '../../platform/limits/rate-limit.ts';
-import { LARGEST_UPLOAD } from '../../platform/pictures/encode-picture.ts';
-import { PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
-import { removeBanner, setBanner } from '../../servers/profile-pictures.ts';
+import { LARGEST_UPLOAD } from '../../platform/pictures/check-upload.ts';
+import { failureSentence, PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
+import { UPLOAD_TTL_MS } from '../../servers/picture-uploads.ts';
+import type { BannerUpload } from '../../servers/profile.ts';
+import { removeBanner, uploadBanner } from '../../servers/profile-pictures.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import type { Html } from '../html.ts';
+import { livePart } from '../live.ts';
 import { OWNER } from '../page-route.ts';
-import { button, card } from '../parts.ts';
+import { button, card, notice } from '../parts.ts';
 import { bannerImage, iconImage } from '../profile-parts.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverPath } from './server-frame.ts';
 
-/** Uploads of a user; each costs up to seconds of a processor. */
+/** Uploads of a user; each costs a worker up to seconds of a processor. */
 const UPLOADS = { times: 20, windowMs: HOUR };
+
+/** Uploads that a process reads at once: each needs up to 1 MB of memory, for as long as its client takes. */
+const MOST_READ_AT_ONCE = 16;
 
 /** The largest request, in bytes: the file, and the headers and boundaries of its part. */
 const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
@@ -50,6 +56,14 @@ export async function bannerForms(
   { platform, show }: Pick<DashboardSources, 'platform'> & { show: ShowError },
 ): Promise<void> {
   const { base } = app.site;
+  let reading = 0;
+  const oneOfFew = async <T>(read: () => Promise<T>): Promise<T> => {
+    if (reading >= MOST_READ_AT_ONCE) throw new PictureError('busy');
+    reading += 1;
+    return read().finally(() => {
+      reading -= 1;
+    });
+  };
   await app.register(multipart, { limits: LIMITS });
   const back = (reply: FastifyReply, server: Server, done: string) =>
     reply.redirect(`${serverPath(base, server, '/profile')}?done=${done}#banner`, 303);
@@ -65,7 +79,8 @@ export async function bannerForms(
         until,
       );
     try {
-      await setBanner(platform, server, await uploadedFile(request, reply), user.email);
+      const bytes = await oneOfFew(() => uploadedFile(request, reply));
+      await uploadBanner(platform, server, bytes, user.email);
     } catch (error) {
       if (!(error instanceof PictureError)) throw error;
       return show(request, reply, error.message, STATUS[error.code] ?? 400);
@@ -86,7 +101,7 @@ export async function bannerForms(
  * @throws {PictureError} `none` or `too-large`
  */
 async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
-  const none = new PictureError('none', t('Choose a picture first.'));
+  const none = new PictureError('none');
   if (!request.isMultipart()) throw none;
   const length = Number(request.headers['content-length'] ?? Number.NaN);
   if (Number.isNaN(length)) throw new PageError(411, t('The upload must state its length.'));
@@ -106,25 +121,32 @@ async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promi
   }
 }
 
-const tooLarge = () =>
-  new PictureError(
-    'too-large',
-    t('The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.'),
-  );
+const tooLarge = () => new PictureError('too-large');
 
-/** The card with the banner, the icon and their forms. */
+/** Whether an uploaded banner waits for a worker, so that the page refreshes itself. */
+export function isPreparing({ profile }: Server, now: Date): boolean {
+  const { bannerUpload } = profile ?? {};
+  return bannerUpload !== undefined && failureOf(bannerUpload, now) === undefined;
+}
+
+/** Why an uploaded banner was refused; undefined while it waits. Uploads are stored for a day. */
+function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | undefined {
+  return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
+}
+
+/** The card with the banner, the icon and their forms. `error` is why the upload of this request was refused. */
 export function picturesCard(
   base: string,
   path: string,
-  { name, profile }: Server,
-  error: string | undefined,
+  server: Server,
+  { error, now }: { error: string | undefined; now: Date },
 ): Html {
-  const { banner, icon } = profile ?? {};
+  const { banner, icon } = server.profile ?? {};
   const describedBy = error ? 'banner-hint banner-error' : 'banner-hint';
   return card({
     id: 'banner',
     title: t('Banner and icon'),
-    body: html`${banner ? bannerImage(base, banner, name) : ''}
+    body: html`${bannerPart(base, path, server, now)}
       <form method="post" action="${path}/banner#banner" enctype="multipart/form-data" class="stack">
         <div class="field">
           <label for="banner-file">${banner ? t('Another banner') : t('Banner')}</label>
@@ -135,7 +157,6 @@ export function picturesCard(
         </div>
         <button type="submit">${t('Upload')}</button>
       </form>
-      ${banner ? button({ to: `${path}/banner/remove`, text: t('Remove banner') }) : ''}
       <div class="with-icon">${iconImage(base, icon)}<p class="small soft">${
         icon?.picture
           ? t('The icon comes from your server (server-icon.png) and follows it by itself.')
@@ -144,4 +165,23 @@ export function picturesCard(
             )
       }</p></div>`,
   });
+}
+
+/** The banner and what became of the newest upload; refreshes itself until that is encoded. */
+function bannerPart(base: string, path: string, { name, profile }: Server, now: Date): Html {
+  const { banner, bannerUpload } = profile ?? {};
+  const failure = bannerUpload && failureOf(bannerUpload, now);
+  const isOpen = bannerUpload !== undefined && failure === undefined;
+  const state = isOpen
+    ? notice('quiet', t('The new banner is being prepared. It appears by itself, usually within seconds.'))
+    : failure
+      ? notice('bad', t('The new banner was refused: {reason}', { reason: failureSentence(failure) }))
+      : '';
+  const isAny = banner !== undefined || bannerUpload !== undefined;
+  const body = html`${banner ? bannerImage(base, banner, name) : ''}${state}
+    ${isAny ? button({ to: `${path}/banner/remove`, text: t('Remove banner') }) : ''}`;
+  const announcement = t('The new banner is being prepared.');
+  return isOpen
+    ? livePart({ id: 'banner-picture', href: path, announcement, open: true, body })
+    : html`<div id="banner-picture">${body}</div>`;
 }

@@ -23,13 +23,13 @@ import { card, notice, textArea, textField } from '../parts.ts';
 import { aboutBody, hasAbout, LINK_TITLES, PART_WORDS, tagChips } from '../profile-parts.ts';
 import { publicPath } from '../server-paths.ts';
 import { count, day } from '../words.ts';
-import { bannerForms, picturesCard } from './banner.ts';
+import { bannerForms, isPreparing, picturesCard } from './banner.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
 
 const MESSAGES = {
   saved: defineMessage('Profile saved. The public page shows it within seconds.'),
-  banner: defineMessage('Banner saved. The public page shows it within seconds.'),
+  banner: defineMessage('Banner uploaded. The public page shows it once it is prepared.'),
   'banner-removed': defineMessage('Banner removed.'),
 };
 
@@ -54,15 +54,16 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
   const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
     const server = serverOf(request);
     const tags = await readTags(platform);
+    const now = platform.clock.now();
     const body = html`${removals(server)}
       ${showing.preview ? previewCard(base, server, showing.preview, tags) : ''}
       ${profileCard(pathOf(server), server, tags, showing)}
-      ${picturesCard(base, pathOf(server), server, showing.bannerError)}
+      ${picturesCard(base, pathOf(server), server, { error: showing.bannerError, now })}
       <p class="small"><a href="${base}${publicPath(server)}">${t('See the public page')}</a></p>`;
-    const now = platform.clock.now();
     const page = {
       title: `${t('Profile')} · ${server.name}`,
       messages: MESSAGES,
+      live: isPreparing(server, now),
       body: serverFrame({ site: app.site, server, now, part: '/profile', body }),
     };
     return sendPage(request, reply, page, showing.status);

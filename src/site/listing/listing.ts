@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { limitPages } from '../limited-pages.ts';
 import { keepPublicPages } from '../public-page.ts';
 import { complaintPage } from './complaint-page.ts';
 import { favouritePages } from './favourites-page.ts';
@@ -14,7 +15,7 @@ import { votePages } from './vote-page.ts';
 
 /** The public pages: the ranking, its explanation, servers, and site maps for search engines. */
 export async function listing(app: FastifyInstance, sources: ListingSources): Promise<void> {
-  await keepPublicPages(app);
+  await keepPublicPages(app, (request) => limitPages(sources.platform, request));
   ranking(app, sources);
   howRankingWorks(app, sources);
   sitePages(app, sources);

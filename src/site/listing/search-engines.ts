@@ -67,6 +67,7 @@ export function forSearchEngines(app: FastifyInstance, { platform }: ListingSour
     return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
       type: XML,
       make: async () => {
+        await app.limitPages(request);
         const file = Number(number);
         const slugs = await listedSlugs(platform, {
           skip: (file - 1) * ADDRESSES_PER_FILE,

@@ -57,7 +57,7 @@ function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
 
-function listedAs({ server, seen, wanted }: View): Listed {
+function listedAs({ server, seen, wanted, preview }: View): Listed {
   const { info, found } = seen;
   const motd = plainText(info.motd).replace(/\s+/g, ' ');
   const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
@@ -74,7 +74,7 @@ function listedAs({ server, seen, wanted }: View): Listed {
       votes: counted(info.votesCount, 'vote'),
     })}${about ? ` ${about}` : ''}`,
     image: {
-      path: publicPath(server, '/card.png'),
+      path: publicPath(server, preview),
       ...SHARE_IMAGE,
       alt: t('Status of {server}', { server: server.name }),
     },

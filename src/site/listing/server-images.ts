@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
 import type { Platform } from '../../process/platform.ts';
+import type { Server } from '../../servers/server.ts';
 import { addressOf } from '../dashboard/server-frame.ts';
 import type { Html } from '../html.ts';
 import { PUBLIC } from '../page-route.ts';
@@ -9,8 +11,8 @@ import { sendPublic } from '../public-page.ts';
 import { playersText } from '../server-figures.ts';
 import { BADGE, BANNER } from '../server-paths.ts';
 import { count } from '../words.ts';
+import { previewImage } from './preview-image.ts';
 import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
-import { asPng, shareDrawing } from './share-image.ts';
 import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
 import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
@@ -23,13 +25,14 @@ const SANDBOXED = {
 
 /** A server's status to embed: `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` for previews of links, and `widget`. */
 export function serverImages(app: FastifyInstance, { platform }: { platform: Platform }): void {
-  const { name: site, logo } = app.site;
+  const { name: site } = app.site;
+  const infoOf = (server: WithId<Server>) => serverInfo(platform, server);
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
     file: string,
     type: string,
-    draw: (info: ServerInfo) => Promise<string | Buffer>,
+    draw: (server: WithId<Server>) => Promise<string | Buffer>,
     headers: Record<string, string> = SANDBOXED,
   ) => {
     const slug = slugOfRequest(request);
@@ -37,19 +40,21 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
       sendPublic(request, reply, `/servers/${slug}/${file}`, {
         type,
         headers,
-        make: async () => draw(await serverInfo(platform, await listedServer(platform, slug))),
+        make: async () => draw(await listedServer(platform, slug)),
       }),
     );
   };
   app.get('/servers/:slug/banner.svg', PUBLIC, (request, reply) =>
-    send(request, reply, 'banner.svg', SVG, async (info) => String(await bannerImage(info, site))),
+    send(request, reply, 'banner.svg', SVG, async (server) =>
+      String(bannerImage(await infoOf(server), site)),
+    ),
   );
   app.get('/servers/:slug/badge.svg', PUBLIC, (request, reply) =>
-    send(request, reply, 'badge.svg', SVG, async (info) => String(await badgeImage(info))),
+    send(request, reply, 'badge.svg', SVG, async (server) => String(badgeImage(await infoOf(server)))),
   );
   app.get('/servers/:slug/card.png', PUBLIC, (request, reply) =>
-    send(request, reply, 'card.png', 'image/png', async (info) =>
-      asPng(shareDrawing(info, site, logo.isOwn ? logo : undefined)),
+    send(request, reply, 'card.png', 'image/png', (server) =>
+      previewImage(platform, app.site, request, server),
     ),
   );
   app.get('/servers/:slug/widget', PUBLIC, (request, reply) =>
@@ -58,7 +63,7 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
       reply.removeHeader('x-frame-options'),
       'widget',
       'text/html; charset=utf-8',
-      async (info) => String(await widgetPage(app.site, info)),
+      async (server) => String(await widgetPage(app.site, await infoOf(server))),
       WIDGET_HEADERS,
     ),
   );

@@ -15,6 +15,7 @@ import { ANYONE, PUBLIC, SIGNED_IN } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { publicPath } from '../server-paths.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
+import { previewPath } from './preview-image.ts';
 import { sendRandomServer } from './random-server.ts';
 import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
 import { serverBody } from './server-body.ts';
@@ -36,12 +37,13 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     wanted: Wanted,
     typed?: Typed,
   ): Promise<Page> => {
-    const [seen, reader] = await Promise.all([
+    const [seen, preview, reader] = await Promise.all([
       readServer(platform, server, wanted),
+      previewPath(platform, site, request, server),
       readerOf(platform, request, server, typed),
     ]);
     const voting = { config: platform.config, account: accountOf(platform, request) };
-    return serverBody(site, { server, seen, wanted, reader, voting });
+    return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };
 
   const sendServer = (request: FastifyRequest, reply: FastifyReply, slug: string) => {

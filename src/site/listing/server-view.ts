@@ -81,6 +81,8 @@ export type View = {
   server: WithId<Server>;
   seen: Seen;
   wanted: Wanted;
+  /** The path of the image for previews of links, below the page's. */
+  preview: string;
   reader: Reader | null;
   /** For the vote form. */
   voting: Pick<VoteFormView, 'config' | 'account'>;

@@ -1,21 +1,10 @@
-import { fileURLToPath } from 'node:url';
-import { renderAsync } from '@resvg/resvg-js';
 import { html } from 'hono/html';
-import { LRUCache } from 'lru-cache';
-import PQueue from 'p-queue';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { addressOf } from '../dashboard/server-frame.ts';
-import { PageError } from '../error-pages.ts';
-import type { Logo } from '../look/logo.ts';
 import { playersText } from '../server-figures.ts';
 import { SHARE_IMAGE } from '../server-paths.ts';
 import { count, counted } from '../words.ts';
 import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
-
-/** The image is drawn with these fonts only, so that it looks the same on every machine. */
-const FONTS = ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSansMono'].map((name) =>
-  fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)),
-);
 
 /** Characters that the fonts have. A name with others is replaced by the address. */
 const DRAWABLE =
@@ -34,14 +23,15 @@ const WIDER = 1.1;
 const LOGO_HEIGHT = 48;
 
 /**
- * Name, address, players, rank and votes on a card of 1,200 × 630 pixels, as SVG.
+ * Name, address, players, rank and votes on a card of 1,200 × 630 pixels, as SVG. A worker draws it as PNG with the fonts of
+ * `dejavu-fonts-ttf`.
  *
  * @param logo - beside the site's name
  */
 export function shareDrawing(
   info: ServerInfo,
   site: string,
-  logo?: Pick<Logo, 'png' | 'width' | 'height'>,
+  logo?: { png: Buffer; width: number; height: number },
 ): string {
   const { width, height } = SHARE_IMAGE;
   const [edge, right] = [80, width - 80];
@@ -67,27 +57,4 @@ ${logo ? html`<image x="${edge}" y="94" width="${logoWidth}" height="${LOGO_HEIG
 <circle cx="${edge + 16}" cy="428" r="16" fill="${STATUS_COLOURS[info.status]}"/>
 ${figures.map((text, row) => html`<text x="${edge + 56}" y="${442 + row * 58}" font-size="40" fill="#e5ebec">${line(text, 40)}</text>`)}`;
   return String(svgImage({ width, height, label: `${name}: ${figures.join(', ')}`, drawing }));
-}
-
-/** Rendering takes some 100 ms of a processor: one at a time, few waiting, and the results are cached. */
-const rendering = new PQueue({ concurrency: 1 });
-const MOST_WAITING = 20;
-const rendered = new LRUCache<string, Buffer>({ max: 300 });
-
-/**
- * Renders an SVG drawing as PNG.
- *
- * @throws {PageError} 503 when too many renderings wait
- */
-export async function asPng(svg: string): Promise<Buffer> {
-  const cached = rendered.get(svg);
-  if (cached) return cached;
-  if (rendering.size >= MOST_WAITING)
-    throw new PageError(503, 'Too many images are being drawn. Try again in a few seconds.');
-  return rendering.add(async () => {
-    const font = { fontFiles: FONTS, loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' };
-    const png = (await renderAsync(svg, { font })).asPng();
-    rendered.set(svg, png);
-    return png;
-  });
 }

@@ -2,7 +2,9 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { inLanguage } from '../../../src/platform/language/language.ts';
-import { encodeBanner, encodeIcon, LARGEST_UPLOAD } from '../../../src/platform/pictures/encode-picture.ts';
+import { checkBanner, checkIcon, LARGEST_UPLOAD } from '../../../src/platform/pictures/check-upload.ts';
+import { encodeBanner, encodeIcon } from '../../../src/platform/pictures/encode-picture.ts';
+import { inspectPicture } from '../../../src/platform/pictures/inspect-picture.ts';
 import type { PictureFailure } from '../../../src/platform/pictures/picture-error.ts';
 import { picture, pngChunk, pngOfSize } from '../../support/pictures.ts';
 
@@ -37,6 +39,13 @@ async function manyScans(): Promise<Buffer> {
     ...Array.from({ length: 40 }, () => scans),
     bytes.subarray(-2),
   ]);
+}
+
+/** 200 MB of zeros, compressed once. */
+let compressed: Buffer | undefined;
+function zeros(): Buffer {
+  compressed ??= deflateSync(Buffer.alloc(2e8));
+  return compressed;
 }
 
 const HOSTILE: [string, () => Buffer | Promise<Buffer>, PictureFailure][] = [
@@ -100,12 +109,7 @@ const HOSTILE: [string, () => Buffer | Promise<Buffer>, PictureFailure][] = [
   ],
   [
     'a text chunk that unpacks to 200 MB beside a small picture',
-    async () =>
-      withChunk(
-        pngOfSize(10, 10),
-        'zTXt',
-        Buffer.concat([Buffer.from('a\0\0'), deflateSync(Buffer.alloc(2e8))]),
-      ),
+    async () => withChunk(pngOfSize(10, 10), 'zTXt', Buffer.concat([Buffer.from('a\0\0'), zeros()])),
     'too-small',
   ],
   ['a file larger than 1 MB', () => Buffer.alloc(LARGEST_UPLOAD + 1, 0xff), 'too-large'],
@@ -150,23 +154,55 @@ describe('a banner', () => {
     expect([flat.wide.width, flat.wide.height]).toEqual([400, 50]);
   });
 
-  test('is read after the others; with many waiting it is refused', async () => {
-    const bytes = await png();
-    const all = await Promise.allSettled(Array.from({ length: 14 }, () => encodeBanner(bytes)));
-    const refused = all.filter(({ status }) => status === 'rejected');
-    expect(refused.length).toBeGreaterThan(0);
-    expect(all.length - refused.length).toBeGreaterThanOrEqual(8);
-    for (const one of refused) expect(one).toMatchObject({ reason: { code: 'busy' } });
-    await expect(encodeBanner(bytes)).resolves.toBeDefined();
+  test.each([
+    ['png', png],
+    ['jpeg', jpeg],
+    ['webp', webp],
+  ] as const)('of %s states its size in its structure', async (format, make) => {
+    expect(inspectPicture(await make())).toEqual({ format, width: 600, height: 150 });
+  });
+
+  test('of lossless and of extended WebP states its size too', async () => {
+    const lossless = await picture(601, 151).webp({ lossless: true }).toBuffer();
+    expect(inspectPicture(lossless)).toMatchObject({ width: 601, height: 151 });
+    const extended = await picture(333, 77)
+      .withExif({ IFD0: { Copyright: 'x' } })
+      .webp()
+      .toBuffer();
+    expect(extended.toString('latin1', 12, 16)).toBe('VP8X');
+    expect(inspectPicture(extended)).toMatchObject({ width: 333, height: 77 });
+  });
+
+  test('held upright by a camera is left to the encoder, which turns it', async () => {
+    const turned = await picture(40, 300).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    checkBanner(turned);
+    expect((await encodeBanner(turned)).wide).toMatchObject({ width: 300, height: 40 });
+    const upright = await picture(40, 300).jpeg().toBuffer();
+    checkBanner(upright);
+    await expect(encodeBanner(upright)).rejects.toMatchObject({ code: 'too-small' });
   });
 });
 
-test('a refusal is in the language of its own request, whichever picture was read before', async () => {
+/** What only decoding finds: the web process stores it, and a worker refuses it. */
+const FOUND_BY_DECODING = [
+  'a PNG with a size and no pixels',
+  'a PNG with a wrong checksum',
+  'a WebP of noise',
+];
+
+test.each(
+  HOSTILE.filter(([name]) => !FOUND_BY_DECODING.includes(name)),
+)('%s is refused without decoding it', async (_name, make, code) => {
+  const bytes = await make();
+  expect(() => checkBanner(bytes)).toThrow(expect.objectContaining({ name: 'PictureError', code }));
+});
+
+test('a refusal is in the language of its own request', async () => {
   const [good, small] = [await png(), await picture(10, 10).png().toBuffer()];
   const [, german, english] = await Promise.allSettled([
-    inLanguage('en', () => encodeBanner(good)),
-    inLanguage('de', () => encodeBanner(small)),
-    inLanguage('en', () => encodeBanner(small)),
+    inLanguage('en', async () => checkBanner(good)),
+    inLanguage('de', async () => checkBanner(small)),
+    inLanguage('en', async () => checkBanner(small)),
   ]);
   expect(german).toMatchObject({ reason: { message: expect.stringContaining('Das Bild hat 10 × 10') } });
   expect(english).toMatchObject({ reason: { message: expect.stringContaining('The picture has 10 × 10') } });
@@ -183,6 +219,8 @@ describe('an icon', () => {
     ['of another format', () => picture(64, 64).jpeg().toBuffer(), 'not-a-picture'],
     ['of 49 KiB', async () => Buffer.alloc(49 * 1_024), 'too-large'],
   ])('%s is refused', async (_name, make, code) => {
-    await expect(encodeIcon(await make())).rejects.toMatchObject({ code });
+    const bytes = await make();
+    expect(() => checkIcon(bytes)).toThrow(expect.objectContaining({ code }));
+    await expect(encodeIcon(bytes)).rejects.toMatchObject({ code });
   });
 });

@@ -3,19 +3,17 @@ export const INPUT = {
   'The {field} {rule}.': '{rule}.',
   'Many pictures are being read at this moment. Try again in a minute.':
     'Gerade werden viele Bilder gelesen. Versuche es in einer Minute noch einmal.',
-  'The file is larger than 1 MB.': 'Die Datei ist größer als 1 MB.',
   'The picture has {width} × {height} pixels. It needs at least {least}.':
     'Das Bild hat {width} × {height} Pixel. Nötig sind mindestens {least}.',
-  'The icon is too large.': 'Das Icon ist zu groß.',
-  'The icon is no PNG.': 'Das Icon ist kein PNG.',
-  'The icon must have {side} × {side} pixels.': 'Das Icon muss {side} × {side} Pixel haben.',
-  'The picture is animated.': 'Das Bild ist animiert.',
   'The picture has {width} × {height} pixels. It may have at most 16 million, and {longest} on a side.':
     'Das Bild hat {width} × {height} Pixel. Erlaubt sind höchstens 16 Millionen und {longest} je Seite.',
   'The picture is damaged or incomplete. Save it again and retry.':
     'Das Bild ist beschädigt oder unvollständig. Speichere es neu und versuche es noch einmal.',
   'Reading the picture took too long. Save it in a simpler form and retry.':
     'Das Lesen des Bildes hat zu lange gedauert. Speichere es in einer einfacheren Form und versuche es noch einmal.',
+  'The picture has too few pixels.': 'Das Bild hat zu wenige Pixel.',
+  'The picture was not prepared. Upload it again.':
+    'Das Bild wurde nicht aufbereitet. Lade es noch einmal hoch.',
   'The picture may have at most 16 million pixels.': 'Das Bild darf höchstens 16 Millionen Pixel haben.',
   'The file is no PNG, JPEG or WebP picture.': 'Die Datei ist kein Bild in PNG, JPEG oder WebP.',
   'The picture is animated. Use one with a single frame.':

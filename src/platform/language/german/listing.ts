@@ -133,6 +133,8 @@ export const LISTING = {
   '← Higher ranks': '← Höhere Ränge',
   'Page {page} of {pages}': 'Seite {page} von {pages}',
   'Lower ranks →': 'Niedrigere Ränge →',
+  'Too many pages from your network address or account.':
+    'Zu viele Seiten von deiner Netzwerkadresse oder deinem Konto.',
   'Too many searches from your network address.': 'Zu viele Suchen von deiner Netzwerkadresse.',
   'Review saved. It becomes public after an operator approves it.':
     'Bewertung gespeichert. Sie wird öffentlich, sobald ein Betreiber sie freigibt.',

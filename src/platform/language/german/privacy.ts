@@ -1,5 +1,10 @@
 /** The privacy page and the personal data that it lists. */
 export const PRIVACY = {
+  'Uploaded pictures': 'Hochgeladene Bilder',
+  'The file as it came, with its metadata, until a worker has encoded it without them; the e-mail address of the sender':
+    'Die Datei, wie sie kam, mit ihren Metadaten, bis sie ohne diese neu gespeichert ist; die E-Mail-Adresse des Absenders',
+  'To show the banner or icon of the server': 'Um Banner oder Icon des Servers zu zeigen',
+  'some seconds, at most {time}': 'einige Sekunden, höchstens {time}',
   'What {listing} stores about you, why, and for how long.':
     'Was {listing} über dich speichert, warum und wie lange.',
   'In short': 'In Kürze',

@@ -233,8 +233,12 @@ export const SERVERS = {
   'the server id': 'die Server-Id',
   'Profile saved. The public page shows it within seconds.':
     'Profil gespeichert. Die öffentliche Seite zeigt es in wenigen Sekunden.',
-  'Banner saved. The public page shows it within seconds.':
-    'Banner gespeichert. Die öffentliche Seite zeigt es in wenigen Sekunden.',
+  'Banner uploaded. The public page shows it once it is prepared.':
+    'Banner hochgeladen. Die öffentliche Seite zeigt es, sobald es aufbereitet ist.',
+  'The new banner is being prepared. It appears by itself, usually within seconds.':
+    'Das neue Banner wird aufbereitet. Es erscheint von selbst, meist in wenigen Sekunden.',
+  'The new banner is being prepared.': 'Das neue Banner wird aufbereitet.',
+  'The new banner was refused: {reason}': 'Das neue Banner wurde abgelehnt: {reason}',
   'Banner removed.': 'Banner entfernt.',
   'See the public page': 'Zur öffentlichen Seite',
   'The operator removed the {part} on {day}: “<bdi>{reason}</bdi>”':

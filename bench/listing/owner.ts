@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { createAuth } from '../../src/accounts/auth.ts';
+import { hashPassword, verifyPassword } from '../../src/accounts/password.ts';
+import type { Platform } from '../../src/process/platform.ts';
+
+const CHEAP = {
+  hash: (password: string) => hashPassword(password, { N: 16, r: 1, p: 1 }),
+  verify: verifyPassword,
+};
+
+/** Makes a user with a session, without a request. `cookie` is the header of a signed-in browser. */
+export async function newOwner(platform: Platform): Promise<{ userId: ObjectId; cookie: string }> {
+  const config = { ...platform.config, SMTP_URL: undefined };
+  const auth = createAuth({ ...platform, config, passwords: CHEAP }, async () => {});
+  const { headers, response } = await auth.api.signUpEmail({
+    body: { name: 'Olivia', email: `${randomUUID()}@example.org`, password: 'three ships in the bay' },
+    returnHeaders: true,
+  });
+  const userId = new ObjectId(response.user.id);
+  await platform.users.updateOne({ _id: userId }, { $set: { emailVerified: true } });
+  const cookies = headers.getSetCookie().map((one) => one.split(';')[0]);
+  return { userId, cookie: cookies.join('; ') };
+}
+
+const BOUNDARY = '----tallyport-bench';
+
+/** The form that uploads a banner, with its headers. */
+export function bannerForm(png: Buffer): { body: Buffer; headers: Record<string, string> } {
+  const head = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="banner"; filename="b.png"\r\ncontent-type: image/png\r\n\r\n`;
+  const body = Buffer.concat([Buffer.from(head), png, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
+  const headers = {
+    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+    'content-length': String(body.length),
+  };
+  return { body, headers };
+}
+
+/** The headers of a form of our own pages. */
+export const ownOrigin = (url: string) => ({
+  origin: new URL(url).origin,
+  'sec-fetch-site': 'same-origin',
+  accept: 'text/html',
+});

@@ -1,0 +1,66 @@
+import { t } from '../language/t.ts';
+import { inspectPicture } from './inspect-picture.ts';
+import { PictureError } from './picture-error.ts';
+
+/** The largest file of an uploaded picture, in bytes. */
+export const LARGEST_UPLOAD = 1_024 * 1_024;
+
+/** The largest picture that is decoded, in pixels, and its longest side. */
+export const MOST_PIXELS = 16_000_000;
+export const LONGEST_SIDE = 8_192;
+
+/** The smallest banner, in pixels. */
+export const BANNER_LEAST = { width: 300, height: 40 } as const;
+
+/** The side of an icon, in pixels. */
+export const ICON_SIDE = 64;
+/** The largest icon, in bytes; one without compression has 16 KiB. */
+const LARGEST_ICON = 48 * 1_024;
+
+/**
+ * Checks a banner by its structure and the size that its header states, without decoding it: a bomb of many pixels costs
+ * nothing. A camera's rotation is unknown here, so a banner may be too small on one side only for the encoder.
+ *
+ * @throws {PictureError} for a file that is not one decent picture
+ */
+export function checkBanner(bytes: Buffer): void {
+  if (bytes.length > LARGEST_UPLOAD) throw new PictureError('too-large');
+  const { width, height } = inspectPicture(bytes);
+  checkPixels(width, height);
+  const [short, long] = [Math.min(width, height), Math.max(width, height)];
+  if (long < BANNER_LEAST.width || short < BANNER_LEAST.height) throw tooSmall(width, height);
+}
+
+/** @throws {PictureError} for a picture that would take too much memory or time */
+export function checkPixels(width: number, height: number): void {
+  if (width * height <= MOST_PIXELS && Math.max(width, height) <= LONGEST_SIDE) return;
+  throw new PictureError(
+    'too-many-pixels',
+    t('The picture has {width} × {height} pixels. It may have at most 16 million, and {longest} on a side.', {
+      width,
+      height,
+      longest: LONGEST_SIDE,
+    }),
+  );
+}
+
+/** The refusal of a banner of this size. */
+export function tooSmall(width: number, height: number): PictureError {
+  const least = `${BANNER_LEAST.width} × ${BANNER_LEAST.height}`;
+  return new PictureError(
+    'too-small',
+    t('The picture has {width} × {height} pixels. It needs at least {least}.', { width, height, least }),
+  );
+}
+
+/**
+ * Checks a game server's icon in the same way: a PNG of 64 × 64 pixels.
+ *
+ * @throws {PictureError} for anything else
+ */
+export function checkIcon(bytes: Buffer): void {
+  if (bytes.length > LARGEST_ICON) throw new PictureError('too-large');
+  const { format, width, height } = inspectPicture(bytes);
+  if (format !== 'png') throw new PictureError('not-a-picture');
+  if (width !== ICON_SIDE || height !== ICON_SIDE) throw new PictureError('too-small');
+}

@@ -1,0 +1,46 @@
+/**
+ * The picture process: a child of a worker that decodes, encodes and draws one picture at a time. Its libraries are native
+ * code that reads strangers' files, and leak: the worker replaces it (picture-process.ts).
+ */
+import { writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
+import { endWithParent } from '../end-with-parent.ts';
+import { drawLogo, drawSvg } from './draw-svg.ts';
+import { encodeBanner, encodeIcon } from './encode-picture.ts';
+import { PictureError, type PictureFailure } from './picture-error.ts';
+import type { PictureAnswer, PictureRequest } from './picture-tasks.ts';
+
+endWithParent(() => process.exit());
+// The channel alone keeps this process alive.
+process.channel?.ref();
+// Votes come first.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+// When memory is short, the kernel ends this process rather than the worker. Only Linux has the file.
+await writeFile('/proc/self/oom_score_adj', '800').catch(() => undefined);
+
+process.on('message', async (request: PictureRequest) => {
+  const answer = await answerTo(request);
+  process.send?.({ id: request.id, rss: process.memoryUsage.rss(), ...answer } satisfies PictureAnswer);
+});
+
+async function answerTo(request: PictureRequest) {
+  try {
+    return { result: await resultOf(request) };
+  } catch (error) {
+    const refused: PictureFailure = error instanceof PictureError ? error.code : 'broken';
+    return { refused };
+  }
+}
+
+async function resultOf({ task, input }: PictureRequest) {
+  switch (task) {
+    case 'banner':
+      return encodeBanner(input.bytes);
+    case 'icon':
+      return encodeIcon(input.bytes);
+    case 'drawing':
+      return drawSvg(input.svg);
+    case 'logo':
+      return drawLogo(input.bytes, input.format);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { after, HOUR, MINUTE } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { PictureError, PictureProcessError } from '../platform/pictures/picture-error.ts';
+import type { PreviewCard } from './preview-card.ts';
+import type { Cards } from './preview-cards.ts';
+import type { Server } from './server.ts';
+
+/** After so many failures a card is not tried for an hour. */
+const MOST_ATTEMPTS = 3;
+const RETRY_MS = MINUTE;
+const FAILED_MS = HOUR;
+
+/** Longer than the picture process may take (platform/pictures/picture-process.ts). */
+const LEASE_MS = 2 * MINUTE;
+
+/** The largest card, in bytes. */
+const LARGEST_CARD = 512 * 1_024;
+
+/** The result of a job for a card; `not-due`: nothing to do now; `unwanted`: the server is not listed. */
+export type DrawingResult = 'drawn' | 'failed' | 'unwanted' | 'not-due';
+
+/**
+ * Draws a due card and stores it. After a failure it is due again a minute later; after three, not for an hour.
+ *
+ * @throws {PictureProcessError} when this process stops; the card is due again
+ */
+export async function drawCard(
+  deps: Cards & { servers: Collection<Server>; log: Logger },
+  serverId: ObjectId,
+  draw: (server: WithId<Server>) => Promise<Buffer>,
+): Promise<DrawingResult> {
+  const { previewCards, clock, log } = deps;
+  const card = await takeCard(deps, serverId);
+  if (!card) return 'not-due';
+  const { _id, attempts, key } = card;
+  const server = await deps.servers.findOne({ _id: serverId, removedAt: null, hiddenAt: null });
+  if (!server) {
+    await previewCards.deleteOne({ _id });
+    return 'unwanted';
+  }
+  const taken = { _id, attempts };
+  try {
+    // The process may have died with the worker, which then recorded nothing.
+    if (attempts > MOST_ATTEMPTS) throw new PictureProcessError('ended', 'it failed too often');
+    const png = await draw(server);
+    if (png.length > LARGEST_CARD) throw new PictureError('too-large');
+    await previewCards.updateOne(taken, {
+      $set: { png, drawnAt: clock.now(), drawnKey: key, attempts: 0 },
+      $unset: { dueAt: '', leaseUntil: '', failedUntil: '' },
+    });
+    return 'drawn';
+  } catch (error) {
+    const isStopped = error instanceof PictureProcessError && error.code === 'stopped';
+    if (!(error instanceof PictureProcessError || error instanceof PictureError)) throw error;
+    const now = clock.now();
+    if (isStopped || attempts < MOST_ATTEMPTS) {
+      const again = isStopped
+        ? { dueAt: now, attempts: attempts - 1 }
+        : { dueAt: after(now, RETRY_MS), attempts };
+      await previewCards.updateOne(taken, { $set: again, $unset: { leaseUntil: '' } });
+      if (isStopped) throw error;
+    } else {
+      const failed = { failedUntil: after(now, FAILED_MS), attempts: 0 };
+      await previewCards.updateOne(taken, { $set: failed, $unset: { dueAt: '', leaseUntil: '' } });
+    }
+    log.warn({ event: 'card.failed', serverId: serverId.toHexString(), attempts, reason: error.code });
+    return 'failed';
+  }
+}
+
+/** Takes a due card that no other worker is drawing, and counts the attempt. */
+function takeCard({ previewCards, clock }: Cards, serverId: ObjectId): Promise<PreviewCard | null> {
+  return previewCards.findOneAndUpdate(
+    {
+      _id: serverId,
+      dueAt: { $lte: clock.now() },
+      $expr: { $lte: [{ $ifNull: ['$leaseUntil', new Date(0)] }, '$$NOW'] },
+    },
+    [{ $set: { attempts: { $add: ['$attempts', 1] }, leaseUntil: { $add: ['$$NOW', LEASE_MS] } } }],
+    { returnDocument: 'after', projection: { png: 0 } },
+  );
+}

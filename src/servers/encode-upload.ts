@@ -1,0 +1,130 @@
+import type { Collection, WithId } from 'mongodb';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import {
+  PictureError,
+  type PictureFailure,
+  PictureProcessError,
+} from '../platform/pictures/picture-error.ts';
+import type { PictureProcess } from '../platform/pictures/picture-process.ts';
+import type { PictureUpload } from './picture-upload.ts';
+import { deleteUpload, giveBackUpload, takeUpload, type Uploads } from './picture-uploads.ts';
+import { deleteUnusedPictures, type Pictures, picturesOf, storePicture } from './pictures.ts';
+import { setIcon } from './profile-pictures.ts';
+import type { Server } from './server.ts';
+
+type Encoding = Pictures &
+  Uploads & { auditLog: Collection<AuditEntry>; pictureProcess: PictureProcess; log: Logger };
+
+/** The result of a job for an upload; `not-due`: nothing to do now; `unwanted`: replaced, or its server was removed. */
+export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'not-due';
+
+/** A picture is refused as too slow after so many attempts in which the picture process died or took too long. */
+const MOST_ATTEMPTS = 3;
+const RETRY_MS = 10 * SECOND;
+
+/** The server names an upload a moment after it is stored. */
+const NAMED_WITHIN_MS = MINUTE;
+
+/**
+ * Encodes an uploaded picture, sets it at its server and deletes the file that came in. A refusal is noted at the server
+ * for its owner. Two runs, or one after a crash, have the same result: the stored picture has its hash as its name.
+ *
+ * @throws {PictureProcessError} when this process stops; the upload is due again
+ */
+export async function encodeUpload(deps: Encoding, uploadId: string): Promise<EncodingResult> {
+  const upload = await takeUpload(deps, uploadId);
+  if (!upload) return 'not-due';
+  const server = await deps.servers.findOne({ _id: upload.serverId, removedAt: null });
+  if (!server || !isWanted(upload, server)) return discard(deps, upload, server);
+  // The process may have died with the worker, which then recorded nothing.
+  if (upload.attempts > MOST_ATTEMPTS) return refuse(deps, upload, 'slow');
+  try {
+    await (upload.kind === 'banner' ? encodeBanner(deps, upload) : encodeIcon(deps, upload));
+  } catch (error) {
+    if (error instanceof PictureError) return refuse(deps, upload, error.code);
+    if (!(error instanceof PictureProcessError)) throw error;
+    if (error.code !== 'stopped' && upload.attempts >= MOST_ATTEMPTS) return refuse(deps, upload, 'slow');
+    const isOurs = error.code === 'stopped';
+    await giveBackUpload(deps, upload, { afterMs: isOurs ? 0 : RETRY_MS, counts: !isOurs });
+    if (isOurs) throw error;
+    return 'failed';
+  }
+  await deleteTaken(deps, upload);
+  deps.log.info({ event: 'picture.encoded', kind: upload.kind, serverId: upload.serverId.toHexString() });
+  return 'encoded';
+}
+
+/** Whether the server still waits for this upload. An icon replaces any earlier one. */
+function isWanted({ _id, kind }: PictureUpload, { profile }: Server): boolean {
+  return kind === 'icon' || profile?.bannerUpload?.id === _id;
+}
+
+/** Deletes an upload that no server names; a new one may be named in a moment. */
+async function discard(
+  deps: Encoding,
+  upload: PictureUpload,
+  server: WithId<Server> | null,
+): Promise<EncodingResult> {
+  const ageMs = deps.clock.now().getTime() - upload.uploadedAt.getTime();
+  if (server && ageMs < NAMED_WITHIN_MS) {
+    await giveBackUpload(deps, upload, { afterMs: NAMED_WITHIN_MS, counts: false });
+    return 'not-due';
+  }
+  await deleteTaken(deps, upload);
+  return 'unwanted';
+}
+
+/** Deletes the file, unless a newer icon has replaced it meanwhile. */
+async function deleteTaken(deps: Encoding, { _id, source }: PictureUpload): Promise<void> {
+  if (source === undefined || source === null) return deleteUpload(deps, _id);
+  await deps.pictureUploads.deleteOne({ _id, source });
+}
+
+async function refuse(
+  deps: Encoding,
+  upload: PictureUpload,
+  failure: PictureFailure,
+): Promise<EncodingResult> {
+  const { _id, kind, serverId, source } = upload;
+  if (kind === 'banner')
+    await deps.servers.updateOne(
+      { _id: serverId, 'profile.bannerUpload.id': _id },
+      { $set: { 'profile.bannerUpload.failure': failure } },
+    );
+  else if (source) await setIcon(deps, serverId, { source });
+  await deleteTaken(deps, upload);
+  deps.log.info({ event: 'picture.refused', kind, serverId: serverId.toHexString(), reason: failure });
+  return 'refused';
+}
+
+async function encodeBanner(deps: Encoding, { _id, serverId, bytes, by }: PictureUpload): Promise<void> {
+  const { wide, narrow } = await deps.pictureProcess.run('banner', { bytes });
+  const { width, height } = wide;
+  const banner = {
+    wide: await storePicture(deps, wide.bytes),
+    narrow: await storePicture(deps, narrow.bytes),
+    width,
+    height,
+  };
+  const before = await deps.servers.findOneAndUpdate(
+    { _id: serverId, removedAt: null, 'profile.bannerUpload.id': _id },
+    {
+      $set: { 'profile.banner': banner },
+      $unset: { 'profile.bannerUpload': '' },
+      $pull: { 'profile.removals': { part: 'banner' } },
+    },
+  );
+  // Replaced or removed meanwhile: the clean-up deletes what was stored.
+  if (!before) return;
+  await deleteUnusedPictures(deps, picturesOf(before));
+  const details = { picture: banner.wide, width, height };
+  await recordAudit(deps, { by: by ?? '', action: 'server.banner', serverId, details });
+}
+
+async function encodeIcon(deps: Encoding, { serverId, bytes, source }: PictureUpload): Promise<void> {
+  if (!source) return;
+  const { bytes: encoded } = await deps.pictureProcess.run('icon', { bytes });
+  await setIcon(deps, serverId, { source, picture: await storePicture(deps, encoded) });
+}

@@ -1,0 +1,32 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+
+const pictureUploadDefinition = {
+  /** Random for a banner; `icon-` and the server's id for an icon. */
+  _id: { type: String, required: true, match: /^(icon-)?[0-9a-f]{24}$/ },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  kind: { type: String, enum: ['banner', 'icon'], required: true },
+  /** The file as it came. It may hold a place or a name in its metadata, so it is never served and in no backup. */
+  bytes: { type: Buffer, required: true },
+  /** Of an icon: the SHA-256 of the answer that had it. */
+  source: { type: String },
+  /** Of a banner: who uploaded it, for the audit log. */
+  by: { type: String },
+  uploadedAt: { type: Date, required: true },
+  /** When a worker may encode it. */
+  nextAt: { type: Date, required: true },
+  attempts: { type: Number, required: true },
+  /** A worker is encoding it until then, by the time of mongod. */
+  leaseUntil: { type: Date },
+  /** The document is deleted after this time, whether a worker ran or not. */
+  expiresAt: { type: Date, required: true },
+} as const;
+
+/** Uploaded pictures that no worker has encoded yet. */
+export const pictureUploadSchema = new Schema(pictureUploadDefinition, { collection: 'picture_uploads' });
+pictureUploadSchema.index({ nextAt: 1 });
+pictureUploadSchema.index({ serverId: 1 });
+pictureUploadSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
+export type PictureUpload = Omit<InferRawDocType<typeof pictureUploadDefinition>, 'bytes'> & {
+  bytes: Buffer;
+};

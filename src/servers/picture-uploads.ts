@@ -1,0 +1,112 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
+import { checked } from '../platform/document.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
+import type { PictureUpload } from './picture-upload.ts';
+
+export type Uploads = { pictureUploads: Collection<PictureUpload>; clock: Clock };
+/** Dependencies of an upload that a worker is to encode. */
+export type Uploading = Uploads & { producer: Pick<Producer, 'add'> };
+
+/** How long an uploaded file is stored at most, encoded or not. */
+export const UPLOAD_TTL_MS = DAY;
+
+/** Longer than the picture process may take for a picture (platform/pictures/picture-process.ts). */
+const LEASE_MS = 2 * MINUTE;
+
+/** The most due uploads that one round finds. */
+const MOST_A_ROUND = 1_000;
+
+type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
+  source?: string;
+  by?: string;
+};
+
+/**
+ * Stores an uploaded picture for a worker. The caller wakes the queue once the server names the upload.
+ *
+ * @returns false when the upload with this id already has this source
+ */
+export async function storeUpload(
+  { pictureUploads, clock }: Uploads,
+  { _id, ...upload }: NewUpload,
+): Promise<boolean> {
+  const now = clock.now();
+  const times = { uploadedAt: now, nextAt: now, attempts: 0, expiresAt: after(now, UPLOAD_TTL_MS) };
+  const fields = { ...upload, ...times };
+  await checked<PictureUpload>(pictureUploads, { _id, ...fields });
+  const isOther = upload.source === undefined ? {} : { source: { $ne: upload.source } };
+  try {
+    await pictureUploads.updateOne(
+      { _id, ...isOther },
+      { $set: fields, $unset: { leaseUntil: '' } },
+      { upsert: true },
+    );
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+}
+
+/** Deletes an upload. */
+export async function deleteUpload(
+  { pictureUploads }: Pick<Uploads, 'pictureUploads'>,
+  uploadId: string,
+): Promise<void> {
+  await pictureUploads.deleteOne({ _id: uploadId });
+}
+
+/** Deletes the uploads of a server that is removed. */
+export async function deleteUploadsOf(
+  { pictureUploads }: Pick<Uploads, 'pictureUploads'>,
+  serverId: ObjectId,
+): Promise<void> {
+  await pictureUploads.deleteMany({ serverId });
+}
+
+/** The ids of due uploads, including those whose jobs were lost. */
+export function dueUploads({ pictureUploads, clock }: Uploads): Promise<string[]> {
+  return pictureUploads
+    .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
+    .sort({ nextAt: 1 })
+    .limit(MOST_A_ROUND)
+    .map(({ _id }) => _id)
+    .toArray();
+}
+
+/** Takes a due upload that no other worker is encoding, and counts the attempt; null when there is none. */
+export function takeUpload(
+  { pictureUploads, clock }: Uploads,
+  uploadId: string,
+): Promise<PictureUpload | null> {
+  return pictureUploads.findOneAndUpdate(
+    {
+      _id: uploadId,
+      nextAt: { $lte: clock.now() },
+      $expr: { $lte: [{ $ifNull: ['$leaseUntil', new Date(0)] }, '$$NOW'] },
+    },
+    [{ $set: { attempts: { $add: ['$attempts', 1] }, leaseUntil: { $add: ['$$NOW', LEASE_MS] } } }],
+    { returnDocument: 'after', promoteBuffers: true },
+  );
+}
+
+/**
+ * Gives a taken upload back; a worker may take it `afterMs` later.
+ *
+ * @param counts - false if the attempt was interrupted by us
+ */
+export async function giveBackUpload(
+  { pictureUploads, clock }: Uploads,
+  { _id, attempts, uploadedAt }: PictureUpload,
+  { afterMs, counts }: { afterMs: number; counts: boolean },
+): Promise<void> {
+  await pictureUploads.updateOne(
+    { _id, attempts, uploadedAt },
+    {
+      $set: { nextAt: after(clock.now(), afterMs), attempts: counts ? attempts : attempts - 1 },
+      $unset: { leaseUntil: '' },
+    },
+  );
+}

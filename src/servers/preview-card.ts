@@ -1,0 +1,34 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+import { DAY, SECOND } from '../platform/clock.ts';
+
+const previewCardDefinition = {
+  /** The server. */
+  _id: { type: Schema.Types.ObjectId, required: true },
+  /** When it was last asked for, to the day: one that nobody asks for is deleted. */
+  askedAt: { type: Date, required: true },
+  /** A hash of the name, address, status and look that it should show. */
+  key: { type: String, required: true },
+  /** Since when a worker should draw it; absent when it is drawn. */
+  dueAt: { type: Date },
+  attempts: { type: Number, required: true },
+  /** A worker is drawing it until then, by the time of mongod. */
+  leaseUntil: { type: Date },
+  /** It could not be drawn, and is not tried again until then. */
+  failedUntil: { type: Date },
+  /** The newest drawing as PNG, its key and its time. */
+  png: { type: Buffer },
+  drawnKey: { type: String },
+  drawnAt: { type: Date },
+} as const;
+
+/** How long a card is stored that nobody asks for. */
+const STORED_MS = 30 * DAY;
+
+/** The previews of links to servers. */
+export const previewCardSchema = new Schema(previewCardDefinition, { collection: 'preview_cards' });
+previewCardSchema.index({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
+previewCardSchema.index({ askedAt: 1 }, { expireAfterSeconds: STORED_MS / SECOND });
+
+export type PreviewCard = Omit<InferRawDocType<typeof previewCardDefinition>, 'png'> & {
+  png?: Buffer | null;
+};

@@ -1,0 +1,27 @@
+import type { FastifyRequest } from 'fastify';
+import { MINUTE } from '../platform/clock.ts';
+import { t } from '../platform/language/t.ts';
+import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import type { Platform } from '../process/platform.ts';
+import { PageError } from './error-pages.ts';
+
+/**
+ * Pages that processes make for a network or a user, over all web processes. One takes 5 to 25 ms of a processor, so a
+ * network can use about a tenth of one. A page that another request made in the last three seconds does not count.
+ */
+export const PAGES_A_MINUTE = 300;
+const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
+
+/**
+ * Counts a public page that is about to be made. Users who are signed in count by themselves, so that many of them behind
+ * one address do not share an allowance.
+ *
+ * @throws {PageError} 429, with the time of the next allowed page
+ */
+export async function limitPages(platform: Platform, { ip, signedIn }: FastifyRequest): Promise<void> {
+  const limits = signedIn
+    ? [{ key: `pages:user:${signedIn.user._id.toHexString()}`, allowance: PAGES }]
+    : byNetwork('pages:address', ip, PAGES);
+  const nextAt = await takeAll(platform, limits);
+  if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
+}

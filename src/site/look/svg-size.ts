@@ -1,0 +1,89 @@
+/** A file that is no SVG; the message says why, after «is no usable … picture». */
+export class SvgError extends Error {}
+
+/** Text that begins as XML does. */
+export function isSvg(bytes: Buffer): boolean {
+  return /^\ufeff?\s*</.test(bytes.toString('utf8', 0, 200));
+}
+
+/** Parts of XML that are no elements: comments, instructions, character data, the document type with its entities. */
+const SKIPPED = /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>/gis;
+const ATTRIBUTE = /\s+([\w:.-]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
+const TAG = /<(\/?)([A-Za-z_][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
+
+/** CSS pixels in a unit of length. */
+const UNITS: Record<string, number> = {
+  '': 1,
+  px: 1,
+  pt: 96 / 72,
+  pc: 16,
+  mm: 96 / 25.4,
+  cm: 96 / 2.54,
+  in: 96,
+};
+/** The size of an SVG that states none, in CSS pixels. */
+const WITHOUT_SIZE = 100;
+
+/**
+ * The size of an SVG in CSS pixels, from the attributes of its root. Its elements must be nested as XML demands; what they
+ * mean is not checked. It loads no renderer.
+ *
+ * @throws {SvgError} for a file that is no SVG
+ */
+export function svgSize(bytes: Buffer): { width: number; height: number } {
+  const text = bytes
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .replace(SKIPPED, '');
+  const open: string[] = [];
+  let root: Map<string, string> | undefined;
+  for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
+    TAG.lastIndex = at;
+    const found = TAG.exec(text);
+    if (!found) throw new SvgError('an element is damaged or incomplete');
+    const [whole, closes, name = '', attributes = '', isEmpty] = found;
+    if (root && open.length === 0) throw new SvgError('it has more than one root element');
+    if (closes) {
+      if (open.pop() !== name) throw new SvgError(`«${name}» is closed and was not opened`);
+    } else {
+      root ??= rootOf(name, attributes);
+      if (!isEmpty) open.push(name);
+    }
+    at += whole.length;
+  }
+  if (!root || open.length > 0) throw new SvgError('it ends before its last element');
+  return sizeOf(root);
+}
+
+function rootOf(name: string, attributes: string): Map<string, string> {
+  const found = [...attributes.matchAll(ATTRIBUTE)];
+  const root = new Map(found.map(([, key = '', double, single]) => [key, double ?? single ?? '']));
+  const [prefix] = name.includes(':') ? name.split(':') : [];
+  const space = root.get(prefix ? `xmlns:${prefix}` : 'xmlns');
+  if (name.replace(/^.*:/, '') !== 'svg' || space !== 'http://www.w3.org/2000/svg')
+    throw new SvgError('its root element is not «svg» of the namespace http://www.w3.org/2000/svg');
+  return root;
+}
+
+/** Width and height, or the view box, or one of them with the ratio of the view box. */
+function sizeOf(root: Map<string, string>): { width: number; height: number } {
+  const [, , boxWidth, boxHeight] = (root.get('viewBox') ?? '')
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number);
+  const hasBox = boxWidth !== undefined && boxHeight !== undefined && boxWidth > 0 && boxHeight > 0;
+  const ratio = hasBox ? boxWidth / boxHeight : 1;
+  const [width, height] = [lengthOf(root.get('width')), lengthOf(root.get('height'))];
+  if (width && height) return { width, height };
+  if (width) return { width, height: width / ratio };
+  if (height) return { width: height * ratio, height };
+  return hasBox ? { width: boxWidth, height: boxHeight } : { width: WITHOUT_SIZE, height: WITHOUT_SIZE };
+}
+
+/** A length in CSS pixels; undefined for a percentage or none. */
+function lengthOf(value = ''): number | undefined {
+  const [, number, unit = ''] = /^\s*(\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(value) ?? [];
+  const pixels = UNITS[unit.toLowerCase()];
+  const length = Number(number) * (pixels ?? Number.NaN);
+  return length > 0 ? length : undefined;
+}

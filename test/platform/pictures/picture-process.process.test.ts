@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import { pino } from 'pino';
+import { afterEach, expect, it, vi } from 'vitest';
+import { createPictureProcess, type PictureProcess } from '../../../src/platform/pictures/picture-process.ts';
+import { EVENTUALLY } from '../../support/eventually.ts';
+import { picture, pngOfSize } from '../../support/pictures.ts';
+
+const SVG = (width = 40) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20"><text y="15">Hi</text></svg>`;
+
+let pids: number[];
+const opened: PictureProcess[] = [];
+afterEach(() => {
+  for (const one of opened.splice(0)) one.close();
+});
+
+function open(options: { deadlineMs?: number; picturesEach?: number } = {}): PictureProcess {
+  pids = [];
+  const log = pino(
+    { level: 'debug' },
+    {
+      write(line: string) {
+        const { event, childPid } = JSON.parse(line);
+        if (event === 'picture_process.started') pids.push(childPid);
+      },
+    },
+  );
+  const process = createPictureProcess(log, options);
+  opened.push(process);
+  return process;
+}
+
+/** Whether a process runs; a dead child that its parent has not noticed yet counts as ended. */
+async function isRunning(pid: number | undefined): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return stat !== '' && !/\) Z /.test(stat);
+}
+
+it('draws, encodes and refuses pictures in a child process, which has no secrets and yields to others', async () => {
+  const pictures = open();
+  const drawn = await pictures.run('drawing', { svg: SVG() });
+  expect([drawn.readUInt32BE(16), drawn.readUInt32BE(20)]).toEqual([40, 20]);
+  const bytes = await picture(600, 150).png().toBuffer();
+  const { wide } = await pictures.run('banner', { bytes });
+  expect(wide).toMatchObject({ width: 600, height: 150 });
+  expect(wide.bytes.toString('latin1', 8, 12)).toBe('WEBP');
+  await expect(pictures.run('banner', { bytes: pngOfSize(600, 150, Buffer.alloc(0)) })).rejects.toMatchObject(
+    {
+      name: 'PictureError',
+      code: 'broken',
+    },
+  );
+  const logo = Buffer.from(SVG());
+  expect(await pictures.run('logo', { bytes: logo, format: 'svg' })).toMatchObject({
+    width: 192,
+    height: 96,
+  });
+  const webp = await picture(300, 100).webp().toBuffer();
+  expect(await pictures.run('logo', { bytes: webp, format: 'webp' })).toMatchObject({
+    width: 288,
+    height: 96,
+  });
+
+  expect(pids).toHaveLength(1);
+  const variables = await readFile(`/proc/${pids[0]}/environ`, 'utf8');
+  const names = variables.split('\0').flatMap((line) => (line ? [line.split('=')[0] ?? ''] : []));
+  expect(names.filter((name) => !/^(PATH|NODE_COMPILE_CACHE|NODE_CHANNEL_.*)$/.test(name))).toEqual([]);
+  const [, nice] = /\) \S+(?: \S+){15} (\S+)/.exec(await readFile(`/proc/${pids[0]}/stat`, 'utf8')) ?? [];
+  expect(Number(nice)).toBe(10);
+  expect((await readFile(`/proc/${pids[0]}/oom_score_adj`, 'utf8')).trim()).toBe('800');
+});
+
+it('the child is replaced after some pictures', async () => {
+  const pictures = open({ picturesEach: 2 });
+  for (let n = 1; n <= 5; n += 1) await pictures.run('drawing', { svg: SVG(n) });
+  expect(new Set(pids).size).toBe(3);
+  await vi.waitFor(async () => expect(await isRunning(pids[0])).toBe(false), EVENTUALLY);
+});
+
+it('if the child is killed, its picture fails and the next one gets a new child', async () => {
+  const pictures = open();
+  await pictures.run('drawing', { svg: SVG() });
+  process.kill(pids[0] ?? 0, 'SIGSTOP');
+  const failing = pictures.run('drawing', { svg: SVG() });
+  process.kill(pids[0] ?? 0, 'SIGKILL');
+  await expect(failing).rejects.toMatchObject({ name: 'PictureProcessError', code: 'ended' });
+  await expect(pictures.run('drawing', { svg: SVG() })).resolves.toBeInstanceOf(Buffer);
+  expect(pids).toHaveLength(2);
+});
+
+it('a child that does not answer in time is killed and replaced', async () => {
+  const pictures = open({ deadlineMs: 5_000 });
+  await pictures.run('drawing', { svg: SVG() });
+  process.kill(pids[0] ?? 0, 'SIGSTOP');
+  await expect(pictures.run('drawing', { svg: SVG() })).rejects.toMatchObject({ code: 'timeout' });
+  await vi.waitFor(async () => expect(await isRunning(pids[0])).toBe(false), EVENTUALLY);
+  await expect(pictures.run('drawing', { svg: SVG() })).resolves.toBeInstanceOf(Buffer);
+}, 60_000);
+
+it('a close ends the child; work under way and later work fails as stopped', async () => {
+  const pictures = open();
+  await pictures.run('drawing', { svg: SVG() });
+  process.kill(pids[0] ?? 0, 'SIGSTOP');
+  const failing = pictures.run('drawing', { svg: SVG() });
+  const stopped = expect(failing).rejects.toMatchObject({ code: 'stopped' });
+  pictures.close();
+  await stopped;
+  await expect(pictures.run('drawing', { svg: SVG() })).rejects.toMatchObject({ code: 'stopped' });
+  await vi.waitFor(async () => expect(await isRunning(pids[0])).toBe(false), EVENTUALLY);
+});

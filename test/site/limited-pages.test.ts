@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { after, MINUTE } from '../../src/platform/clock.ts';
+import { PAGES_A_MINUTE } from '../../src/site/limited-pages.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp } from '../support/web-app.ts';
+
+test('a network causes 300 pages a minute; pages from the cache, images and other networks do not count', async () => {
+  const web = await openWebApp({ TRUST_PROXY: '1' });
+  const owner = await signIn(web);
+  for (const name of ['Alpha', 'Beta']) await addOwnedServer(web.platform, owner.userId, { name });
+  const ofNetwork = (address: string) => web.platform.rateLimits.findOne({ _id: `pages:address:${address}` });
+  const visit = (path: string, address: string, headers: Record<string, string> = {}) =>
+    getPage(web, path, { 'x-forwarded-for': address, ...headers });
+
+  for (let n = 0; n < 3; n += 1) expect((await visit('/servers/alpha', '192.0.2.7')).statusCode).toBe(200);
+  // The others may come after the three seconds of the cache.
+  const { count: made = 0 } = (await ofNetwork('192.0.2.7')) ?? {};
+  expect(made).toBeGreaterThan(0);
+
+  expect(PAGES_A_MINUTE).toBe(300);
+  const resetAt = after(web.platform.clock.now(), MINUTE);
+  const used = { $set: { count: PAGES_A_MINUTE, resetAt } };
+  for (const _id of ['192.0.2.8', '2001:db8:1:2:0:0:0:0/64'])
+    await web.platform.rateLimits.updateOne({ _id: `pages:address:${_id}` }, used, { upsert: true });
+  for (const address of ['192.0.2.8', '2001:db8:1:2::5']) {
+    for (const path of ['/servers/beta', '/?page=1&sort=players', '/sitemaps/1.xml']) {
+      const refused = await visit(path, address);
+      expect(refused.statusCode, path).toBe(429);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect((await visit('/servers/beta/banner.svg', address)).statusCode).toBe(200);
+    // Its owner is signed in and counts alone.
+    expect((await visit('/servers/beta', address, owner.headers)).statusCode).toBe(200);
+  }
+  const refused = await visit('/servers/beta', '192.0.2.8', { 'accept-language': 'de' });
+  expect(refused.body).toContain('Zu viele Seiten von deiner Netzwerkadresse oder deinem Konto.');
+  const { statusCode } = await visit('/servers/beta', '192.0.2.9');
+  expect(statusCode).toBe(200);
+  // Made for another visitor just now.
+  expect((await visit('/servers/beta', '192.0.2.8')).statusCode).toBe(200);
+
+  await web.platform.rateLimits.updateOne({ _id: `pages:user:${owner.userId.toHexString()}` }, used, {
+    upsert: true,
+  });
+  expect((await visit('/servers/beta', '192.0.2.10', owner.headers)).statusCode).toBe(429);
+});

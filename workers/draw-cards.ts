@@ -1,0 +1,53 @@
+import type { Processor } from 'bullmq';
+import { ObjectId } from 'mongodb';
+import { serverInfo } from '../src/history/server-info.ts';
+import { inLanguage } from '../src/platform/language/language.ts';
+import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
+import type { PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
+import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Platform } from '../src/process/platform.ts';
+import { drawCard } from '../src/servers/draw-card.ts';
+import { shareDrawing } from '../src/site/listing/share-image.ts';
+import { readLogo } from '../src/site/look/logo.ts';
+
+type DrawnLogo = PictureTasks['logo']['result'];
+
+/** Draws the preview of links to the server of a job. After a failure the scheduler enqueues it again when it is due. */
+export function drawCardsWorker(
+  platform: Platform,
+  pictureProcess: PictureProcess,
+): Processor<Payload<'draw-cards'>> {
+  const logo = logoOf(platform, pictureProcess);
+  return async (job) => {
+    const { serverId } = QUEUES['draw-cards'].payload.parse(job.data);
+    const end = await drawCard(platform, new ObjectId(serverId), async (server) => {
+      const info = await serverInfo(platform, server);
+      const drawnLogo = await logo();
+      const svg = await inLanguage('en', async () =>
+        shareDrawing(info, platform.config.SERVICE_NAME, drawnLogo),
+      );
+      return pictureProcess.run('drawing', { svg });
+    });
+    return { end };
+  };
+}
+
+/** The operator's logo as PNG, drawn once; undefined without one, and when this process cannot read or draw it. */
+function logoOf(
+  { config: { LOGO: file }, log }: Platform,
+  pictureProcess: PictureProcess,
+): () => Promise<DrawnLogo | undefined> {
+  let drawn: Promise<DrawnLogo | undefined> | undefined;
+  const draw = async (path: string) => {
+    const { bytes, extension: format } = await readLogo(path);
+    return pictureProcess.run('logo', { bytes, format });
+  };
+  return () => {
+    if (file === undefined) return Promise.resolve(undefined);
+    drawn ??= draw(file).catch((error: unknown) => {
+      log.warn({ event: 'card.without_logo', reason: String(error) });
+      return undefined;
+    });
+    return drawn;
+  };
+}
