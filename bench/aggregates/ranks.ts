@@ -15,7 +15,7 @@ import { openMongo } from '../../src/platform/mongo.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { bindCollections } from '../../src/process/collections.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
-import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
+import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers, newProbeState } from '../../src/servers/listing.ts';
 import { startMongod } from '../../test/support/services.ts';
@@ -135,7 +135,12 @@ for (const { servers, votes, rounds } of SIZES) {
         { allowDiskUse: true },
       )
       .toArray();
-  const deps = { ...collections, clock, log, config: { LEASE_MS: 30_000 } };
+  const deps = {
+    ...collections,
+    clock,
+    log,
+    config: { LEASE_MS: 30_000, SECRET_KEY: 'a key of the benchmark only, 32 characters' },
+  };
   const ours = () => recomputeRanks(deps);
   const shuffle = () =>
     collections.servers.updateMany({}, [
