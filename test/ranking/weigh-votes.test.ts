@@ -26,14 +26,14 @@ async function rankingAt(time = '12:00:00') {
   return { platform, clock };
 }
 
-type Cast = Partial<Vote> & { network?: string };
+type Cast = { vote?: Partial<Vote>; network?: string };
 
 /** Inserts votes of a day with their origins, and counts them. */
 async function cast(platform: Platform, serverId: ObjectId, day: string, votes: [name: string, of?: Cast][]) {
   const at = after(startOf(day), HOUR);
   await platform.votes.insertMany(
-    votes.map(([name, { network: _, ...more } = {}], i) =>
-      storedVote(serverId, name, after(at, i * SECOND), { source: 'web', ...more }),
+    votes.map(([name, of], i) =>
+      storedVote(serverId, name, after(at, i * SECOND), { source: 'web', ...of?.vote }),
     ),
   );
   const then = { ...platform, clock: { now: () => at } };
@@ -111,14 +111,18 @@ it('knows regulars by their counted votes, here or imported, and counts imported
   const { platform } = await rankingAt();
   const serverId = await listServer(platform);
   await addPeak(platform, serverId, YESTERDAY, 2);
-  const imported = (seq: number) => names(40, () => ({ seq }), 'imported');
+  const imported = (seq: number) => names(40, () => ({ vote: { seq } }), 'imported');
   for (let ago = 1; ago <= 5; ago++) await cast(platform, serverId, `2026-11-${15 - ago}`, imported(-ago));
+  const excluded = { excludedAt: new Date(), excludedBy: [new ObjectId()] };
   // 40 names that were imported, and 10 whose earlier votes are excluded: they look like regulars.
   await cast(platform, serverId, '2026-11-14', [
-    ...names(10, () => ({ seq: 5, excludedAt: new Date(), excludedBy: [new ObjectId()] }), 'bot'),
-    ...names(10, () => ({ seq: 4, excludedAt: new Date(), excludedBy: [new ObjectId()] }), 'bot'),
+    ...names(10, () => ({ vote: { seq: 5, ...excluded } }), 'bot'),
+    ...names(10, () => ({ vote: { seq: 4, ...excluded } }), 'bot'),
   ]);
-  await cast(platform, serverId, YESTERDAY, [...imported(1), ...names(30, () => ({ seq: 6 }), 'bot')]);
+  await cast(platform, serverId, YESTERDAY, [
+    ...imported(1),
+    ...names(30, () => ({ vote: { seq: 6 } }), 'bot'),
+  ]);
   await recomputeRanks(platform);
   const days = await rankVotesByDay(platform, serverId, TODAY);
   expect(
