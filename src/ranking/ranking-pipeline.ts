@@ -3,7 +3,6 @@ import type { Logger } from '../platform/log.ts';
 import type { Leasing } from '../platform/periods/work-lease.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import { ALWAYS_FULL } from './evidence/due-days.ts';
 import type { Weighing } from './evidence/weigh-votes.ts';
 import type { RankSnapshot } from './rank-snapshot.ts';
 import type { ListingSummary, RankedList } from './ranked-list.ts';
@@ -32,22 +31,6 @@ function byMonth(days: string[]): Map<string, string[]> {
   return months;
 }
 
-/** The figures of a day of a counter: its votes, and by the rule that weighs them their tenths and those that wait. */
-function figuresOfDay(day: string, first: string | null) {
-  const [votes, weighed] = [{ $ifNull: [`$days.${day.slice(8)}`, 0] }, `$weighed.${day.slice(8)}`];
-  if (first === null || day < first) return { votes, tenths: { $multiply: [10, votes] }, waiting: 0 };
-  // Votes since the day was last weighed count with the next ranking. Without any weight only those that always count do.
-  const known = { $ifNull: [`${weighed}.tenths`, 10 * ALWAYS_FULL] };
-  const tenths = {
-    $cond: [
-      { $lte: [votes, ALWAYS_FULL] },
-      { $multiply: [10, votes] },
-      { $min: [{ $multiply: [10, votes] }, known] },
-    ],
-  };
-  return { votes, tenths, waiting: { $ifNull: [`${weighed}.waiting`, 0] } };
-}
-
 /**
  * The ranking (design, "Periods and figures"): what the votes weigh descending, then probed uptime (none last), then the
  * older listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes, waiting, probedUptime, place,
@@ -60,14 +43,14 @@ function figuresOfDay(day: string, first: string | null) {
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  const sumOf = (figure: 'votes' | 'tenths' | 'waiting') => ({
-    $sum: [...months].map(([month, days]) => ({
-      $cond: [
-        { $eq: ['$month', month] },
-        { $sum: days.map((day) => figuresOfDay(`${month}-${day}`, first)[figure]) },
-        0,
-      ],
-    })),
+  // A day without votes is missing and counts as 0; so is one on which all votes count in full.
+  const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
+    $sum: [...months].map(([month, days]) => {
+      const of = days.filter((day) => from !== null && `${month}-${day}` >= from);
+      const sum = { $sum: of.map((day) => `$${figure}.${day}`) };
+      const isThere = figure === 'days' ? true : { $gt: [`$${figure}`, null] };
+      return { $cond: [{ $and: [{ $eq: ['$month', month] }, isThere] }, sum, 0] };
+    }),
   });
   return [
     { $match: listed },
@@ -87,9 +70,9 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
           {
             $project: {
               _id: '$serverId',
-              votes: sumOf('votes'),
-              tenths: sumOf('tenths'),
-              waiting: sumOf('waiting'),
+              votes: sumOf('days', ''),
+              less: sumOf('less', first),
+              waiting: sumOf('waiting', first),
             },
           },
         ],
@@ -99,7 +82,7 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
       $group: {
         _id: '$_id',
         votesCount: { $sum: '$votes' },
-        tenths: { $sum: '$tenths' },
+        less: { $sum: '$less' },
         waiting: { $sum: '$waiting' },
         probedUptime: { $max: '$probedUptime' },
         listedAt: { $max: '$listedAt' },
@@ -109,6 +92,7 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
     },
     // Removes counters of servers that are not ranked.
     { $match: { listedAt: { $ne: null } } },
+    { $set: { tenths: { $max: [0, { $subtract: [{ $multiply: [10, '$votesCount'] }, '$less'] }] } } },
     {
       $setWindowFields: {
         sortBy: { tenths: -1, probedUptime: -1, listedAt: 1, _id: 1 },

@@ -16,6 +16,10 @@ const voteCounterDefinition = {
   recounts: { type: Number },
   /** What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`. A missing day is not weighed yet. */
   weighed: { type: Schema.Types.Mixed },
+  /** Of the days that weigh less than their votes, by how many tenths: `{'21': 4556}`. The ranking subtracts it. */
+  less: { type: Schema.Types.Mixed },
+  /** Of the same days, how many votes wait: `{'21': 380}`. */
+  waiting: { type: Schema.Types.Mixed },
   /** Increases when an operator's decision makes all days due again: what was weighed before is not stored after it. */
   reweighed: { type: Number },
 } as const;
@@ -51,9 +55,11 @@ export type DayWeight = {
 
 export type VoteCounter = Omit<
   InferRawDocType<typeof voteCounterDefinition>,
-  'days' | 'minutes' | 'weighed'
+  'days' | 'minutes' | 'weighed' | 'less' | 'waiting'
 > & {
   days: Record<string, number>;
   minutes?: Record<string, number>;
   weighed?: Record<string, DayWeight>;
+  less?: Record<string, number>;
+  waiting?: Record<string, number>;
 };

@@ -225,13 +225,21 @@ it('weighs a day again after votes of it were excluded', async () => {
   await cast(platform, serverId, YESTERDAY, names(200));
   await recomputeRanks(platform);
   expect(await rankedOf(platform, serverId)).toMatchObject({ rankVotes: 44.4, waiting: 80 });
-  const by = { usernameKey: { $gte: 'name2' } };
+  const by = { usernameKey: { $gte: 'name5' } };
   const excluded = { excludedAt: new Date(), excludedBy: [new ObjectId()] };
   const { modifiedCount } = await platform.votes.updateMany({ serverId, ...by }, { $set: excluded });
   await recountVotes(platform, serverId, [YESTERDAY]);
   expect(await recomputeRanks(platform)).toMatchObject({ weighed: 1 });
   const left = 200 - modifiedCount;
-  expect(await rankedOf(platform, serverId)).toMatchObject({ votesCount: left });
+  expect(await rankedOf(platform, serverId)).toMatchObject({ votesCount: left, rankVotes: 44.4 });
+
+  // So few votes always count in full.
+  const rest = await platform.votes.find({ serverId, excludedAt: null }).skip(3).toArray();
+  const ids = { $in: rest.map(({ _id }) => _id) };
+  await platform.votes.updateMany({ serverId, _id: ids }, { $set: excluded });
+  await recountVotes(platform, serverId, [YESTERDAY]);
+  await recomputeRanks(platform);
+  expect(await rankedOf(platform, serverId)).toEqual({ votesCount: 3, probedUptime: null });
 });
 
 it('counts what waits when an operator allows it, also while a ranking runs', async () => {

@@ -53,7 +53,10 @@ export async function allowVotes(
   );
   if (!server) return null;
   // A ranking that read the server before finds another `reweighed`, and stores nothing.
-  await deps.voteCounters.updateMany({ serverId }, { $unset: { weighed: true }, $inc: { reweighed: 1 } });
+  await deps.voteCounters.updateMany(
+    { serverId },
+    { $unset: { weighed: true, less: true, waiting: true }, $inc: { reweighed: 1 } },
+  );
   await recordAudit(deps, { by, action: 'rank.allow', serverId, details: { votes, reason } });
   await requestRanks(deps.producer);
   return server;

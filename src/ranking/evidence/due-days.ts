@@ -48,27 +48,15 @@ export async function eachDueCounter(
   const over = dayOf(after(now, -DAY_SETTLED_MS));
   const days = rankingDays(today).filter((day) => day >= first);
   for (const [month, ofMonth] of Map.groupBy(days, (day) => day.slice(0, 7))) {
-    const input = ofMonth.map((day) => ({
-      day,
-      isFinal: day < over && !open.has(day),
-      grows: day === today,
-      votes: { $ifNull: [`$days.${day.slice(8)}`, 0] },
-      weighed: { $ifNull: [`$weighed.${day.slice(8)}`, null] },
-    }));
+    const dues = ofMonth.map((day) =>
+      dueDay(day, { isFinal: day < over && !open.has(day), grows: day === today }),
+    );
     const due = deps.voteCounters.aggregate<DueCounter>(
       [
         { $match: { month } },
-        {
-          $project: {
-            _id: 0,
-            serverId: 1,
-            month: 1,
-            reweighed: 1,
-            due: { $filter: { input, cond: isDue } },
-          },
-        },
+        { $project: { _id: 0, serverId: 1, month: 1, reweighed: 1, due: dues } },
+        { $set: { due: { $setDifference: ['$due', [null]] } } },
         { $match: { 'due.0': { $exists: true } } },
-        { $unset: ['due.grows', 'due.weighed'] },
       ],
       { batchSize: 1_000 },
     );
@@ -76,30 +64,34 @@ export async function eachDueCounter(
   }
 }
 
-const { votes, weighed } = { votes: '$$this.votes', weighed: '$$this.weighed' };
-
-/** Whether a day of `input` is due. */
-const isDue: Document = {
-  $and: [
-    { $gt: [votes, ALWAYS_FULL] },
-    {
-      $or: [
-        { $eq: [weighed, null] },
-        { $and: ['$$this.isFinal', { $not: ['$$this.weighed.isFinal'] }] },
-        {
-          $and: [
-            { $ne: [votes, '$$this.weighed.of'] },
-            {
-              $or: [
-                { $not: ['$$this.grows'] },
-                { $lte: [votes, OFTEN] },
-                { $lt: [votes, '$$this.weighed.of'] },
-                { $gte: [votes, { $multiply: [GROWTH, '$$this.weighed.of'] }] },
-              ],
-            },
-          ],
-        },
-      ],
-    },
-  ],
-};
+/** A day of a counter if it is due, else null. Most are not: the first conditions decide that. */
+function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
+  const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
+  const isSame = { $eq: [votes, `${weighed}.of`] };
+  // Votes that were cast since count in full meanwhile, so this is for days on which all do.
+  const hardlyGrew = {
+    $and: [
+      { $gt: [votes, OFTEN] },
+      { $eq: [{ $multiply: [10, `${weighed}.of`] }, `${weighed}.tenths`] },
+      { $gte: [votes, `${weighed}.of`] },
+      { $lt: [votes, { $multiply: [GROWTH, `${weighed}.of`] }] },
+    ],
+  };
+  const stands = isFinal
+    ? { $and: [isSame, { $eq: [`${weighed}.isFinal`, true] }] }
+    : grows
+      ? { $or: [isSame, hardlyGrew] }
+      : isSame;
+  return {
+    $cond: [
+      {
+        $or: [
+          { $and: [{ $lte: [{ $ifNull: [votes, 0] }, ALWAYS_FULL] }, { $lte: [weighed, null] }] },
+          stands,
+        ],
+      },
+      null,
+      { day: { $literal: day }, votes, isFinal: { $literal: isFinal } },
+    ],
+  };
+}

@@ -50,7 +50,7 @@ export async function rankVotesByDay(
   });
 }
 
-/** The same rule as in `rankingPipeline`. */
+/** As `rankingPipeline` counts it; votes that are not weighed yet are left to the next ranking. */
 function rankDay(day: string, votes: number, weight: DayWeight | undefined, isWeighed: boolean): RankDay {
   const none = { network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
   if (!isWeighed || votes <= ALWAYS_FULL) return { day, votes, rankVotes: votes, ...none };
@@ -59,13 +59,13 @@ function rankDay(day: string, votes: number, weight: DayWeight | undefined, isWe
   return {
     day,
     votes,
-    rankVotes: Math.min(tenths, 10 * votes) / 10,
+    rankVotes: tenths === 10 * of ? votes : Math.min(tenths, 10 * votes) / 10,
     players,
     network,
     newcomers,
     api,
     waiting,
-    later: Math.max(0, votes - of),
+    later: tenths === 10 * of ? 0 : Math.max(0, votes - of),
   };
 }
 

@@ -109,10 +109,21 @@ function writeOf(
   day: string,
   stored: DayWeight,
 ): AnyBulkWriteOperation<VoteCounter> {
+  const field = day.slice(8);
+  const [less, waiting] = [10 * stored.of - stored.tenths, stored.waiting ?? 0];
+  const set = {
+    [`weighed.${field}`]: stored,
+    ...(less > 0 ? { [`less.${field}`]: less } : {}),
+    ...(waiting > 0 ? { [`waiting.${field}`]: waiting } : {}),
+  };
+  const unset = {
+    ...(less > 0 ? {} : { [`less.${field}`]: true as const }),
+    ...(waiting > 0 ? {} : { [`waiting.${field}`]: true as const }),
+  };
   return {
     updateOne: {
       filter: { serverId, month, reweighed: reweighed ?? { $exists: false } },
-      update: { $set: { [`weighed.${day.slice(8)}`]: stored } },
+      update: { $set: set, $unset: unset },
     },
   };
 }
