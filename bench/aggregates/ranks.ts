@@ -22,7 +22,6 @@ import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers, newProbeState } from '../../src/servers/listing.ts';
 import { noDelivery } from '../../src/votes/new-delivery.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import type { DayWeight } from '../../src/votes/vote-counter.ts';
 import { startMongod } from '../../test/support/services.ts';
 
 const SIZES = [
@@ -59,12 +58,12 @@ function server(i: number) {
 /** `votes` in total: many for some servers and few for most, spread over the 30 days. */
 function counters(serverId: ObjectId, i: number, mean: number) {
   const share = (mean / 30) * (0.2 + 1.6 * (((i * 2_654_435_761) % 1_000) / 1_000));
-  const months = new Map<string, { days: Record<string, number>; weighed: Record<string, DayWeight> }>();
+  const months = new Map<string, { days: Record<string, number>; weighed: Record<string, number> }>();
   for (const [n, day] of days.entries()) {
     const month = months.get(day.slice(0, 7)) ?? { days: {}, weighed: {} };
     const of = Math.round(share + ((i + n) % 3));
     month.days[day.slice(8)] = of;
-    if (of > ALWAYS_FULL) month.weighed[day.slice(8)] = { of, tenths: 10 * of, isFinal: true, players: 12 };
+    if (of > ALWAYS_FULL) month.weighed[day.slice(8)] = of;
     months.set(day.slice(0, 7), month);
   }
   return [...months].map(([month, counted]) => ({ _id: new ObjectId(), serverId, month, ...counted }));

@@ -14,7 +14,10 @@ const voteCounterDefinition = {
   minutes: { type: Schema.Types.Mixed },
   /** Increases with each recount: of two concurrent recounts, one is repeated. */
   recounts: { type: Number },
-  /** What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`. A missing day is not weighed yet. */
+  /**
+   * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`, or only their number once the day is over
+   * and all count in full. A missing day is not weighed yet.
+   */
   weighed: { type: Schema.Types.Mixed },
   /** Of the days that weigh less than their votes, by how many tenths: `{'21': 4556}`. The ranking subtracts it. */
   less: { type: Schema.Types.Mixed },
@@ -59,7 +62,7 @@ export type VoteCounter = Omit<
 > & {
   days: Record<string, number>;
   minutes?: Record<string, number>;
-  weighed?: Record<string, DayWeight>;
+  weighed?: Record<string, DayWeight | number>;
   less?: Record<string, number>;
   waiting?: Record<string, number>;
 };

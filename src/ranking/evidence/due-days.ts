@@ -67,6 +67,8 @@ export async function eachDueCounter(
 /** A day of a counter if it is due, else null. Most are not: the first conditions decide that. */
 function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
   const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
+  // A finished day on which all votes count in full is stored as their number.
+  const isClean = { $eq: [votes, weighed] };
   const isSame = { $eq: [votes, `${weighed}.of`] };
   // Votes that were cast since count in full meanwhile, so this is for days on which all do.
   const hardlyGrew = {
@@ -78,18 +80,12 @@ function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: bool
     ],
   };
   const stands = isFinal
-    ? { $and: [isSame, { $eq: [`${weighed}.isFinal`, true] }] }
-    : grows
-      ? { $or: [isSame, hardlyGrew] }
-      : isSame;
+    ? [{ $and: [isSame, { $eq: [`${weighed}.isFinal`, true] }] }]
+    : [isSame, ...(grows ? [hardlyGrew] : [])];
+  const isFew = { $and: [{ $lte: [{ $ifNull: [votes, 0] }, ALWAYS_FULL] }, { $lte: [weighed, null] }] };
   return {
     $cond: [
-      {
-        $or: [
-          { $and: [{ $lte: [{ $ifNull: [votes, 0] }, ALWAYS_FULL] }, { $lte: [weighed, null] }] },
-          stands,
-        ],
-      },
+      { $or: [isClean, isFew, ...stands] },
       null,
       { day: { $literal: day }, votes, isFinal: { $literal: isFinal } },
     ],

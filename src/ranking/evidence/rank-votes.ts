@@ -51,9 +51,15 @@ export async function rankVotesByDay(
 }
 
 /** As `rankingPipeline` counts it; votes that are not weighed yet are left to the next ranking. */
-function rankDay(day: string, votes: number, weight: DayWeight | undefined, isWeighed: boolean): RankDay {
+function rankDay(
+  day: string,
+  votes: number,
+  weight: DayWeight | number | undefined,
+  isWeighed: boolean,
+): RankDay {
   const none = { network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
-  if (!isWeighed || votes <= ALWAYS_FULL) return { day, votes, rankVotes: votes, ...none };
+  if (!isWeighed || votes <= ALWAYS_FULL || typeof weight === 'number')
+    return { day, votes, rankVotes: votes, ...none };
   if (!weight) return { day, votes, rankVotes: ALWAYS_FULL, ...none, later: votes - ALWAYS_FULL };
   const { of, tenths, players, network = 0, newcomers = 0, api = 0, waiting = 0 } = weight;
   return {

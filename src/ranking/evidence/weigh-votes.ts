@@ -112,7 +112,8 @@ function writeOf(
   const field = day.slice(8);
   const [less, waiting] = [10 * stored.of - stored.tenths, stored.waiting ?? 0];
   const set = {
-    [`weighed.${field}`]: stored,
+    // Most days: a ranking reads all counters, so this keeps them small.
+    [`weighed.${field}`]: stored.isFinal && less === 0 ? stored.of : stored,
     ...(less > 0 ? { [`less.${field}`]: less } : {}),
     ...(waiting > 0 ? { [`waiting.${field}`]: waiting } : {}),
   };
