@@ -1,29 +1,33 @@
 /**
  * Compares the ranking with a bare pipeline that computes the same ranks, on its own mongod:
  *
- *   node bench/aggregates/ranks.ts
+ *   node bench/aggregates/ranks.ts [servers]
  *
- * Both read the counters; no votes are inserted. The bare peer looks up the counters of each server and merges every
- * rank, in one aggregation.
+ * Both read the counters, and ours also what each day weighs: all of it is stored, except yesterday's at the end of the
+ * smaller size, where the votes of that day are inserted and weighed. The bare peer looks up the counters of each server
+ * and merges every rank, in one aggregation.
  */
-import { ObjectId } from 'mongodb';
+import { ObjectId, UUID } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { after, HOUR, systemClock } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
-import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import { bindCollections } from '../../src/process/collections.ts';
+import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { bindCollections, type Collections } from '../../src/process/collections.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
-import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
+import { ALWAYS_FULL } from '../../src/ranking/evidence/due-days.ts';
+import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers, newProbeState } from '../../src/servers/listing.ts';
+import { noDelivery } from '../../src/votes/new-delivery.ts';
+import type { Vote } from '../../src/votes/vote.ts';
 import { startMongod } from '../../test/support/services.ts';
 
 const SIZES = [
-  { servers: 10_000, votes: 1_000_000, rounds: 3 },
-  { servers: 100_000, votes: 10_000_000, rounds: 1 },
-];
+  { servers: 10_000, votes: 1_000_000, rounds: 3, weighs: true },
+  { servers: 100_000, votes: 10_000_000, rounds: 1, weighs: false },
+].filter(({ servers }) => process.argv.length < 3 || process.argv.includes(String(servers)));
 const BULK = 5_000;
 
 const mongod = await startMongod({ binary: await findMongod(ownEnvironment(), console.log), onDisk: true });
@@ -54,13 +58,30 @@ function server(i: number) {
 /** `votes` in total: many for some servers and few for most, spread over the 30 days. */
 function counters(serverId: ObjectId, i: number, mean: number) {
   const share = (mean / 30) * (0.2 + 1.6 * (((i * 2_654_435_761) % 1_000) / 1_000));
-  const months = new Map<string, Record<string, number>>();
+  const months = new Map<string, { days: Record<string, number>; weighed: Record<string, number> }>();
   for (const [n, day] of days.entries()) {
-    const month = months.get(day.slice(0, 7)) ?? {};
-    month[day.slice(8)] = Math.round(share + ((i + n) % 3));
+    const month = months.get(day.slice(0, 7)) ?? { days: {}, weighed: {} };
+    const of = Math.round(share + ((i + n) % 3));
+    month.days[day.slice(8)] = of;
+    if (of > ALWAYS_FULL) month.weighed[day.slice(8)] = of;
     months.set(day.slice(0, 7), month);
   }
-  return [...months].map(([month, counted]) => ({ _id: new ObjectId(), serverId, month, days: counted }));
+  return [...months].map(([month, counted]) => ({ _id: new ObjectId(), serverId, month, ...counted }));
+}
+
+/** Inserts the votes of a day as its counters have them, of new names. */
+async function addVotes({ votes, voteCounters }: Collections, day: string): Promise<void> {
+  const at = after(startOf(day), HOUR);
+  const more = { delivery: noDelivery(), tokenId: null, seq: 1, votedAt: at, source: 'web' } as const;
+  let some: Vote[] = [];
+  for await (const { serverId, days } of voteCounters.find({ month: day.slice(0, 7) })) {
+    for (let i = 0; i < (days[day.slice(8)] ?? 0); i++)
+      some.push({ _id: new UUID(), serverId, username: `name ${i}`, usernameKey: `name ${i}`, ...more });
+    if (some.length < BULK) continue;
+    await votes.insertMany(some, { ordered: false });
+    some = [];
+  }
+  if (some.length > 0) await votes.insertMany(some, { ordered: false });
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -71,7 +92,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const median = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
-for (const { servers, votes, rounds } of SIZES) {
+for (const { servers, votes, rounds, weighs } of SIZES) {
   const mongo = await openMongo(`${mongod.uri}/bench_${servers}`, log, { operationMs: 0 });
   await migrateDatabase(mongo);
   const collections = bindCollections(mongo);
@@ -82,6 +103,7 @@ for (const { servers, votes, rounds } of SIZES) {
       some.flatMap(({ _id }, i) => counters(_id, from + i, votes / servers)),
     );
   }
+  await markDone({ ...collections, clock }, 'weigh-votes', days[0] ?? '');
   const months = [...new Set(days.map((day) => day.slice(0, 7)))];
   const bare = () =>
     collections.servers
@@ -135,7 +157,12 @@ for (const { servers, votes, rounds } of SIZES) {
         { allowDiskUse: true },
       )
       .toArray();
-  const deps = { ...collections, clock, log, config: { LEASE_MS: 30_000 } };
+  const deps = {
+    ...collections,
+    clock,
+    log,
+    config: { LEASE_MS: 30_000, SECRET_KEY: 'a key of the benchmark only, 32 characters' },
+  };
   const ours = () => recomputeRanks(deps);
   const shuffle = () =>
     collections.servers.updateMany({}, [
@@ -158,6 +185,18 @@ for (const { servers, votes, rounds } of SIZES) {
   console.log(
     `${servers} servers, ${votes} votes: bare ${peer.toFixed(0)} ms; every rank new ${all.toFixed(0)} ms (${(all / peer).toFixed(2)}); none new ${none.toFixed(0)} ms (${(none / peer).toFixed(2)})`,
   );
+  if (weighs) {
+    const yesterday = addDays(dayOf(clock.now()), -1);
+    await addVotes(collections, yesterday);
+    await collections.voteCounters.updateMany({}, { $unset: { [`weighed.${yesterday.slice(8)}`]: true } });
+    let weighed = 0;
+    const ms = await timed(async () => {
+      ({ weighed } = await ours());
+    });
+    console.log(
+      `  with the votes of a day of ${weighed} servers: ${ms.toFixed(0)} ms (${(ms / peer).toFixed(2)}), once a day`,
+    );
+  }
   await mongo.db.dropDatabase();
   await mongo.close();
 }

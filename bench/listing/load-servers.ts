@@ -8,7 +8,7 @@ import { emptySums } from '../../src/history/daily-sums.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
-import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
+import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { newListing } from '../../src/servers/listing.ts';
 import { slugOf } from '../../src/servers/slug.ts';

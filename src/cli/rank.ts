@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { Platform } from '../process/platform.ts';
+import { allowVotes } from '../ranking/evidence/allow-votes.ts';
+import { type RankDay, REASONS, type Reason, sumOfDays } from '../ranking/evidence/rank-votes.ts';
 import {
   type Decider,
   explainRank,
@@ -18,7 +20,7 @@ export function addRankCommands(program: Command, terminal: Terminal): void {
   const rank = program
     .command('rank')
     .description(
-      'compute the ranking now (votes of 30 days, then probed uptime, then the older listing); otherwise every 10 minutes and when the list changes',
+      'compute the ranking now (what the votes of 30 days weigh, then probed uptime, then the older listing); otherwise every 10 minutes and when the list changes',
     )
     .addHelpText('after', examples(terminal, 'rank', 'rank explain alpha-craft'))
     .action(onPlatform(terminal, recompute, { longRun: true }));
@@ -29,12 +31,36 @@ export function addRankCommands(program: Command, terminal: Terminal): void {
     .argument('<server>', 'id or slug')
     .addHelpText('after', examples(terminal, 'rank explain alpha-craft'))
     .action(onPlatform(terminal, explain));
+
+  rank
+    .command('allow')
+    .description('let so many votes of a server a day count for its rank without evidence; 0 takes it back')
+    .argument('<server>', 'id or slug')
+    .argument('<votes>', 'votes a UTC day')
+    .requiredOption('--reason <text>', 'why, for operators; in the audit log')
+    .addHelpText('after', examples(terminal, 'rank allow alpha-craft 600 --reason "a streamer played here"'))
+    .action(onPlatform(terminal, allow));
+}
+
+async function allow(
+  platform: Platform,
+  text: string,
+  votes: string,
+  { reason }: { reason: string },
+): Promise<Answer> {
+  const { _id, slug } = await serverOf(platform, text);
+  const server = await allowVotes(platform, _id, { votes, reason }, 'cli');
+  const allowed = server?.voteAllowance?.votes ?? 0;
+  return {
+    json: { server_id: _id.toHexString(), votes_a_day: allowed },
+    text: `${counted(allowed, 'vote')} of ${slug} a day need no evidence. The next ranking counts them.`,
+  };
 }
 
 async function recompute(platform: Platform): Promise<Answer> {
-  const { servers, moved } = await recomputeRanks(platform);
+  const { servers, moved, weighed } = await recomputeRanks(platform);
   return {
-    json: { servers, moved },
+    json: { servers, moved, weighed },
     text: `Ranked ${counted(servers, 'server')}; ${moved} ${moved === 1 ? 'has' : 'have'} a new rank.`,
   };
 }
@@ -47,12 +73,13 @@ async function explain(platform: Platform, text: string): Promise<Answer> {
   return { json: explanationJson(explanation), text: explanationText(explanation, platform.clock.now()) };
 }
 
-function figuresJson({ serverId, slug, place, votesCount, probedUptime, listedAt }: RankFigures) {
+function figuresJson({ serverId, slug, place, votesCount, rankVotes, probedUptime, listedAt }: RankFigures) {
   return {
     server_id: serverId.toHexString(),
     slug,
     rank_position: place,
     votes_count: votesCount,
+    rank_votes: rankVotes,
     probed_uptime: probedUptime,
     listed_at: iso(listedAt),
   };
@@ -65,13 +92,15 @@ function explanationJson({ server, rankedAt, listed, days, above, below }: RankE
     ranked_at: iso(rankedAt),
     listed,
     votes_by_day: Object.fromEntries(days.map(({ day, votes }) => [day, votes])),
+    rank_votes_by_day: Object.fromEntries(days.map(({ day, rankVotes }) => [day, rankVotes])),
+    votes_weighing_less: Object.fromEntries(REASONS.map((reason) => [reason, sumOfDays(days)[reason]])),
     above: neighbour(above),
     below: neighbour(below),
   };
 }
 
 const WHY: Record<Decider, string> = {
-  votes: 'by votes',
+  votes: 'by what its votes weigh',
   uptime: 'same votes; by probed uptime',
   listed: 'same votes and uptime; the older listing is first',
   id: 'same in all; the lower id is first',
@@ -79,6 +108,20 @@ const WHY: Record<Decider, string> = {
 
 function uptime(percentage: number | null): string {
   return percentage === null ? 'none' : `${percentage.toFixed(2)} %`;
+}
+
+const REASON: Record<Reason, string> = {
+  network: 'of one network',
+  newcomers: 'of new names',
+  api: 'through the API',
+  waiting: 'waiting for an operator',
+  later: 'since the last ranking',
+};
+
+function reasonsText(day: RankDay): string {
+  return REASONS.filter((reason) => day[reason] > 0)
+    .map((reason) => `${day[reason]} ${REASON[reason]}`)
+    .join(', ');
 }
 
 function explanationText(explanation: RankExplanation, now: Date): string {
@@ -94,6 +137,7 @@ function explanationText(explanation: RankExplanation, now: Date): string {
     figures.place,
     figures.slug,
     figures.votesCount ?? '-',
+    figures.rankVotes ?? '-',
     uptime(figures.probedUptime),
     when(figures.listedAt, now),
     why,
@@ -109,12 +153,14 @@ function explanationText(explanation: RankExplanation, now: Date): string {
   return [
     head,
     '',
-    table(['RANK', 'SLUG', 'VOTES', 'PROBED UPTIME', 'LISTED', 'WHY IT IS NEXT'], rows, ''),
+    table(['RANK', 'SLUG', 'VOTES', 'FOR THE RANK', 'PROBED UPTIME', 'LISTED', 'WHY IT IS NEXT'], rows, ''),
     '',
     `Votes of ${days[0]?.day} to ${days.at(-1)?.day}: ${server.votesCount ?? '-'}${since}.`,
     table(
-      ['DAY', 'VOTES'],
-      days.filter(({ votes }) => votes > 0).map(({ day, votes }) => [day, votes]),
+      ['DAY', 'VOTES', 'FOR THE RANK', 'VOTES THAT WEIGH LESS'],
+      days
+        .filter(({ votes }) => votes > 0)
+        .map((day) => [day.day, day.votes, day.rankVotes, reasonsText(day)]),
       'No day has votes.',
     ),
   ].join('\n');

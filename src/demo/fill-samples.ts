@@ -54,7 +54,7 @@ export async function fillSamples(
   await Promise.all(finishing);
   if (await auditLog.findOne({ action: PLACES_MARK })) return;
   const today = dayOf(platform.clock.now());
-  for (let ago = PLACES_DAYS; ago > 0; ago--) await storeRanks(platform, addDays(today, -ago));
+  for (let ago = PLACES_DAYS; ago > 0; ago--) await storeRanks(platform, addDays(today, -ago), null);
   await recordAudit(platform, { by: 'demo', action: PLACES_MARK, serverId: null, details: {} });
 }
 

@@ -33,6 +33,8 @@ export type ServerInfo = {
   version: string;
   /** Votes of today and of the 29 UTC days before. */
   votesCount: number;
+  /** What they weighed in the last ranking, if that was less. */
+  rankVotes: number | null;
   monthlyVotes: number;
   allTimeVotes: number;
   rankPosition: number;
@@ -52,6 +54,7 @@ const SHOWN = {
   listedAt: 1,
   removedAt: 1,
   rankPosition: 1,
+  'ranked.rankVotes': 1,
   current: 1,
   'daily.averagePlayers': 1,
   'daily.peakPlayers': 1,
@@ -118,6 +121,7 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerIn
     motd: current.motd,
     version: current.version,
     ...votes,
+    rankVotes: server.ranked?.rankVotes ?? null,
     rankPosition: server.rankPosition,
     isPremium: server.isPremium,
     lastCheckedAt: current.checkedAt ?? null,

@@ -51,6 +51,8 @@ export type Attention = {
   failed: Kind<{ server: Named; votes: number; newest: Date }>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
+  /** Votes of 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
+  waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number }>;
   /** Grouped by what made the votes suspicious. */
   quarantines: Kind<HeldVotes>;
 };
@@ -69,18 +71,38 @@ export const COUNTED = 1_000;
  * documents, whatever the size of the listing.
  */
 export async function needsAttention(sources: Sources): Promise<Attention> {
-  const [reviews, complaints, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines] =
-    await Promise.all([
-      waitingReviews(sources),
-      sources.complaints.countDocuments({ isOpen: true }, { limit: COUNTED }),
-      stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
-      stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
-      failedVotes(sources),
-      differingServers(sources),
-      unusualServers(sources),
-      quarantinedVotes(sources),
-    ]);
-  return { reviews, complaints, paused, unreachable, failed, playersDiffer, unusualVotes, quarantines };
+  const [
+    reviews,
+    complaints,
+    paused,
+    unreachable,
+    failed,
+    playersDiffer,
+    unusualVotes,
+    waitingVotes,
+    quarantines,
+  ] = await Promise.all([
+    waitingReviews(sources),
+    sources.complaints.countDocuments({ isOpen: true }, { limit: COUNTED }),
+    stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
+    stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
+    failedVotes(sources),
+    differingServers(sources),
+    unusualServers(sources),
+    serversWithWaitingVotes(sources),
+    quarantinedVotes(sources),
+  ]);
+  return {
+    reviews,
+    complaints,
+    paused,
+    unreachable,
+    failed,
+    playersDiffer,
+    unusualVotes,
+    waitingVotes,
+    quarantines,
+  };
 }
 
 async function waitingReviews({ reviews }: Sources): Promise<Attention['reviews']> {
@@ -179,6 +201,24 @@ async function unusualServers({ servers }: Sources): Promise<Attention['unusualV
     .toArray();
   return kind(
     found.flatMap(({ unusualVotes, ...server }) => (unusualVotes ? [{ server, ...unusualVotes }] : [])),
+  );
+}
+
+async function serversWithWaitingVotes({ servers }: Sources): Promise<Attention['waitingVotes']> {
+  const found = await servers
+    .find(
+      { 'ranked.waiting': { $gt: 0 }, removedAt: null },
+      { projection: { name: 1, 'ranked.waiting': 1, 'ranked.votesCount': 1 } },
+    )
+    .sort({ 'ranked.waiting': -1 })
+    .limit(LISTED + 1)
+    .toArray();
+  return kind(
+    found.map(({ ranked, ...server }) => ({
+      server,
+      waiting: ranked?.waiting ?? 0,
+      votesCount: ranked?.votesCount ?? 0,
+    })),
   );
 }
 

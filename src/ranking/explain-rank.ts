@@ -1,11 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Clock } from '../platform/clock.ts';
+import type { PeriodMark } from '../platform/periods/period-mark.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { WorkLease } from '../platform/periods/work-lease-record.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
+import { type RankDay, rankVotesByDay } from './evidence/rank-votes.ts';
 import type { ListingSummary, RankedList } from './ranked-list.ts';
-import { RANKED, rankingDays } from './ranking-pipeline.ts';
+import { RANKED } from './ranking-pipeline.ts';
 import { listingSummary, rankedIds } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
@@ -15,16 +17,21 @@ type Explaining = {
   workLeases: Collection<WorkLease>;
   rankedLists: Collection<RankedList>;
   listingSummary: Collection<ListingSummary>;
+  periodMarks: Collection<PeriodMark>;
   clock: Clock;
 };
 
-/** The figures of the formula in the last ranking. `votesCount` is null before the first ranking. */
+/**
+ * The figures of the formula in the last ranking: the votes of 30 days, and what they weigh. Both are null before the
+ * first ranking.
+ */
 export type RankFigures = {
   serverId: ObjectId;
   name: string;
   slug: string;
   place: number;
   votesCount: number | null;
+  rankVotes: number | null;
   probedUptime: number | null;
   listedAt: Date;
 };
@@ -38,8 +45,8 @@ export type RankExplanation = {
   rankedAt: Date | null;
   /** The number of ranked servers. */
   listed: number;
-  /** The current counters of each day that counts, oldest first. */
-  days: { day: string; votes: number }[];
+  /** The current counters of each day that counts, oldest first, and what they weigh. */
+  days: RankDay[];
   above: (RankFigures & { by: Decider }) | null;
   below: (RankFigures & { by: Decider }) | null;
 };
@@ -51,13 +58,14 @@ function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<S
     slug,
     place: rankPosition,
     votesCount: ranked?.votesCount ?? null,
+    rankVotes: ranked?.rankVotes ?? ranked?.votesCount ?? null,
     probedUptime: ranked?.probedUptime ?? null,
     listedAt,
   };
 }
 
 function decider(one: RankFigures, other: RankFigures): Decider {
-  if (one.votesCount !== other.votesCount) return 'votes';
+  if (one.rankVotes !== other.rankVotes) return 'votes';
   if (one.probedUptime !== other.probedUptime) return 'uptime';
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
 }
@@ -75,15 +83,12 @@ async function neighboursOf({ servers, rankedLists }: Explaining, place: number)
  * day are current counters, which may be higher.
  */
 export async function explainRank(deps: Explaining, found: WithId<Server>): Promise<RankExplanation> {
-  const { voteCounters, clock } = deps;
   const at = await rankedAt(deps);
-  const days = rankingDays(dayOf(at ?? clock.now()));
-  const [[above, below], { servers: listed }, counters] = await Promise.all([
+  const [[above, below], { servers: listed }, days] = await Promise.all([
     neighboursOf(deps, found.rankPosition),
     listingSummary(deps),
-    voteCounters.find({ serverId: found._id }).toArray(),
+    rankVotesByDay(deps, found._id, dayOf(at ?? deps.clock.now())),
   ]);
-  const counts = new Map(counters.map((counter) => [counter.month, counter.days]));
   const server = figuresOf(found);
   const neighbour = (other: WithId<Server> | null | undefined) => {
     if (!other) return null;
@@ -95,7 +100,7 @@ export async function explainRank(deps: Explaining, found: WithId<Server>): Prom
     rankedAt: at,
     // A server that was listed since the ranking has the last rank.
     listed: Math.max(listed, found.rankPosition),
-    days: days.map((day) => ({ day, votes: counts.get(day.slice(0, 7))?.[day.slice(8)] ?? 0 })),
+    days,
     above: neighbour(above),
     below: neighbour(below),
   };

@@ -27,8 +27,10 @@ export type ListedRow = {
   maxPlayers: number;
   version: string;
   isPremium: boolean;
-  /** The votes of 30 days that decided the rank; 0 before the first ranking of the server. */
+  /** The votes of 30 days; 0 before the first ranking of the server. */
   votesCount: number;
+  /** What they weigh, which decided the rank. */
+  rankVotes: number;
   listedAt: Date;
   /** The uptime of 30 days by our own checks, 0 to 100; null without any. */
   probedUptime: number | null;
@@ -53,6 +55,7 @@ const SHOWN = {
   'current.maxPlayers': 1,
   'current.playersSource': 1,
   'ranked.votesCount': 1,
+  'ranked.rankVotes': 1,
   listedAt: 1,
   'daily.players': 1,
   'daily.probedUptime': 1,
@@ -105,6 +108,7 @@ function rowOf(server: WithId<Server>, now: Date): ListedRow {
     version: current.version,
     isPremium,
     votesCount: ranked?.votesCount ?? 0,
+    rankVotes: ranked?.rankVotes ?? ranked?.votesCount ?? 0,
     listedAt,
     probedUptime: daily.probedUptime ?? null,
     shortText: profile?.shortText ?? '',

@@ -1,34 +1,25 @@
 import type { Collection, Document, Filter } from 'mongodb';
 import type { Logger } from '../platform/log.ts';
-import type { PeriodMark } from '../platform/periods/period-mark.ts';
-import { addDays } from '../platform/periods/period-marks.ts';
 import type { Leasing } from '../platform/periods/work-lease.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import type { VoteCounter } from '../votes/vote-counter.ts';
-import { RANKING_DAYS } from '../votes/vote-figures.ts';
+import type { Weighing } from './evidence/weigh-votes.ts';
 import type { RankSnapshot } from './rank-snapshot.ts';
 import type { ListingSummary, RankedList } from './ranked-list.ts';
+import { rankingDays } from './ranking-days.ts';
 
 /** The dependencies of a ranking. */
-export type Ranking = Leasing & {
-  servers: Collection<Server>;
-  voteCounters: Collection<VoteCounter>;
-  reviewLists: Collection<ReviewList>;
-  rankSnapshots: Collection<RankSnapshot>;
-  rankedLists: Collection<RankedList>;
-  listingSummary: Collection<ListingSummary>;
-  periodMarks: Collection<PeriodMark>;
-  log: Logger;
-};
+export type Ranking = Leasing &
+  Weighing & {
+    reviewLists: Collection<ReviewList>;
+    rankSnapshots: Collection<RankSnapshot>;
+    rankedLists: Collection<RankedList>;
+    listingSummary: Collection<ListingSummary>;
+    log: Logger;
+  };
 
 /** The filter of servers that are ranked. */
 export const RANKED = { removedAt: null, hiddenAt: null } as const;
-
-/** The UTC days whose votes count, oldest first: `lastDay` and the 29 before. */
-export function rankingDays(lastDay: string): string[] {
-  return Array.from({ length: RANKING_DAYS }, (_, i) => addDays(lastDay, i - RANKING_DAYS + 1));
-}
 
 /** These days by month: `2026-11` → `['20', '21']`. They can touch three months. */
 function byMonth(days: string[]): Map<string, string[]> {
@@ -41,19 +32,26 @@ function byMonth(days: string[]): Map<string, string[]> {
 }
 
 /**
- * The ranking (design, "Periods and figures"): votes descending, then probed uptime (none last), then the older
- * listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, probedUptime, place, …}` where `place` is the
- * rank, from 1 without gaps. The counters are summed once for all servers, which is cheaper than a lookup for each.
+ * The ranking (design, "Periods and figures"): what the votes weigh descending, then probed uptime (none last), then the
+ * older listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes, waiting, probedUptime, place,
+ * …}` where `place` is the rank, from 1 without gaps. The counters are summed once for all servers, which is cheaper than
+ * a lookup for each.
  *
  * @param lastDay - the newest UTC day whose votes count
  * @param listed - the filter of the servers to rank
+ * @param first - the first UTC day whose votes are weighed (`firstWeighedDay`); null: none is
  */
-export function rankingPipeline(lastDay: string, listed: Filter<Server>): Document[] {
+export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  // A day without votes is missing and counts as 0.
-  const votesOf = [...months].map(([month, days]) => ({
-    $cond: [{ $eq: ['$month', month] }, { $sum: days.map((day) => `$days.${day}`) }, 0],
-  }));
+  // A day without votes is missing and counts as 0; so is one on which all votes count in full.
+  const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
+    $sum: [...months].map(([month, days]) => {
+      const of = days.filter((day) => from !== null && `${month}-${day}` >= from);
+      const sum = { $sum: of.map((day) => `$${figure}.${day}`) };
+      const isThere = figure === 'days' ? true : { $gt: [`$${figure}`, null] };
+      return { $cond: [{ $and: [{ $eq: ['$month', month] }, isThere] }, sum, 0] };
+    }),
+  });
   return [
     { $match: listed },
     {
@@ -69,7 +67,14 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>): Docume
         coll: 'vote_counters',
         pipeline: [
           { $match: { month: { $in: [...months.keys()] } } },
-          { $project: { _id: '$serverId', votes: { $sum: votesOf } } },
+          {
+            $project: {
+              _id: '$serverId',
+              votes: sumOf('days', ''),
+              less: sumOf('less', first),
+              waiting: sumOf('waiting', first),
+            },
+          },
         ],
       },
     },
@@ -77,6 +82,8 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>): Docume
       $group: {
         _id: '$_id',
         votesCount: { $sum: '$votes' },
+        less: { $sum: '$less' },
+        waiting: { $sum: '$waiting' },
         probedUptime: { $max: '$probedUptime' },
         listedAt: { $max: '$listedAt' },
         rankPosition: { $max: '$rankPosition' },
@@ -85,12 +92,14 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>): Docume
     },
     // Removes counters of servers that are not ranked.
     { $match: { listedAt: { $ne: null } } },
+    { $set: { tenths: { $max: [0, { $subtract: [{ $multiply: [10, '$votesCount'] }, '$less'] }] } } },
     {
       $setWindowFields: {
-        sortBy: { votesCount: -1, probedUptime: -1, listedAt: 1, _id: 1 },
+        sortBy: { tenths: -1, probedUptime: -1, listedAt: 1, _id: 1 },
         // $documentNumber sorts by one field only.
         output: { place: { $sum: 1, window: { documents: ['unbounded', 'current'] } } },
       },
     },
+    { $set: { rankVotes: { $divide: ['$tenths', 10] } } },
   ];
 }

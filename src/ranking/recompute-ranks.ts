@@ -2,6 +2,7 @@ import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { type ActiveLease, type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
+import { weighVotes } from './evidence/weigh-votes.ts';
 import { RANKED, type Ranking, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
@@ -9,8 +10,8 @@ import { writeLists } from './write-lists.ts';
 /** The name of the lease and the queue. */
 const RECOMPUTE_RANKS = 'recompute-ranks';
 
-/** The result of a ranking: the number of listed servers, and how many changed their rank. */
-export type Ranked = { servers: number; moved: number };
+/** The result of a ranking: the number of listed servers, how many changed their rank, and the days weighed for it. */
+export type Ranked = { servers: number; moved: number; weighed: number };
 
 /** Servers updated in one round trip. */
 const BULK = 1_000;
@@ -19,13 +20,15 @@ type Place = {
   _id: ObjectId;
   place: number;
   votesCount: number;
+  rankVotes: number;
+  waiting: number;
   probedUptime: number | null;
   rankPosition: number;
 };
 
 /**
- * Ranks every listed server by the published formula; one run at a time over all processes. It writes only what changed,
- * then the lists of the public pages (see `writeLists`). After a crash the next run completes it; until then two servers
+ * Ranks every listed server by the published formula; one run at a time over all processes. It weighs the votes of days
+ * that changed or ended (see `weighVotes`), writes the ranks that changed, then the lists of the public pages (see `writeLists`). After a crash the next run completes it; until then two servers
  * can show the same rank. The first ranking an hour or more after a day's end also stores that day's ranks (see
  * `takeSnapshot`).
  *
@@ -36,28 +39,35 @@ export function recomputeRanks(deps: Ranking, { signal }: { signal?: AbortSignal
     deps,
     RECOMPUTE_RANKS,
     async (lease) => {
-      const ranked = await writePlaces(deps, lease);
+      const { first, weighed } = await weighVotes(deps, lease);
+      const ranked = await writePlaces(deps, lease, first);
       await writeLists(deps, lease);
-      await takeSnapshot(deps, lease);
-      return ranked;
+      await takeSnapshot(deps, lease, first);
+      return { ...ranked, weighed };
     },
     signal ? { signal } : {},
   );
 }
 
-async function writePlaces({ servers, clock }: Ranking, lease: ActiveLease): Promise<Ranked> {
+async function writePlaces(
+  { servers, clock }: Ranking,
+  lease: ActiveLease,
+  first: string,
+): Promise<Omit<Ranked, 'weighed'>> {
   const figures = {
     $and: [
       { $eq: ['$place', '$rankPosition'] },
       { $eq: ['$votesCount', '$ranked.votesCount'] },
+      { $eq: ['$rankVotes', { $ifNull: ['$ranked.rankVotes', '$ranked.votesCount'] }] },
+      { $eq: ['$waiting', { $ifNull: ['$ranked.waiting', 0] }] },
       { $eq: ['$probedUptime', '$ranked.probedUptime'] },
     ],
   };
   const changed = servers.aggregate<Place>(
     [
-      ...rankingPipeline(dayOf(clock.now()), RANKED),
+      ...rankingPipeline(dayOf(clock.now()), RANKED, first),
       { $match: { $expr: { $not: figures } } },
-      { $project: { place: 1, votesCount: 1, probedUptime: 1, rankPosition: 1 } },
+      { $project: { place: 1, votesCount: 1, rankVotes: 1, waiting: 1, probedUptime: 1, rankPosition: 1 } },
     ],
     { allowDiskUse: true, batchSize: BULK },
   );
@@ -69,9 +79,15 @@ async function writePlaces({ servers, clock }: Ranking, lease: ActiveLease): Pro
     await servers.bulkWrite(writes, { ordered: false });
     writes = [];
   };
-  for await (const { _id, place, votesCount, probedUptime, rankPosition } of changed) {
+  for await (const { _id, place, votesCount, rankVotes, waiting, probedUptime, rankPosition } of changed) {
     if (place !== rankPosition) moved += 1;
-    const update = { $set: { rankPosition: place, ranked: { votesCount, probedUptime } } };
+    const ranked = {
+      votesCount,
+      probedUptime,
+      ...(rankVotes === votesCount ? {} : { rankVotes }),
+      ...(waiting > 0 ? { waiting } : {}),
+    };
+    const update = { $set: { rankPosition: place, ranked } };
     writes.push({ updateOne: { filter: { _id }, update } });
     if (writes.length === BULK) await write();
   }

@@ -16,7 +16,7 @@ const AFTER_DAY_MS = HOUR;
  * daily statistics are still missing, a later ranking stores them. The uptime of earlier days is not available any more,
  * so a day without a ranking on the next day stays a gap.
  */
-export async function takeSnapshot(deps: Ranking, lease: ActiveLease): Promise<void> {
+export async function takeSnapshot(deps: Ranking, lease: ActiveLease, first: string): Promise<void> {
   const now = deps.clock.now();
   const today = startOf(dayOf(now));
   if (now < after(today, AFTER_DAY_MS)) return;
@@ -24,13 +24,21 @@ export async function takeSnapshot(deps: Ranking, lease: ActiveLease): Promise<v
   const due = await dueDays(deps, RANK_SNAPSHOT, { first: day, last: day });
   if (due.length === 0 || (await dueAggregates(deps)).length > 0) return;
   lease.throwIfLost();
-  await storeRanks(deps, day);
+  await storeRanks(deps, day, first);
   await markDone(deps, RANK_SNAPSHOT, day);
   deps.log.info({ event: 'ranks.snapshot', day });
 }
 
-/** Writes the ranks at the end of a UTC day for the servers listed then, by its counters and the current uptime. */
-export async function storeRanks({ servers }: Pick<Ranking, 'servers'>, day: string): Promise<void> {
+/**
+ * Writes the ranks at the end of a UTC day for the servers listed then, by its counters and the current uptime.
+ *
+ * @param first - the first UTC day whose votes are weighed; null: none is
+ */
+export async function storeRanks(
+  { servers }: Pick<Ranking, 'servers'>,
+  day: string,
+  first: string | null,
+): Promise<void> {
   const end = after(startOf(day), DAY);
   const month = day.slice(0, 7);
   const field = day.slice(8);
@@ -44,7 +52,7 @@ export async function storeRanks({ servers }: Pick<Ranking, 'servers'>, day: str
   await servers
     .aggregate(
       [
-        ...rankingPipeline(day, listed),
+        ...rankingPipeline(day, listed, first),
         {
           $project: {
             _id: 0,

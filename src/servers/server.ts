@@ -81,6 +81,19 @@ const rankFigures = {
   /** The votes of today and the 29 UTC days before. */
   votesCount: { type: Number, required: true },
   probedUptime: { type: Number, default: null },
+  /** What these votes weigh (see ranking/evidence/). Absent when each counts in full. */
+  rankVotes: { type: Number },
+  /** How many of them wait for an operator, in the ranking only. Absent without any. */
+  waiting: { type: Number },
+} as const;
+
+/** An operator's decision about a server's votes (see ranking/evidence/allow-votes.ts). */
+const voteAllowance = {
+  /** So many votes a UTC day need no evidence. */
+  votes: { type: Number, required: true },
+  reason: { type: String, required: true, maxlength: LONGEST_REASON },
+  by: { type: String, required: true },
+  at: { type: Date, required: true },
 } as const;
 
 /**
@@ -186,6 +199,7 @@ const serverDefinition = {
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },
   unusualVotes: { type: new Schema(unusualVotes, nested) },
+  voteAllowance: { type: new Schema(voteAllowance, nested) },
 } as const;
 
 /** The name of the index of server names, which ignores case and accents. */
@@ -222,6 +236,10 @@ serverSchema.index(
 serverSchema.index(
   { 'unusualVotes.votes': -1 },
   { partialFilterExpression: { 'unusualVotes.votes': { $exists: true } } },
+);
+serverSchema.index(
+  { 'ranked.waiting': -1 },
+  { partialFilterExpression: { 'ranked.waiting': { $exists: true } } },
 );
 // Only servers with a game: the others are never probed, so every round would read them as due.
 serverSchema.index(

@@ -12,7 +12,7 @@ export function serverFigures(
   { game, more = '' }: { game: string | null | undefined; more?: Content },
 ): Html {
   const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
-  const { status, onlinePlayers, maxPlayers, votesCount, uptimePercentage } = info;
+  const { status, onlinePlayers, maxPlayers, votesCount, rankVotes, uptimePercentage } = info;
   const isKnown = info.lastCheckedAt !== null;
   const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
   const when = status === 'unknown' ? t('when last known') : most;
@@ -21,7 +21,7 @@ export function serverFigures(
     ${isKnown ? figure(t('Players'), count(onlinePlayers), detail) : figure(t('Players'), '–', unknown)}
     ${more}
     ${figure(t('Rank'), count(info.rankPosition))}
-    ${figure(t('Votes in 30 days'), count(votesCount))}
+    ${figure(t('Votes in 30 days'), count(votesCount), rankVotes === null ? undefined : t('{votes} for the rank', { votes: decimal(rankVotes) }))}
     ${figure(t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? unknown : undefined)}
   </div>`;
 }

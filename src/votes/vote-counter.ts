@@ -14,6 +14,17 @@ const voteCounterDefinition = {
   minutes: { type: Schema.Types.Mixed },
   /** Increases with each recount: of two concurrent recounts, one is repeated. */
   recounts: { type: Number },
+  /**
+   * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`, or only their number once the day is over
+   * and all count in full. A missing day is not weighed yet.
+   */
+  weighed: { type: Schema.Types.Mixed },
+  /** Of the days that weigh less than their votes, by how many tenths: `{'21': 4556}`. The ranking subtracts it. */
+  less: { type: Schema.Types.Mixed },
+  /** Of the same days, how many votes wait: `{'21': 380}`. */
+  waiting: { type: Schema.Types.Mixed },
+  /** Increases when an operator's decision makes all days due again: what was weighed before is not stored after it. */
+  reweighed: { type: Number },
 } as const;
 
 /**
@@ -25,7 +36,33 @@ voteCounterSchema.index({ serverId: 1, month: 1 }, { unique: true });
 // The index of the ranking.
 voteCounterSchema.index({ month: 1 });
 
-export type VoteCounter = Omit<InferRawDocType<typeof voteCounterDefinition>, 'days' | 'minutes'> & {
+/** What a server's votes of a UTC day weigh in the ranking, and why some weigh less (see ranking/evidence/). */
+export type DayWeight = {
+  /** The counted votes when it was weighed. If the counter differs, it is weighed again. */
+  of: number;
+  /** The weight of all votes together, in tenths of a vote. */
+  tenths: number;
+  /** The day was over and its statistics were computed: only a recount changes it. */
+  isFinal: boolean;
+  /** The most players that our checks saw; null where they see no number. */
+  players: number | null;
+  /** Votes that weigh less because many came from one network. Absent: none; the next three as well. */
+  network?: number;
+  /** Votes of new names that weigh less. */
+  newcomers?: number;
+  /** Votes of the API that weigh less. */
+  api?: number;
+  /** Votes that weigh nothing until an operator decides. */
+  waiting?: number;
+};
+
+export type VoteCounter = Omit<
+  InferRawDocType<typeof voteCounterDefinition>,
+  'days' | 'minutes' | 'weighed' | 'less' | 'waiting'
+> & {
   days: Record<string, number>;
   minutes?: Record<string, number>;
+  weighed?: Record<string, DayWeight | number>;
+  less?: Record<string, number>;
+  waiting?: Record<string, number>;
 };

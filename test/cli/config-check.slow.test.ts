@@ -98,6 +98,12 @@ describe('settings', () => {
       'NODE_IMAGE',
       'MONGODB_IMAGE',
       'VALKEY_IMAGE',
+      'WEB_MEMORY',
+      'WORKER_MEMORY',
+      'SCHEDULER_MEMORY',
+      'MONGODB_MEMORY',
+      'ENABLE_IPV6',
+      'IPV6_SUBNET',
     ]);
     expect(await names({ ...GOOD, CLOCK_OFFSET_MS: '1' })).toContain('CLOCK_OFFSET_MS');
   });

@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { markDone } from '../../src/platform/periods/period-marks.ts';
 import { type Cli, openCli } from './tallyport.ts';
 
 let cli: Cli;
@@ -21,7 +22,7 @@ it('computes the ranking now, and explains a rank by its figures', async () => {
     { $set: { 'daily.probedUptime': 99.5 } },
   );
 
-  expect((await cli.run('rank --json')).json).toEqual({ servers: 3, moved: 3 });
+  expect((await cli.run('rank --json')).json).toEqual({ servers: 3, moved: 3, weighed: 0 });
   expect((await cli.run('rank')).stdout).toBe('Ranked 3 servers; 0 have a new rank.\n');
   await cli.cast(first.server_id, 'Later');
   const { json } = await cli.run(`rank explain ${first.slug} --json`);
@@ -40,9 +41,34 @@ it('computes the ranking now, and explains a rank by its figures', async () => {
   const { stdout } = await cli.run(`rank explain ${first.slug}`);
   expect(stdout).toMatch(/Rank: +2 of 3/);
   expect(stdout).toMatch(
-    /1 +voted +1 +none .*by votes\n2 +first +0 +99\.50 % .*\n3 +middle .*by probed uptime/,
+    /1 +voted +1 +1 +none .*by what its votes weigh\n2 +first +0 +0 +99\.50 % .*\n3 +middle .*by probed uptime/,
   );
   expect(stdout).toContain(': 0; 1 now, which the next ranking counts.');
+});
+
+it('explains what votes weigh, and lets votes count without evidence', async () => {
+  const { slug, server_id } = await cli.addServer('Bought');
+  const serverId = new ObjectId(server_id);
+  const today = new Date().toISOString().slice(0, 10);
+  const key = { serverId, month: today.slice(0, 7) };
+  const weight = { of: 500, tenths: 444, isFinal: false, players: 12, newcomers: 84, waiting: 380 };
+  await cli.platform.periodMarks.deleteMany({ work: 'weigh-votes' });
+  await markDone(cli.platform, 'weigh-votes', today);
+  const set = { [`days.${today.slice(8)}`]: 500, [`weighed.${today.slice(8)}`]: weight };
+  await cli.platform.voteCounters.updateOne(key, { $set: set }, { upsert: true });
+  expect((await cli.run(`rank explain ${slug} --json`)).json).toMatchObject({
+    rank_votes_by_day: { [today]: 44.4 },
+    votes_weighing_less: { network: 0, newcomers: 84, api: 0, waiting: 380, later: 0 },
+  });
+  expect((await cli.run(`rank explain ${slug}`)).stdout).toMatch(
+    / 500 +44\.4 +84 of new names, 380 waiting for an operator/,
+  );
+
+  const allowed = await cli.run(`rank allow ${slug} 600 --json`, '--reason', 'A streamer played here');
+  expect(allowed.json).toEqual({ server_id, votes_a_day: 600 });
+  expect(await cli.platform.voteCounters.findOne(key)).not.toHaveProperty('weighed');
+  expect((await cli.run(`rank allow ${slug} -1 --reason x --json`)).code).not.toBe(0);
+  expect((await cli.run(`rank allow ${slug} some --json`, '--reason', 'x')).json.code).toBeDefined();
 });
 
 it('excludes votes with a reason, shows the exclusion, and undoes it', async () => {

@@ -48,6 +48,7 @@ test('an empty listing needs nothing', async () => {
     failed: none,
     playersDiffer: none,
     unusualVotes: none,
+    waitingVotes: none,
     quarantines: none,
     complaints: 0,
   });

@@ -33,9 +33,9 @@ it('goes by votes, then probed uptime with none last, then the older listing, th
   const removed = await listServer(platform, { removedAt: new Date('2026-11-20'), rankPosition: 7 });
   await setCounters(platform, removed, { '2026-11-21': 100 });
 
-  expect(await recomputeRanks(platform)).toEqual({ servers: 6, moved: 5 });
+  expect(await recomputeRanks(platform)).toEqual({ servers: 6, moved: 5, weighed: 0 });
   expect(await placesOf(platform, [...inOrder, removed])).toEqual([1, 2, 3, 4, 5, 6, 7]);
-  expect(await recomputeRanks(platform)).toEqual({ servers: 6, moved: 0 });
+  expect(await recomputeRanks(platform)).toEqual({ servers: 6, moved: 0, weighed: 0 });
   expect(await rankedAt(platform)).toEqual(new Date('2026-11-21T12:00:00Z'));
 });
 
@@ -46,7 +46,7 @@ it('leaves hidden servers out, behind all others, until they are listed again', 
   await setCounters(platform, hidden, { '2026-11-21': 100 });
   await setCounters(platform, first, { '2026-11-21': 1 });
 
-  expect(await recomputeRanks(platform)).toEqual({ servers: 2, moved: 1 });
+  expect(await recomputeRanks(platform)).toEqual({ servers: 2, moved: 1, weighed: 0 });
   expect(await placesOf(platform, [first, second, hidden])).toEqual([1, 2, 3]);
   expect((await platform.servers.findOne({ _id: hidden }))?.ranked).toBeNull();
   await listServer(platform);

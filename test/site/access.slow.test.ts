@@ -174,6 +174,7 @@ const TABLE: Record<string, Access> = {
   'POST /operator/reviews/:reviewId': 'operator',
   'GET /operator/servers': 'operator',
   'GET /operator/servers/:serverId': 'operator',
+  'POST /operator/servers/:serverId/allow-votes': 'operator',
   'POST /operator/servers/:serverId/hide': 'operator',
   'POST /operator/servers/:serverId/premium': 'operator',
   'POST /operator/servers/:serverId/profile/remove': 'operator',

@@ -27,6 +27,7 @@ const INFO: ServerInfo = {
   motd: '',
   version: '',
   votesCount: 0,
+  rankVotes: null,
   monthlyVotes: 0,
   allTimeVotes: 0,
   rankPosition: 3,

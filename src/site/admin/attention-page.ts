@@ -58,6 +58,7 @@ function attentionCards(view: View, attention: Attention, work: WaitingWork): Ht
     listenerCard(view, 'Unreachable listeners', 'Unreachable', attention.unreachable),
     failedVotesCard(view, attention.failed),
     unusualCard(view, attention.unusualVotes),
+    waitingCard(view, attention.waitingVotes),
     differingCard(view, attention.playersDiffer),
     failedJobsCard(view, work),
   ].filter((one) => one !== null);
@@ -176,6 +177,20 @@ function excludeLinks(base: string, row: Attention['unusualVotes']['rows'][numbe
     return html`<a href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">${text}</a>`;
   };
   return html`${link(undefined, 'All…')} ${tokenId ? link(tokenId.toHexString(), 'Of this token…') : ''}`;
+}
+
+function waitingCard({ base }: View, kind: Attention['waitingVotes']): Html | null {
+  return serverCard({
+    title: 'Votes that wait in the ranking',
+    about:
+      'A day had far more votes than our checks ever saw players. They were delivered and are in all counts; those above the limit do not count for the rank until you allow them on the server’s page.',
+    kind,
+    link: ({ server }) => adminServerPath(base, server, '#rank'),
+    columns: [
+      { title: 'Votes in 30 days', kind: 'number', cell: ({ votesCount }) => count(votesCount) },
+      { title: 'Waiting', kind: 'number', cell: ({ waiting }) => count(waiting) },
+    ],
+  });
 }
 
 function differingCard({ base, now }: View, kind: Attention['playersDiffer']): Html | null {

@@ -58,6 +58,10 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   },
   'discord.remove': { title: 'Removed a Discord webhook' },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
+  'rank.allow': {
+    title: 'Allowed votes for a rank',
+    more: ({ votes, reason }) => `${text(votes)} a day: ${text(reason)}`,
+  },
   'block.add': {
     title: 'Blocked a name or network',
     more: ({ username, network }) => text(username ?? network),

@@ -6,7 +6,9 @@ import { isProbed } from '../../games/games.ts';
 import { playersSource } from '../../history/current-status.ts';
 import { type Listener, lastDelivery, listenerState } from '../../listeners/listener.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { Platform } from '../../process/platform.ts';
+import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
@@ -22,6 +24,7 @@ import { publicPath } from '../server-paths.ts';
 import { count, decimal, time, timeAgo } from '../words.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import { profileModeration } from './profile-moderation.ts';
+import { rankVotesCard } from './rank-votes-card.ts';
 import { reasonFields } from './reason-fields.ts';
 import { stateBadges } from './server-badges.ts';
 
@@ -32,6 +35,7 @@ const MESSAGES = {
   'premium-off': 'The server is no longer premium.',
   transferred: 'Server transferred to its new owner.',
   removed: 'Server removed permanently.',
+  'votes-allowed': 'Stored. The ranking is computed again within seconds.',
   'profile-part': 'Removed. The owner sees the reason.',
 };
 
@@ -45,13 +49,14 @@ export async function serverPage(
   typed: Typed,
 ): Promise<Page> {
   const { _id: serverId, ownerId } = server;
+  const now = platform.clock.now();
   const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
-  const [owner, listener, waiting] = await Promise.all([
+  const [owner, listener, waiting, rankDays] = await Promise.all([
     ownerId ? platform.users.findOne({ _id: ownerId }) : null,
     platform.listeners.findOne({ serverId }),
     platform.votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }),
+    rankVotesByDay(platform, serverId, dayOf(now)),
   ]);
-  const now = platform.clock.now();
   const view = { base, server, now, typed };
   return {
     title: server.name,
@@ -71,6 +76,7 @@ export async function serverPage(
           ${card({ title: 'Details', body: serverFacts(view, owner) })}
           ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
         </div>
+        ${rankVotesCard({ ...view, days: rankDays })}
         ${profileModeration(view)}
         ${card({ title: 'Related pages', body: links(view) })}
         ${server.removedAt ? '' : card({ title: 'Actions', body: actions(view) })}`,
@@ -118,10 +124,15 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
     ['Listed', time(server.listedAt)],
     ['Removed', server.removedAt ? time(server.removedAt) : null],
     ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
-    ['Votes in 30 days', ranked ? count(ranked.votesCount) : 'not counted yet'],
+    ['Votes in 30 days', ranked ? votesText(ranked) : 'not counted yet'],
     ['Players', `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}${inDays}`],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
   ]);
+}
+
+function votesText({ votesCount, rankVotes }: NonNullable<Server['ranked']>): string {
+  if (typeof rankVotes !== 'number') return count(votesCount);
+  return `${count(votesCount)} (${decimal(rankVotes)} for the rank)`;
 }
 
 function ownerText(base: string, { ownerEmail }: Server, owner: User | null): Content {

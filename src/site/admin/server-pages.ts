@@ -6,6 +6,7 @@ import { findServers } from '../../listing/find-servers.ts';
 import { removeServer } from '../../listing/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../listing/transfer-server.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
+import { allowVotes } from '../../ranking/evidence/allow-votes.ts';
 import { editServer } from '../../servers/listing.ts';
 import { removeProfilePart } from '../../servers/moderate-profile.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
@@ -102,6 +103,18 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
       if (!removed) throw new PageError(409, 'The profile no longer has this part.');
       return removed;
     });
+  });
+
+  app.post('/servers/:serverId/allow-votes', OPERATOR, async (request, reply) => {
+    const { votes = '', allowReason = '' } = typedValues(request);
+    return act(request, reply, 'votes-allowed', (serverId, by) =>
+      allowVotes(platform, serverId, { votes, reason: allowReason }, by).catch((error: unknown) => {
+        // The page has another form with a reason.
+        if (!(error instanceof InvalidDocumentError)) throw error;
+        const { reason, ...errors } = error.errors;
+        throw new InvalidDocumentError({ ...errors, ...(reason ? { allowReason: reason } : {}) });
+      }),
+    );
   });
 
   app.post('/servers/:serverId/premium', OPERATOR, async (request, reply) => {

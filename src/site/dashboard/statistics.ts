@@ -3,6 +3,8 @@ import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type History, historyAndReports, uptimeDays } from '../../history/history.ts';
 import { t } from '../../platform/language/t.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
 import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
@@ -13,6 +15,7 @@ import type { Html } from '../html.ts';
 import { sendPage } from '../layout.ts';
 import { OWNER } from '../page-route.ts';
 import { card, dataTable } from '../parts.ts';
+import { rankVotesTables } from '../rank-votes.ts';
 import { count, timeAgo } from '../words.ts';
 import type { DashboardSources } from './dashboard-sources.ts';
 import { serverFrame, serverPath } from './server-frame.ts';
@@ -31,11 +34,12 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
     const now = platform.clock.now();
     const days = spanOf(request.query);
     const path = serverPath(base, server, '/statistics');
-    const [votes, { history, reported }, uptime, voters] = await Promise.all([
+    const [votes, { history, reported }, uptime, voters, rankDays] = await Promise.all([
       votesByDay(platform, server._id, days),
       historyAndReports(platform, server._id, days === 30 ? '30d' : 'all'),
       uptimeDays(platform, server._id),
       topVoters(platform, server._id, TOP_VOTERS),
+      rankVotesByDay(platform, server._id, dayOf(now)),
     ]);
     const recent = { ...history, points: since(history.points, now, days) };
     const reports = reported && {
@@ -44,6 +48,7 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
     };
     const body = html`<p class="actions">${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">${t('All days are UTC.')}</span></p>
       ${part(t('Votes'), path, `votes.csv?days=${days}`, votesChart(votes))}
+      ${rankPart(base, rankDays)}
       ${part(t('Players'), path, `players.csv?days=${days}`, playersChart(t('Players in {days} days', { days }), recent, now))}
       ${part(t('Latency'), path, `latency.csv?days=${days}`, latencyChart(t('Latency in {days} days', { days }), recent, now))}
       ${reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : ''}
@@ -86,6 +91,19 @@ function part(title: string, path: string, file: string, body: Html): Html {
     title,
     actions: html`<a href="${path}/${file}" download>${t('Download CSV<span>: {title}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, title })}</a>`,
     body,
+  });
+}
+
+/** How many of the votes count for the rank, and why the others do not. */
+function rankPart(base: string, days: RankDay[]): Html {
+  const about = t(
+    'Every accepted vote is delivered, can be claimed and is in all counts. Only for the rank some may weigh less (<link>the rules</link>).',
+    { link: (text) => html`<a href="${base}/how-ranking-works#weight">${text}</a>` },
+  );
+  return card({
+    title: t('Votes for the rank'),
+    id: 'rank',
+    body: html`<p class="soft">${about}</p>${rankVotesTables(days)}`,
   });
 }
 

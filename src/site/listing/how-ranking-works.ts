@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { Platform } from '../../process/platform.ts';
+import { sumOfDays } from '../../ranking/evidence/rank-votes.ts';
+import { firstWeighedDay } from '../../ranking/evidence/rule-start.ts';
 import {
   type Decider,
   explainRank,
@@ -20,6 +22,7 @@ import { count, counted, day, decimal, shortDay, time } from '../words.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { ListingSources } from './listing-sources.ts';
 import { searchText } from './ranking-query.ts';
+import { voteWeights } from './vote-weights.ts';
 
 const PATH = '/how-ranking-works';
 
@@ -30,7 +33,10 @@ export function howRankingWorks(app: FastifyInstance, { platform }: ListingSourc
     const search = searchText(queryOf(request).server ?? '');
     const canonical = `${PATH}${queryText({ server: search })}`;
     return sendPublicPage(request, reply, canonical, async () => {
-      const checked = search ? await check(platform, request, search) : null;
+      const [checked, first] = await Promise.all([
+        search ? check(platform, request, search) : null,
+        firstWeighedDay(platform),
+      ]);
       return {
         title: t('How the ranking works'),
         listed: {
@@ -42,6 +48,7 @@ export function howRankingWorks(app: FastifyInstance, { platform }: ListingSourc
         },
         body: html`<h1>${t('How the ranking works')}</h1>
           ${formula(name)}
+          ${voteWeights(first)}
           ${card({ title: t('Check a server’s rank'), id: 'check', body: html`${form(base, search)} ${checked}` })}`,
       };
     });
@@ -54,7 +61,7 @@ function formula(name: string): Html {
       title: t('The formula'),
       body: html`<p>${t('Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.')}</p>
         <ol class="checklist">
-          <li><strong>${t('Votes')}</strong> <span class="soft">${t('More votes rank higher. Votes of today and the {days} days before count (UTC).', { days: RANKING_DAYS - 1 })}</span></li>
+          <li><strong>${t('Votes')}</strong> <span class="soft">${t('More votes rank higher. Votes of today and the {days} days before count (UTC). <link>What a vote weighs</link> is nearly always one.', { days: RANKING_DAYS - 1, link: (text) => html`<a href="#weight">${text}</a>` })}</span></li>
           <li><strong>${t('Uptime')}</strong> <span class="soft">${t('The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.')}</span></li>
           <li><strong>${t('Age of the listing')}</strong> <span class="soft">${t('Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.')}</span></li>
         </ol>
@@ -102,7 +109,7 @@ const WHY: Record<Decider, Text> = {
 
 function explained(base: string, explanation: RankExplanation): Html {
   const { server, rankedAt, listed, days, above, below } = explanation;
-  const now = days.reduce((sum, { votes }) => sum + votes, 0);
+  const { votes: now } = sumOfDays(days);
   const counts = server.votesCount ?? 0;
   const since =
     now === counts ? '' : ` ${t('It has {now} now; the next ranking counts them.', { now: count(now) })}`;
@@ -113,11 +120,17 @@ function explained(base: string, explanation: RankExplanation): Html {
   const why =
     server.votesCount === null
       ? t('It was listed after the last ranking and gets its rank with the next one.')
-      : html`${then}${since}`;
+      : html`${then}${since}${weighing(base, server)}`;
   const rows = [above, { ...server, by: null }, below].filter((row) => row !== null);
   return html`<p role="status">${t('<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}', { server: server.name, place: count(server.place), listed: count(listed), why })}</p>
     ${neighbours(base, server, rows)}
     ${votesByDay(days)}`;
+}
+
+/** What its votes weigh, if that is less than their number. */
+function weighing(base: string, { votesCount, rankVotes }: RankFigures): Content {
+  if (rankVotes === null || rankVotes === votesCount) return '';
+  return html` ${t('For the rank they weigh {rankVotes} (<link>why</link>).', { rankVotes: decimal(rankVotes), link: (text) => html`<a href="${base}${PATH}#weight">${text}</a>` })}`;
 }
 
 type Neighbour = RankFigures & { by: Decider | null };
@@ -138,6 +151,11 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
         title: t('Votes in {days} days', { days: RANKING_DAYS }),
         kind: 'number',
         cell: ({ votesCount }) => (votesCount === null ? '–' : count(votesCount)),
+      },
+      {
+        title: t('For the rank'),
+        kind: 'number',
+        cell: ({ rankVotes }) => (rankVotes === null ? '–' : decimal(rankVotes)),
       },
       {
         title: t('Uptime'),
@@ -173,6 +191,7 @@ function votesByDay(days: RankExplanation['days']): Html {
         columns: [
           { title: t('Day'), heads: true, cell: (one) => day(new Date(one.day)) },
           { title: t('Votes'), kind: 'number', cell: ({ votes }) => count(votes) },
+          { title: t('For the rank'), kind: 'number', cell: ({ rankVotes }) => decimal(rankVotes) },
         ],
       }),
     })}`;

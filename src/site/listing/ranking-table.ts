@@ -88,8 +88,8 @@ function lastColumn(sort: Sort): Column<ListedRow> {
       return {
         title: t('Votes in {days} days', { days: RANKING_DAYS }),
         kind: 'number',
-        cell: ({ votesCount }) =>
-          html`${count(votesCount)}<span class="unit"> ${votesCount === 1 ? t('vote') : t('votes')}</span>`,
+        cell: ({ votesCount, rankVotes }) =>
+          html`${count(votesCount)}<span class="unit"> ${votesCount === 1 ? t('vote') : t('votes')}</span>${rankVotes === votesCount ? '' : html` <span class="soft">${t('{votes} for the rank', { votes: decimal(rankVotes) })}</span>`}`,
       };
   }
 }

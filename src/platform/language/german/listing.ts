@@ -25,8 +25,38 @@ export const LISTING = {
   'Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.':
     'Alle zehn Minuten werden die Server nach diesen Regeln geordnet. Jede Regel entscheidet nur zwischen Servern, die nach den Regeln davor gleich sind.',
   Votes: 'Stimmen',
-  'More votes rank higher. Votes of today and the {days} days before count (UTC).':
-    'Mehr Stimmen bringen einen höheren Rang. Es zählen die Stimmen von heute und der {days} Tage davor (UTC).',
+  'More votes rank higher. Votes of today and the {days} days before count (UTC). <link>What a vote weighs</link> is nearly always one.':
+    'Mehr Stimmen bringen einen höheren Rang. Es zählen die Stimmen von heute und der {days} Tage davor (UTC). <link>Was eine Stimme wiegt</link>, ist fast immer eins.',
+  'What a vote weighs': 'Was eine Stimme wiegt',
+  'Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):':
+    'Jede angenommene Stimme wird zugestellt, kann belohnt werden und ist in allen Zahlen enthalten. Fast alle zählen auch für den Rang ganz. Nur Stimmen, für die wenig spricht, wiegen dort weniger, damit sich ein Rang nicht billig kaufen lässt. Für jeden Server und Tag (UTC):',
+  'Votes from one network': 'Stimmen aus einem Netz',
+  '{full} count in full, as at home; up to {more} of regulars, or with confirmed accounts that are older than 7 days. {tenths} further ones count a tenth each, the rest not. A network is one internet connection and its neighbours (IPv4 /24, IPv6 /64); an IPv6 /48 has four times as much.':
+    '{full} zählen ganz, wie in einem Haushalt; bis zu {more} von Stammwählern oder mit bestätigten Konten, die älter als 7 Tage sind. {tenths} weitere zählen je ein Zehntel, die übrigen nicht. Ein Netz ist ein Internetanschluss mit seinen Nachbarn (IPv4 /24, IPv6 /64); ein IPv6 /48 hat viermal so viel.',
+  Regulars: 'Stammwähler',
+  'A name that voted for the server at least {votes} times before is a regular. Its votes on the page count in full.':
+    'Ein Name, der schon mindestens {votes}-mal für den Server gestimmt hat, gehört einem Stammwähler. Seine Stimmen auf der Seite zählen ganz.',
+  'New names': 'Neue Namen',
+  '{each} for each player of the server count in full, and at least {fewest}. Further ones count a tenth.':
+    'Je Spieler des Servers zählen {each} ganz, mindestens aber {fewest}. Weitere zählen ein Zehntel.',
+  'Votes through the API': 'Stimmen über die API',
+  'The server’s own website or plugin casts them, so we see no network. {each} for each player count in full, and at least {fewest}. Further ones count a tenth.':
+    'Die Website oder das Plugin des Servers gibt sie ab, daher sehen wir kein Netz. Je Spieler zählen {each} ganz, mindestens aber {fewest}. Weitere zählen ein Zehntel.',
+  'All votes of the day': 'Alle Stimmen des Tages',
+  'More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.':
+    'Was über {each} je Spieler und über {fewest} hinausgeht, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
+  '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.':
+    '„Spieler“ ist die höchste Zahl, die unsere eigenen Prüfungen an dem Tag oder in den {days} Tagen davor sahen. Eigene Meldungen eines Servers zählen nicht. Wo unsere Prüfungen keine Zahl sehen, weil sich das Spiel nicht abfragen lässt oder noch nicht abgefragt wurde, werden {players} angenommen.',
+  'For example, a server with at most {players} players gets {votes} votes of new names in a day. From one network they count as {together}, from {votes} networks as {apart}. A vote party of 200 at a server with 120 players counts in full.':
+    'Zum Beispiel bekommt ein Server mit höchstens {players} Spielern an einem Tag {votes} Stimmen neuer Namen. Aus einem Netz zählen sie als {together}, aus {votes} Netzen als {apart}. Eine Abstimmung von 200 Spielern auf einem Server mit 120 Spielern zählt ganz.',
+  'Votes from before {day}, and votes that were imported, count in full.':
+    'Stimmen von vor dem {day} und importierte Stimmen zählen ganz.',
+  'A further vote never lowers a rank, so nobody harms a server by voting for it. The owner sees on the statistics page how many votes count, and why the others do not.':
+    'Eine weitere Stimme verschlechtert einen Rang nie, also schadet niemand einem Server, indem er für ihn stimmt. Wer den Server eingetragen hat, sieht unter „Statistik“, wie viele Stimmen zählen und warum die übrigen nicht.',
+  'For the rank they weigh {rankVotes} (<link>why</link>).':
+    'Für den Rang wiegen sie {rankVotes} (<link>warum</link>).',
+  'For the rank': 'Für den Rang',
+  '{votes} for the rank': '{votes} für den Rang',
   Uptime: 'Verfügbarkeit',
   'The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.':
     'Der Anteil der letzten 30 vollen Tage, in dem unsere eigenen Prüfungen den Server erreichten. Server, die keine Prüfung erreichte, stehen hinten. Eigene Meldungen eines Servers zählen nicht.',

@@ -137,7 +137,6 @@ export const SERVERS = {
     'Diese Tokens, die das Mitglied angelegt hat, funktionieren in spätestens 5 Sekunden nicht mehr:',
   'Keep these tokens: they become yours': 'Diese Tokens behalten: Sie werden deine',
   'The member may still know them.': 'Das Mitglied kennt sie vielleicht noch.',
-  'not recorded': 'nicht festgehalten',
   'Remove member': 'Mitglied entfernen',
   'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.':
     'Wir schreiben an die Adresse. Wer sich mit ihr anmeldet und sie bestätigt hat, findet die Einladung unter „Deine Server“.',
@@ -186,6 +185,33 @@ export const SERVERS = {
     'Das Icon kommt von deinem Server (server-icon.png) und folgt ihm von selbst.',
   'A Minecraft Java server’s icon (server-icon.png, 64 × 64 pixels) appears by itself after the next check.':
     'Das Icon eines Minecraft-Java-Servers (server-icon.png, 64 × 64 Pixel) erscheint nach der nächsten Prüfung von selbst.',
+  Reason: 'Grund',
+  'Votes for the rank': 'Stimmen für den Rang',
+  'Every accepted vote is delivered, can be claimed and is in all counts. Only for the rank some may weigh less (<link>the rules</link>).':
+    'Jede angenommene Stimme wird zugestellt, kann abgeholt werden und ist in allen Zahlen enthalten. Nur für den Rang können manche weniger wiegen (<link>die Regeln</link>).',
+  'All votes of the last {days} days count in full for the rank.':
+    'Alle Stimmen der letzten {days} Tage zählen für den Rang ganz.',
+  'The {votes} of the last {days} days count as <strong>{rankVotes}</strong> for the rank.':
+    'Die {votes} der letzten {days} Tage zählen für den Rang als <strong>{rankVotes}</strong>.',
+  'Votes that weigh less for the rank': 'Stimmen, die für den Rang weniger wiegen',
+  'Days on which votes weigh less': 'Tage, an denen Stimmen weniger wiegen',
+  'Most players seen': 'Höchste Spielerzahl',
+  'not seen: {players} assumed': 'nicht gesehen: {players} angenommen',
+  'of one network': 'aus einem Netz',
+  'of new names': 'von neuen Namen',
+  'through the API': 'über die API',
+  'waiting for an operator': 'warten auf einen Betreiber',
+  'since the last ranking': 'seit der letzten Berechnung',
+  'More than {full} votes of a day came from one network: {tenths} further ones count a tenth each, the rest not.':
+    'Mehr als {full} Stimmen eines Tages kamen aus einem Netz: {tenths} weitere zählen je ein Zehntel, die übrigen nicht.',
+  'More new names voted on a day than {each} for each player, and more than {fewest}: further ones count a tenth.':
+    'An einem Tag stimmten mehr neue Namen ab als {each} je Spieler, und mehr als {fewest}: Weitere zählen ein Zehntel.',
+  'More votes of a day came through the API than {each} for each player, and more than {fewest}: further ones count a tenth.':
+    'An einem Tag kamen mehr Stimmen über die API als {each} je Spieler, und mehr als {fewest}: Weitere zählen ein Zehntel.',
+  'A day had more votes than {each} for each player, and more than {fewest}: those above do not count for the rank until an operator allows them.':
+    'Ein Tag hatte mehr Stimmen als {each} je Spieler, und mehr als {fewest}: Was darüber liegt, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
+  'They were cast since the last ranking. The next one counts them.':
+    'Sie wurden seit der letzten Berechnung abgegeben. Die nächste zählt sie.',
   'All days are UTC.': 'Alle Tage sind UTC.',
   'Players in {days} days': 'Spieler in {days} Tagen',
   'Latency in {days} days': 'Latenz in {days} Tagen',

@@ -1,0 +1,63 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { z } from 'zod';
+import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { parseInput } from '../../platform/input.ts';
+import type { Producer } from '../../platform/queues.ts';
+import { reasonText } from '../../platform/text.ts';
+import { requestRanks } from '../../servers/request-ranks.ts';
+import type { Server } from '../../servers/server.ts';
+import type { VoteCounter } from '../../votes/vote-counter.ts';
+
+type Allowing = {
+  servers: Collection<Server>;
+  voteCounters: Collection<VoteCounter>;
+  auditLog: Collection<AuditEntry>;
+  clock: Clock;
+  producer: Pick<Producer, 'add'>;
+};
+
+/** The most votes a day that an operator can allow. */
+export const MOST_ALLOWED = 1_000_000;
+
+const allowing = z.object({
+  votes: z.coerce
+    .number({ error: 'must be a number' })
+    .int('must be a whole number')
+    .min(0, 'must be 0 or more')
+    .max(MOST_ALLOWED, `must be at most ${MOST_ALLOWED}`),
+  reason: reasonText,
+});
+
+/**
+ * Stores an operator's decision that so many votes of a server a UTC day count for the rank without evidence: votes that
+ * wait are counted with the next ranking. Rules for networks still apply. 0 takes the decision back. All days of the
+ * ranking are weighed again; a second call does no harm.
+ *
+ * @param by - the operator, for the audit log
+ * @returns the server as it is now; null when no such server is listed
+ * @throws {InvalidDocumentError} for an invalid number or reason
+ */
+export async function allowVotes(
+  deps: Allowing,
+  serverId: ObjectId,
+  input: { votes: string | number; reason: string },
+  by: string,
+): Promise<WithId<Server> | null> {
+  const { votes, reason } = parseInput(allowing, input);
+  const voteAllowance = { votes, reason, by, at: deps.clock.now() };
+  const server = await deps.servers.findOneAndUpdate(
+    { _id: serverId, removedAt: null },
+    { $set: { voteAllowance } },
+    { returnDocument: 'after' },
+  );
+  if (!server) return null;
+  // A ranking that read the server before finds another `reweighed`, and stores nothing.
+  await deps.voteCounters.updateMany(
+    { serverId },
+    { $unset: { weighed: true, less: true, waiting: true }, $inc: { reweighed: 1 } },
+  );
+  await recordAudit(deps, { by, action: 'rank.allow', serverId, details: { votes, reason } });
+  await requestRanks(deps.producer);
+  return server;
+}

@@ -1,0 +1,67 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { after, DAY } from '../../platform/clock.ts';
+import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
+import { startOf } from '../../platform/periods/period-marks.ts';
+import { ORIGIN_STORED_MS, type VoteOrigin } from '../../votes/web/vote-origin.ts';
+import { FULL_OF_NETWORK } from './weigh-day.ts';
+
+/** A network that voted for a server as more players of a day than count in full. */
+export type CrowdedNetwork = {
+  serverId: ObjectId;
+  /** How many times the figures of a single network apply: an IPv6 /48 is several. */
+  factor: number;
+  /** As `playerHash` gives them. */
+  players: string[];
+  /** Those who voted with a confirmed account that is older than 7 days. */
+  established: string[];
+};
+
+/**
+ * The networks of a UTC day that used the vote form of these servers as many players, narrow networks first. What they
+ * were refused or held for is in it as well: only counted votes are weighed.
+ */
+export function crowdedNetworks(
+  { voteOrigins }: { voteOrigins: Collection<VoteOrigin> },
+  serverIds: ObjectId[],
+  day: string,
+): Promise<CrowdedNetwork[]> {
+  const stored = after(startOf(day), ORIGIN_STORED_MS);
+  const ofServers = { $in: ['$$this.serverId', serverIds] };
+  const isEstablished = { $eq: ['$players.established', true] };
+  return voteOrigins
+    .aggregate<CrowdedNetwork>(
+      [
+        {
+          $match: {
+            'players.serverId': { $in: serverIds },
+            expiresAt: { $gte: stored, $lt: after(stored, DAY) },
+            kind: { $in: ['network', 'site'] },
+          },
+        },
+        { $match: { $expr: { $gt: [{ $size: '$players' }, FULL_OF_NETWORK] } } },
+        { $project: { kind: 1, players: { $filter: { input: '$players', cond: ofServers } } } },
+        { $unwind: '$players' },
+        {
+          $group: {
+            _id: { origin: '$_id', serverId: '$players.serverId' },
+            kind: { $first: '$kind' },
+            players: { $push: '$players.player' },
+            established: { $push: { $cond: [isEstablished, '$players.player', '$$REMOVE'] } },
+          },
+        },
+        {
+          $project: {
+            _id: 0,
+            serverId: '$_id.serverId',
+            factor: { $cond: [{ $eq: ['$kind', 'site'] }, SITE_FACTOR, 1] },
+            players: 1,
+            established: 1,
+          },
+        },
+        { $match: { $expr: { $gt: [{ $size: '$players' }, { $multiply: [FULL_OF_NETWORK, '$factor'] }] } } },
+        { $sort: { factor: 1 } },
+      ],
+      { allowDiskUse: true },
+    )
+    .toArray();
+}

@@ -1,0 +1,169 @@
+import type { Collection, Document, ObjectId } from 'mongodb';
+import { after, DAY } from '../../platform/clock.ts';
+import { startOf } from '../../platform/periods/period-marks.ts';
+import { EXCLUDED_VOTES, type Vote } from '../../votes/vote.ts';
+import { playerHash } from '../../votes/web/origin-keys.ts';
+import type { CrowdedNetwork } from './crowded-networks.ts';
+import { knownNames } from './known-names.ts';
+import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from './weigh-day.ts';
+
+type Reading = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
+
+/** The votes of a server and day by what speaks for them. */
+export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
+
+/** Votes read at a time. */
+const CHUNK = 1_000;
+
+export const noVotes = (): DayVotes => ({
+  imported: 0,
+  form: { regulars: 0, newcomers: 0 },
+  api: { regulars: 0, newcomers: 0 },
+  network: { tenths: 0, nothing: 0 },
+});
+
+const dayRange = (day: string) => ({ $gte: startOf(day), $lt: after(startOf(day), DAY) });
+
+const isImported = { $lt: ['$seq', 0] };
+const isForm = { $eq: ['$source', 'web'] };
+const isRegular = { $gt: ['$seq', NEW_VOTES + 1] };
+const not = (condition: Document) => ({ $not: [condition] });
+const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
+
+/**
+ * Counts the votes of servers on a UTC day, each once, by number and source alone: without networks, exclusions and
+ * imports, which only matter where a day is remarkable (`readVotes`).
+ */
+export async function countVotes(
+  { votes }: Pick<Reading, 'votes'>,
+  serverIds: ObjectId[],
+  day: string,
+): Promise<Map<string, DayVotes>> {
+  const live = not(isImported);
+  const counts = votes.aggregate<{ _id: ObjectId } & DayVotes>(
+    [
+      { $match: { serverId: { $in: serverIds }, votedAt: dayRange(day), excludedAt: null } },
+      {
+        $group: {
+          _id: '$serverId',
+          imported: votesWhere(isImported),
+          formRegulars: votesWhere(live, isForm, isRegular),
+          formNewcomers: votesWhere(live, isForm, not(isRegular)),
+          apiRegulars: votesWhere(live, not(isForm), isRegular),
+          apiNewcomers: votesWhere(live, not(isForm), not(isRegular)),
+        },
+      },
+      {
+        $project: {
+          imported: 1,
+          form: { regulars: '$formRegulars', newcomers: '$formNewcomers' },
+          api: { regulars: '$apiRegulars', newcomers: '$apiNewcomers' },
+          network: { tenths: { $literal: 0 }, nothing: { $literal: 0 } },
+        },
+      },
+    ],
+    { hint: 'serverId_1_votedAt_1' },
+  );
+  return new Map(await counts.map(({ _id, ...counted }) => [_id.toHexString(), counted] as const).toArray());
+}
+
+/** Which of these servers have excluded votes before the end of a day: their names may be less known than they look. */
+export async function withExclusions(
+  { votes }: Pick<Reading, 'votes'>,
+  serverIds: ObjectId[],
+  day: string,
+): Promise<Set<string>> {
+  const before = { $lt: after(startOf(day), DAY) };
+  const found = await Promise.all(
+    serverIds.map((serverId) =>
+      votes.findOne(
+        { serverId, votedAt: before, excludedAt: { $gt: new Date(0) } },
+        { hint: EXCLUDED_VOTES, projection: { serverId: 1 } },
+      ),
+    ),
+  );
+  return new Set(found.flatMap((vote) => (vote ? [vote.serverId.toHexString()] : [])));
+}
+
+/** A vote of the form in a crowded network. */
+type Member = NetworkVote & { isRegular: boolean; weight: number };
+
+/**
+ * The same for one server, exactly: names by their earlier counted votes, and votes by their networks. It reads a
+ * thousand votes at a time and keeps those of crowded networks only.
+ */
+export async function readVotes(
+  deps: Reading,
+  serverId: ObjectId,
+  day: string,
+  crowded: CrowdedNetwork[],
+): Promise<DayVotes> {
+  const counted = noVotes();
+  const networks = crowded.map((network) => ({ ...network, members: [] as Member[] }));
+  const networksOf = new Map<string, typeof networks>();
+  for (const network of networks) {
+    for (const player of network.players)
+      networksOf.set(player, [...(networksOf.get(player) ?? []), network]);
+  }
+  const established = new Set(crowded.flatMap((network) => network.established));
+  const known = await knownNames(deps, serverId, after(startOf(day), DAY));
+  const members: Member[] = [];
+
+  const take = async (chunk: ReadVote[]) => {
+    const regulars = await known.areRegulars(chunk);
+    for (const [i, { usernameKey, seq, source }] of chunk.entries()) {
+      const isRegular = regulars[i] === true;
+      const player = networks.length > 0 && source === 'web' ? playerHash(deps, usernameKey) : '';
+      const of = networksOf.get(player);
+      if (seq < 0) counted.imported += 1;
+      else if (!of) countOne(source === 'web' ? counted.form : counted.api, isRegular);
+      else {
+        const member = { isRegular, isProven: isRegular || established.has(player), weight: 10 };
+        members.push(member);
+        for (const network of of) network.members.push(member);
+      }
+    }
+  };
+  await inChunks(deps.votes, { serverId, votedAt: dayRange(day), excludedAt: null }, take);
+
+  for (const network of networks) {
+    // A vote that a narrow network made small does not use up the room of the wider one.
+    const left = network.members.filter(({ weight }) => weight > 0);
+    for (const [i, weight] of networkWeights(left, network.factor).entries()) {
+      const member = left[i];
+      if (member) member.weight = Math.min(member.weight, weight);
+    }
+  }
+  for (const { weight, isRegular } of members) {
+    if (weight === 10) countOne(counted.form, isRegular);
+    else if (weight === 1) counted.network.tenths += 1;
+    else counted.network.nothing += 1;
+  }
+  return counted;
+}
+
+function countOne(of: { regulars: number; newcomers: number }, isRegular: boolean): void {
+  if (isRegular) of.regulars += 1;
+  else of.newcomers += 1;
+}
+
+type ReadVote = Pick<Vote, 'usernameKey' | 'seq' | 'source'>;
+
+async function inChunks(
+  votes: Collection<Vote>,
+  filter: { serverId: ObjectId; votedAt: { $gte: Date; $lt: Date }; excludedAt: null },
+  take: (chunk: ReadVote[]) => Promise<void>,
+): Promise<void> {
+  const cursor = votes
+    .find(filter, { hint: 'serverId_1_votedAt_1' })
+    .project<ReadVote>({ _id: 0, usernameKey: 1, seq: 1, source: 1 })
+    .batchSize(CHUNK);
+  let chunk: ReadVote[] = [];
+  for await (const vote of cursor) {
+    chunk.push(vote);
+    if (chunk.length < CHUNK) continue;
+    await take(chunk);
+    chunk = [];
+  }
+  if (chunk.length > 0) await take(chunk);
+}

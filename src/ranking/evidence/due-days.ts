@@ -1,0 +1,93 @@
+import type { Collection, Document, ObjectId } from 'mongodb';
+import { dueAggregates } from '../../history/due-aggregates.ts';
+import { after, type Clock } from '../../platform/clock.ts';
+import type { PeriodMark } from '../../platform/periods/period-mark.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import type { Server } from '../../servers/server.ts';
+import { DAY_SETTLED_MS } from '../../votes/recount-votes.ts';
+import type { VoteCounter } from '../../votes/vote-counter.ts';
+import { rankingDays } from '../ranking-days.ts';
+import { FULL_OF_NETWORK } from './weigh-day.ts';
+
+/** The counter of a server's month, with its days that are due. */
+export type DueCounter = {
+  serverId: ObjectId;
+  month: string;
+  reweighed?: number;
+  due: { day: string; votes: number; isFinal: boolean }[];
+};
+
+/** A day with more votes than this is weighed again only when they grew by a twentieth, until it is over. */
+const OFTEN = 200;
+const GROWTH = 1.05;
+
+type Finding = {
+  voteCounters: Collection<VoteCounter>;
+  servers: Collection<Server>;
+  periodMarks: Collection<PeriodMark>;
+  clock: Clock;
+};
+
+/** A day of so few votes is not weighed: each counts in full, wherever it came from. */
+export const ALWAYS_FULL = FULL_OF_NETWORK;
+
+/**
+ * Calls `work` with the counters that have days to weigh: those that are not weighed, whose votes changed since, or that
+ * are over since. A finished day is due once, and again only after a recount.
+ *
+ * @param first - the first day that is weighed
+ */
+export async function eachDueCounter(
+  deps: Finding,
+  first: string,
+  work: (counter: DueCounter) => Promise<void>,
+): Promise<void> {
+  const now = deps.clock.now();
+  const today = dayOf(now);
+  const open = new Set(await dueAggregates(deps));
+  const over = dayOf(after(now, -DAY_SETTLED_MS));
+  const days = rankingDays(today).filter((day) => day >= first);
+  for (const [month, ofMonth] of Map.groupBy(days, (day) => day.slice(0, 7))) {
+    const dues = ofMonth.map((day) =>
+      dueDay(day, { isFinal: day < over && !open.has(day), grows: day === today }),
+    );
+    const due = deps.voteCounters.aggregate<DueCounter>(
+      [
+        { $match: { month } },
+        { $project: { _id: 0, serverId: 1, month: 1, reweighed: 1, due: dues } },
+        { $set: { due: { $setDifference: ['$due', [null]] } } },
+        { $match: { 'due.0': { $exists: true } } },
+      ],
+      { batchSize: 1_000 },
+    );
+    for await (const counter of due) await work(counter);
+  }
+}
+
+/** A day of a counter if it is due, else null. Most are not: the first conditions decide that. */
+function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
+  const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
+  // A finished day on which all votes count in full is stored as their number.
+  const isClean = { $eq: [votes, weighed] };
+  const isSame = { $eq: [votes, `${weighed}.of`] };
+  // Votes that were cast since count in full meanwhile, so this is for days on which all do.
+  const hardlyGrew = {
+    $and: [
+      { $gt: [votes, OFTEN] },
+      { $eq: [{ $multiply: [10, `${weighed}.of`] }, `${weighed}.tenths`] },
+      { $gte: [votes, `${weighed}.of`] },
+      { $lt: [votes, { $multiply: [GROWTH, `${weighed}.of`] }] },
+    ],
+  };
+  const stands = isFinal
+    ? [{ $and: [isSame, { $eq: [`${weighed}.isFinal`, true] }] }]
+    : [isSame, ...(grows ? [hardlyGrew] : [])];
+  const isFew = { $and: [{ $lte: [{ $ifNull: [votes, 0] }, ALWAYS_FULL] }, { $lte: [weighed, null] }] };
+  return {
+    $cond: [
+      { $or: [isClean, isFew, ...stands] },
+      null,
+      { day: { $literal: day }, votes, isFinal: { $literal: isFinal } },
+    ],
+  };
+}

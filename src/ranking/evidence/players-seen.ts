@@ -1,0 +1,63 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { playersSource, statusAt } from '../../history/current-status.ts';
+import type { DailyStats } from '../../history/daily-stats.ts';
+import { addDays } from '../../platform/periods/period-marks.ts';
+import type { Server } from '../../servers/server.ts';
+
+/** The highest number of players of this many days before counts, and that of the day itself. */
+export const PLAYER_DAYS = 30;
+
+/** The fields of a server that say how many players it has now. */
+export const CURRENT_PLAYERS = {
+  'current.onlinePlayers': 1,
+  'current.playersSource': 1,
+  'probe.status': 1,
+  'probe.checkedAt': 1,
+  'probe.succeededAt': 1,
+  'probe.intervalSeconds': 1,
+  'lastReport.at': 1,
+} as const;
+
+type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
+
+/**
+ * The most players that our checks saw on servers by a UTC day, over it and the 30 days before. A server's own reports do
+ * not count. A server that no check has reached or missed in this time is not in the result.
+ *
+ * @param now - set for today, whose statistics are not computed yet: the current number counts as well
+ */
+export async function playersSeen(
+  { dailyStats }: { dailyStats: Collection<DailyStats> },
+  servers: Seen[],
+  day: string,
+  now: Date | null,
+): Promise<Map<string, number>> {
+  const days = { $gte: addDays(day, -PLAYER_DAYS), $lte: day };
+  const peaks = dailyStats.aggregate<{ _id: ObjectId; peak: number; seconds: number }>([
+    { $match: { serverId: { $in: servers.map(({ _id }) => _id) }, day: days } },
+    {
+      $group: {
+        _id: '$serverId',
+        peak: { $max: '$probes.peakPlayers' },
+        seconds: { $sum: { $add: ['$probes.onlineSeconds', '$probes.offlineSeconds'] } },
+      },
+    },
+  ]);
+  const seen = new Map<string, number>();
+  for await (const { _id, peak, seconds } of peaks) if (seconds > 0) seen.set(_id.toHexString(), peak);
+  if (!now) return seen;
+  for (const server of servers) {
+    const id = server._id.toHexString();
+    const current = playersNow(server, now);
+    if (current !== null) seen.set(id, Math.max(seen.get(id) ?? 0, current));
+  }
+  return seen;
+}
+
+/** The number that our last check saw; null when no check counts. */
+function playersNow(server: Seen, now: Date): number | null {
+  const { probe, current } = server;
+  if (!probe.checkedAt) return null;
+  if (statusAt({ probe, lastReport: null }, now) === 'offline') return 0;
+  return probe.succeededAt && playersSource(server) === 'probes' ? current.onlinePlayers : null;
+}

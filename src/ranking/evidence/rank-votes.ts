@@ -1,0 +1,88 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { PeriodMark } from '../../platform/periods/period-mark.ts';
+import type { DayWeight, VoteCounter } from '../../votes/vote-counter.ts';
+import { rankingDays } from '../ranking-days.ts';
+import { ALWAYS_FULL } from './due-days.ts';
+import { firstWeighedDay } from './rule-start.ts';
+
+/** Why a vote weighs less than others; `later`: it was cast after the last ranking. */
+export const REASONS = ['network', 'newcomers', 'api', 'waiting', 'later'] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** A UTC day of a server: its counted votes, what they weigh, and how many weigh less for each reason. */
+export type RankDay = {
+  day: string;
+  votes: number;
+  /** In votes, with one decimal. */
+  rankVotes: number;
+  /** The most players that our checks saw; null where they see no number, undefined where it made no difference. */
+  players?: number | null | undefined;
+} & Record<Reason, number>;
+
+/**
+ * What the votes of each day of the ranking weigh now, oldest first, as the ranking counts them.
+ *
+ * @param lastDay - the newest UTC day that counts
+ */
+export async function rankVotesByDay(
+  deps: { voteCounters: Collection<VoteCounter>; periodMarks: Collection<PeriodMark> },
+  serverId: ObjectId,
+  lastDay: string,
+): Promise<RankDay[]> {
+  const days = rankingDays(lastDay);
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))];
+  const [counters, first] = await Promise.all([
+    deps.voteCounters
+      .find({ serverId, month: { $in: months } }, { projection: { _id: 0, month: 1, days: 1, weighed: 1 } })
+      .toArray(),
+    firstWeighedDay(deps),
+  ]);
+  const byMonth = new Map(counters.map((counter) => [counter.month, counter]));
+  return days.map((day) => {
+    const counter = byMonth.get(day.slice(0, 7));
+    const isWeighed = first !== null && day >= first;
+    return rankDay(
+      day,
+      counter?.days[day.slice(8)] ?? 0,
+      isWeighed ? counter?.weighed?.[day.slice(8)] : undefined,
+      isWeighed,
+    );
+  });
+}
+
+/** As `rankingPipeline` counts it; votes that are not weighed yet are left to the next ranking. */
+function rankDay(
+  day: string,
+  votes: number,
+  weight: DayWeight | number | undefined,
+  isWeighed: boolean,
+): RankDay {
+  const none = { network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
+  if (!isWeighed || votes <= ALWAYS_FULL || typeof weight === 'number')
+    return { day, votes, rankVotes: votes, ...none };
+  if (!weight) return { day, votes, rankVotes: ALWAYS_FULL, ...none, later: votes - ALWAYS_FULL };
+  const { of, tenths, players, network = 0, newcomers = 0, api = 0, waiting = 0 } = weight;
+  return {
+    day,
+    votes,
+    rankVotes: tenths === 10 * of ? votes : Math.min(tenths, 10 * votes) / 10,
+    players,
+    network,
+    newcomers,
+    api,
+    waiting,
+    later: tenths === 10 * of ? 0 : Math.max(0, votes - of),
+  };
+}
+
+/** The sums of these days. */
+export function sumOfDays(days: RankDay[]): { votes: number; rankVotes: number } & Record<Reason, number> {
+  const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
+  for (const day of days) {
+    sum.votes += day.votes;
+    for (const reason of REASONS) sum[reason] += day[reason];
+  }
+  // Tenths are summed as whole numbers.
+  sum.rankVotes = days.reduce((tenths, { rankVotes }) => tenths + Math.round(10 * rankVotes), 0) / 10;
+  return sum;
+}

@@ -1,0 +1,35 @@
+import type { Collection } from 'mongodb';
+import type { Clock } from '../../platform/clock.ts';
+import type { PeriodMark } from '../../platform/periods/period-mark.ts';
+import { addDays, dayOf, markDone } from '../../platform/periods/period-marks.ts';
+import type { VoteCounter } from '../../votes/vote-counter.ts';
+
+/** The work of the mark of the first UTC day whose votes are weighed. */
+const WEIGH_VOTES = 'weigh-votes';
+
+/** The first UTC day whose votes are weighed; null before the first ranking that weighs. */
+export async function firstWeighedDay({
+  periodMarks,
+}: {
+  periodMarks: Collection<PeriodMark>;
+}): Promise<string | null> {
+  const mark = await periodMarks.findOne({ work: WEIGH_VOTES }, { sort: { period: 1 } });
+  return mark?.period ?? null;
+}
+
+/**
+ * The same, decided by the first ranking of a version that weighs: the day after it, because processes of the previous
+ * version may still take votes today; the same day in a listing without votes.
+ */
+export async function startWeighing(deps: {
+  periodMarks: Collection<PeriodMark>;
+  voteCounters: Collection<VoteCounter>;
+  clock: Clock;
+}): Promise<string> {
+  const started = await firstWeighedDay(deps);
+  if (started) return started;
+  const today = dayOf(deps.clock.now());
+  const hasVotes = (await deps.voteCounters.findOne({}, { projection: { _id: 1 } })) !== null;
+  await markDone(deps, WEIGH_VOTES, hasVotes ? addDays(today, 1) : today);
+  return hasVotes ? addDays(today, 1) : today;
+}

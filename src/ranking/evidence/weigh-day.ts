@@ -1,0 +1,114 @@
+import type { DayWeight } from '../../votes/vote-counter.ts';
+
+/*
+ * The public formula of «How the ranking works» (docs/adr/0109-rank-and-evidence.md): what the votes of a server and UTC
+ * day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
+ */
+
+/** So many votes of one network count in full. An IPv6 /48 has four times each of these figures. */
+export const FULL_OF_NETWORK = 4;
+/** So many more, if they are of regulars or were cast with confirmed accounts that are older than 7 days. */
+export const MORE_PROVEN = 4;
+/** So many further ones count a tenth each; those behind them count nothing. */
+export const TENTHS_OF_NETWORK = 40;
+
+/** A name with more earlier votes for the server than this is a regular; others are new. */
+export const NEW_VOTES = 4;
+
+/** New names count in full up to this many for each player, and at least up to `FEWEST`. */
+export const NEW_NAMES_A_PLAYER = 3;
+/** The same of votes of the API, new names or not. */
+export const API_VOTES_A_PLAYER = 5;
+export const FEWEST = 20;
+
+/** All votes of a day together: those above wait for an operator. */
+export const VOTES_A_PLAYER = 10;
+export const NEVER_WAITING = 50;
+
+/** The players of a server where our checks see no number: without a game that we can ask, or before the first check. */
+export const ASSUMED_PLAYERS = 25;
+
+/** The counted votes of a server and UTC day by what speaks for them. */
+export type DayEvidence = {
+  /** Cast elsewhere. */
+  imported: number;
+  form: { regulars: number; newcomers: number };
+  api: { regulars: number; newcomers: number };
+  /** Votes of the form that weigh less because of their network; they are not in `form`. */
+  network: { tenths: number; nothing: number };
+  /** The most players that our checks saw; null where they see no number. */
+  players: number | null;
+  /** An operator allows so many votes a day without evidence. */
+  allowance: number;
+};
+
+/** How many votes a day count in full or wait, for a number of players. */
+export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'allowance'>): {
+  newcomers: number;
+  api: number;
+  all: number;
+} {
+  const most = players ?? ASSUMED_PLAYERS;
+  return {
+    newcomers: Math.max(FEWEST, NEW_NAMES_A_PLAYER * most, allowance),
+    api: Math.max(FEWEST, API_VOTES_A_PLAYER * most, allowance),
+    all: Math.max(NEVER_WAITING, VOTES_A_PLAYER * most, allowance),
+  };
+}
+
+/** The weight of a day, with the number of votes that weigh less for each reason. Each vote has one reason. */
+export function weighDay(
+  evidence: DayEvidence,
+): Pick<DayWeight, 'tenths' | 'network' | 'newcomers' | 'api' | 'waiting'> {
+  const { imported, form, api, network } = evidence;
+  const rooms = roomsOf(evidence);
+  const apiRegulars = Math.min(api.regulars, rooms.api);
+  const apiNewcomers = Math.min(api.newcomers, rooms.api - apiRegulars);
+  const newcomers = Math.min(form.newcomers + apiNewcomers, rooms.newcomers);
+  const full = form.regulars + apiRegulars + newcomers;
+  const counted = Math.min(full, rooms.all);
+
+  // What is left of the day's room goes to votes that count a tenth.
+  let room = rooms.all - counted;
+  const take = (votes: number) => {
+    const taken = Math.min(votes, room);
+    room -= taken;
+    return taken;
+  };
+  const tenths = {
+    network: take(network.tenths),
+    api: take(api.regulars + api.newcomers - apiRegulars - apiNewcomers),
+    newcomers: take(form.newcomers + apiNewcomers - newcomers),
+  };
+  const all = form.regulars + form.newcomers + api.regulars + api.newcomers + network.tenths;
+  const reasons = {
+    network: tenths.network + network.nothing,
+    newcomers: tenths.newcomers,
+    api: tenths.api,
+    waiting: all - counted - tenths.network - tenths.api - tenths.newcomers,
+  };
+  return {
+    tenths: 10 * (imported + counted) + tenths.network + tenths.api + tenths.newcomers,
+    ...Object.fromEntries(Object.entries(reasons).filter(([, votes]) => votes > 0)),
+  };
+}
+
+/** A vote of a network. Regulars and votes with old accounts are proven: they come before others. */
+export type NetworkVote = { isProven: boolean };
+
+/**
+ * What each vote of a network weighs in tenths: 10, 1 or 0.
+ *
+ * @param factor - how many times the figures of a single network apply
+ */
+export function networkWeights(votes: NetworkVote[], factor: number): number[] {
+  const proven = votes.filter(({ isProven }) => isProven).length;
+  const full = FULL_OF_NETWORK * factor + Math.min(proven, MORE_PROVEN * factor);
+  const order = votes.map((vote, index) => ({ vote, index }));
+  order.sort((a, b) => Number(b.vote.isProven) - Number(a.vote.isProven) || a.index - b.index);
+  const weights = votes.map(() => 0);
+  order.forEach(({ index }, place) => {
+    weights[index] = place < full ? 10 : place < full + TENTHS_OF_NETWORK * factor ? 1 : 0;
+  });
+  return weights;
+}

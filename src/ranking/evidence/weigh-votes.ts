@@ -1,0 +1,154 @@
+import type { AnyBulkWriteOperation, Collection, ObjectId, WithId } from 'mongodb';
+import type { DailyStats } from '../../history/daily-stats.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { PeriodMark } from '../../platform/periods/period-mark.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import type { ActiveLease } from '../../platform/periods/work-lease.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Vote } from '../../votes/vote.ts';
+import type { DayWeight, VoteCounter } from '../../votes/vote-counter.ts';
+import type { VoteOrigin } from '../../votes/web/vote-origin.ts';
+import { type CrowdedNetwork, crowdedNetworks } from './crowded-networks.ts';
+import { countVotes, type DayVotes, noVotes, readVotes, withExclusions } from './day-votes.ts';
+import { type DueCounter, eachDueCounter } from './due-days.ts';
+import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
+import { startWeighing } from './rule-start.ts';
+import { FEWEST, weighDay } from './weigh-day.ts';
+
+/** The dependencies of weighing votes. */
+export type Weighing = {
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  voteCounters: Collection<VoteCounter>;
+  voteOrigins: Collection<VoteOrigin>;
+  dailyStats: Collection<DailyStats>;
+  periodMarks: Collection<PeriodMark>;
+  config: { SECRET_KEY: string };
+  clock: Clock;
+};
+
+/** Servers weighed at a time, of one day. */
+const SLICE = 200;
+
+type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
+type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAllowance'>>;
+
+/**
+ * Weighs the votes of the ranking's days that are due (`eachDueCounter`) and stores what they weigh on their counters. A
+ * run that is interrupted leaves the rest to the next one; running it again changes nothing.
+ *
+ * @returns the first day that is weighed, and how many days of servers were
+ * @throws {LeaseLostError}; the signal's reason
+ */
+export async function weighVotes(
+  deps: Weighing,
+  lease: ActiveLease,
+): Promise<{ first: string; weighed: number }> {
+  const first = await startWeighing(deps);
+  const slices = new Map<string, Due[]>();
+  let weighed = 0;
+  const weigh = async (day: string, slice: Due[]) => {
+    lease.throwIfLost();
+    weighed += await weighSlice(deps, lease, day, slice);
+  };
+  await eachDueCounter(deps, first, async ({ due, ...counter }) => {
+    for (const { day, ...rest } of due) {
+      const slice = slices.get(day) ?? [];
+      slices.set(day, slice);
+      slice.push({ ...counter, ...rest });
+      if (slice.length === SLICE) await weigh(day, slice.splice(0));
+    }
+  });
+  for (const [day, slice] of slices) if (slice.length > 0) await weigh(day, slice);
+  return { first, weighed };
+}
+
+/** Weighs a UTC day of some servers. Removed servers are left out. */
+async function weighSlice(deps: Weighing, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
+  const due = new Map(slice.map((one) => [one.serverId.toHexString(), one]));
+  const projection = { ...CURRENT_PLAYERS, voteAllowance: 1 };
+  const servers: Weighed[] = await deps.servers
+    .find({ _id: { $in: slice.map(({ serverId }) => serverId) }, removedAt: null })
+    .project<Weighed>(projection)
+    .toArray();
+  const ids = servers.map(({ _id }) => _id);
+  const now = deps.clock.now();
+  const [votes, crowded, players] = await Promise.all([
+    countVotes(deps, ids, day),
+    crowdedNetworks(deps, ids, day),
+    playersSeen(deps, servers, day, day === dayOf(now) ? now : null),
+  ]);
+  const crowdedOf = Map.groupBy(crowded, ({ serverId }) => serverId.toHexString());
+  const many = ids.filter((id) => liveVotes(votes.get(id.toHexString())) > FEWEST);
+  const excluded = await withExclusions(deps, many, day);
+  const writes: AnyBulkWriteOperation<VoteCounter>[] = [];
+  for (const server of servers) {
+    lease.throwIfLost();
+    const id = server._id.toHexString();
+    const one = due.get(id);
+    if (!one) continue;
+    const seen = players.get(id) ?? null;
+    const weight = await weightOf(deps, server._id, day, {
+      counted: votes.get(id) ?? noVotes(),
+      crowded: crowdedOf.get(id) ?? [],
+      isUncertain: excluded.has(id),
+      players: seen,
+      allowance: server.voteAllowance?.votes ?? 0,
+    });
+    const stored: DayWeight = { of: one.votes, isFinal: one.isFinal, players: seen, ...weight };
+    writes.push(writeOf(one, day, stored));
+  }
+  lease.throwIfLost();
+  if (writes.length > 0) await deps.voteCounters.bulkWrite(writes, { ordered: false });
+  return writes.length;
+}
+
+/** An operator's decision since the counter was read makes the day due again, so nothing is stored then. */
+function writeOf(
+  { serverId, month, reweighed }: Due,
+  day: string,
+  stored: DayWeight,
+): AnyBulkWriteOperation<VoteCounter> {
+  const field = day.slice(8);
+  const [less, waiting] = [10 * stored.of - stored.tenths, stored.waiting ?? 0];
+  const set = {
+    // Most days: a ranking reads all counters, so this keeps them small.
+    [`weighed.${field}`]: stored.isFinal && less === 0 ? stored.of : stored,
+    ...(less > 0 ? { [`less.${field}`]: less } : {}),
+    ...(waiting > 0 ? { [`waiting.${field}`]: waiting } : {}),
+  };
+  const unset = {
+    ...(less > 0 ? {} : { [`less.${field}`]: true as const }),
+    ...(waiting > 0 ? {} : { [`waiting.${field}`]: true as const }),
+  };
+  return {
+    updateOne: {
+      filter: { serverId, month, reweighed: reweighed ?? { $exists: false } },
+      update: { $set: set, $unset: unset },
+    },
+  };
+}
+
+/** The weight by the counts of the day; where these show anything remarkable, by its votes one by one. */
+async function weightOf(
+  deps: Weighing,
+  serverId: ObjectId,
+  day: string,
+  of: {
+    counted: DayVotes;
+    crowded: CrowdedNetwork[];
+    isUncertain: boolean;
+    players: number | null;
+    allowance: number;
+  },
+): Promise<ReturnType<typeof weighDay>> {
+  const { counted, crowded, isUncertain, players, allowance } = of;
+  const weight = weighDay({ ...counted, players, allowance });
+  const isFull = weight.tenths === 10 * (counted.imported + liveVotes(counted));
+  if (crowded.length === 0 && !isUncertain && isFull) return weight;
+  return weighDay({ ...(await readVotes(deps, serverId, day, crowded)), players, allowance });
+}
+
+function liveVotes({ form, api }: DayVotes = noVotes()): number {
+  return form.regulars + form.newcomers + api.regulars + api.newcomers;
+}

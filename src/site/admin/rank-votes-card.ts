@@ -1,0 +1,44 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { MOST_ALLOWED } from '../../ranking/evidence/allow-votes.ts';
+import type { RankDay } from '../../ranking/evidence/rank-votes.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Typed } from '../form.ts';
+import type { Html } from '../html.ts';
+import { card, textArea, textField } from '../parts.ts';
+import { rankVotesTables } from '../rank-votes.ts';
+import { count, timeAgo } from '../words.ts';
+import { adminServerPath } from './admin-frame.ts';
+
+/** How many of a server's votes count for its rank, and the decision of how many need no evidence. */
+export function rankVotesCard(view: {
+  base: string;
+  server: WithId<Server>;
+  now: Date;
+  typed: Typed;
+  days: RankDay[];
+}): Html {
+  const { base, server, now, typed, days } = view;
+  const allowed = server.voteAllowance;
+  return card({
+    title: 'Votes for the rank',
+    id: 'rank',
+    body: html`${allowed && allowed.votes > 0 ? html`<p>${count(allowed.votes)} votes a day need no evidence: “<bdi>${allowed.reason}</bdi>” (<bdi>${allowed.by}</bdi>, ${timeAgo(allowed.at, now)}).</p>` : ''}
+      ${rankVotesTables(days)}
+      ${server.removedAt ? '' : allowForm(adminServerPath(base, server, '/allow-votes'), allowed?.votes ?? 0, typed)}`,
+  });
+}
+
+function allowForm(to: string, allowed: number, { values, errors }: Typed): Html {
+  return html`<details class="confirm" ${errors.votes || errors.allowReason ? 'open' : ''}>
+    <summary class="button quiet">Allow votes…</summary>
+    <div class="confirm-body">
+      <p>So many votes a day count in full for the rank, whatever speaks for them; 0 takes it back. Many votes of one network still weigh less. The days of the ranking are weighed again. If the votes were bought, exclude them under “Votes and exclusions” instead.</p>
+      <form method="post" action="${to}" class="stack">
+        ${textField({ name: 'votes', label: 'Votes a day', type: 'number', min: 0, max: MOST_ALLOWED, required: true, value: values.votes ?? String(allowed), error: errors.votes })}
+        ${textArea({ name: 'allowReason', label: 'Internal reason', hint: 'For operators only, in the audit log.', rows: 2, maxlength: 500, required: true, value: values.allowReason ?? '', error: errors.allowReason })}
+        <button type="submit">Allow</button>
+      </form>
+    </div>
+  </details>`;
+}
