@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { after, DAY } from '../../src/platform/clock.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD } from '../support/sign-in.ts';
@@ -55,6 +56,12 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
     const { page, open, check } = tab;
     await signUp(tab, 'star@example.org');
+    // A younger account votes as a visitor, which needs JavaScript.
+    const createdAt = after(new Date(), -7 * DAY);
+    await platform.users.updateOne(
+      { email: 'star@example.org' },
+      { $set: { createdAt, emailVerified: true } },
+    );
     await open('/');
     await page.getByRole('button', { name: 'Add to your favourites: Alpha Craft' }).click();
     await page.getByRole('button', { name: 'Remove from your favourites: Alpha Craft' }).waitFor();

@@ -3,6 +3,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { picture } from '../support/pictures.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -76,7 +77,13 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByText('The new banner is being prepared. It appears by itself').waitFor();
     await check();
     await startWorker(site.platform.config, { args: ['encode-pictures'] });
-    await page.getByRole('img', { name: /^Banner of/ }).waitFor();
+    await expect
+      .poll(async () => {
+        // Without JavaScript the page does not refresh itself.
+        if (options.javaScriptEnabled === false) await page.reload();
+        return await page.getByRole('img', { name: /^Banner of/ }).count();
+      }, EVENTUALLY)
+      .toBe(1);
     await page.getByText('The new banner is being prepared.').waitFor({ state: 'detached' });
     await check();
 

@@ -86,7 +86,7 @@ describe('settings', () => {
   it('are those of .env.example, and others only if they are set', async () => {
     const names = async (env: Variables) => (await check(env)).report.settings.map(({ name }) => name);
     const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
-    const described = new Set([...example.matchAll(/^#([A-Z_]+)=/gm)].map(([, name]) => name));
+    const described = new Set([...example.matchAll(/^#([A-Z0-9_]+)=/gm)].map(([, name]) => name));
     const listed = await names(GOOD);
 
     expect(listed.filter((name) => !described.has(name))).toEqual([]);

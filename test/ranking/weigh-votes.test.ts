@@ -41,7 +41,11 @@ async function cast(platform: Platform, serverId: ObjectId, day: string, votes: 
   for (const [name, { network } = {}] of votes) {
     if (!network) continue;
     const subject = { serverId, player: playerHash(platform, name), standing: 'new' as const };
-    await useOrigins(then, { address: network, account: null }, subject, { players: 300, newPlayers: 300 });
+    await useOrigins(then, { address: network, account: null }, subject, {
+      players: 300,
+      newPlayers: 300,
+      newPlayersOverAll: 300,
+    });
   }
   await recountVotes(platform, serverId, [day]);
 }

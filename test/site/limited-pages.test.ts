@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { after, MINUTE } from '../../src/platform/clock.ts';
+import { networkOf } from '../../src/platform/limits/network-of.ts';
 import { PAGES_A_MINUTE } from '../../src/site/limited-pages.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -21,8 +22,10 @@ test('a network causes 300 pages a minute; pages from the cache, images and othe
   expect(PAGES_A_MINUTE).toBe(300);
   const resetAt = after(web.platform.clock.now(), MINUTE);
   const used = { $set: { count: PAGES_A_MINUTE, resetAt } };
-  for (const _id of ['192.0.2.8', '2001:db8:1:2:0:0:0:0/64'])
-    await web.platform.rateLimits.updateOne({ _id: `pages:address:${_id}` }, used, { upsert: true });
+  for (const address of ['192.0.2.8', '2001:db8:1:2::5']) {
+    const _id = `pages:address:${networkOf(address)}`;
+    await web.platform.rateLimits.updateOne({ _id }, used, { upsert: true });
+  }
   for (const address of ['192.0.2.8', '2001:db8:1:2::5']) {
     for (const path of ['/servers/beta', '/?page=1&sort=players', '/sitemaps/1.xml']) {
       const refused = await visit(path, address);
