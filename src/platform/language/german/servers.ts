@@ -137,7 +137,6 @@ export const SERVERS = {
     'Diese Tokens, die das Mitglied angelegt hat, funktionieren in spätestens 5 Sekunden nicht mehr:',
   'Keep these tokens: they become yours': 'Diese Tokens behalten: Sie werden deine',
   'The member may still know them.': 'Das Mitglied kennt sie vielleicht noch.',
-  'not recorded': 'nicht festgehalten',
   'Remove member': 'Mitglied entfernen',
   'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.':
     'Wir schreiben an die Adresse. Wer sich mit ihr anmeldet und sie bestätigt hat, findet die Einladung unter „Deine Server“.',
