@@ -26,7 +26,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0003-forget-discord-tokens', up: forgetDiscordTokens, repeats: true },
   { name: '0004-forget-raises', up: forgetRaises, repeats: true },
   { name: '0005-list-ranked-servers', up: listRankedServers, repeats: true },
-  { name: '0006-group-quarantines', up: groupQuarantines },
+  { name: '0006-group-quarantines', up: groupQuarantines, repeats: true },
 ];
 
 /** A migration failed; those before it are done, and the next `tallyport migrate` goes on with it. */

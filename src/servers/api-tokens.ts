@@ -66,9 +66,13 @@ type TokenRequest = {
 /** The lifetime of a new token unless another one is chosen, in milliseconds: a year. */
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
-/** How a user makes tokens of a server: as its owner or a member, or else as an operator. */
+/**
+ * How a user makes tokens of a server: as its owner or a full member, or else as an operator. An operator who is a member
+ * that may only read makes them as an operator: with that role they would not work.
+ */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
-  return roleOf(server, userId) ? { issuedBy: userId } : { byOperator: true };
+  const role = roleOf(server, userId);
+  return role === 'owner' || role === 'full' ? { issuedBy: userId } : { byOperator: true };
 }
 
 /**

@@ -69,7 +69,7 @@ const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, waitMs: 5 * SECOND };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route takes a slot itself, only when it makes its answer anew. */
+    /** The route takes a slot itself, only when it makes its answer anew; or it waits for a peer and needs none. */
     takesSlot?: true;
   }
   interface FastifyInstance {

@@ -74,7 +74,7 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByLabel('Banner', { exact: true }).setInputFiles(file);
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('Banner uploaded.').waitFor();
-    await page.getByText('The new banner is being prepared. It appears by itself').waitFor();
+    await page.getByText('The new banner is being prepared. It appears here').waitFor();
     await check();
     await startWorker(site.platform.config, { args: ['encode-pictures'] });
     await expect

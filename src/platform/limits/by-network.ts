@@ -7,14 +7,17 @@ export type Limit = { key: string; allowance: Allowance };
 /** An IPv6 /48 gets this many times the allowance of a single network: it may be a provider with many customers. */
 export const SITE_FACTOR = 4;
 
-/** The limits of an address: that of its IPv6 /48, if it has one, then that of its network. */
+/**
+ * The limits of an address: that of its network, then that of its IPv6 /48, if it has one. If a network has used up its
+ * own limit, its further requests do not count against its neighbours in the /48.
+ */
 export function byNetwork(key: string, address: string, allowance: Allowance): Limit[] {
   const [network, site] = [networkOf(address), siteOf(address)];
   const limit = { key: `${key}:${network}`, allowance };
   if (site === network) return [limit];
   return [
-    { key: `${key}:${site}`, allowance: { ...allowance, times: allowance.times * SITE_FACTOR } },
     limit,
+    { key: `${key}:${site}`, allowance: { ...allowance, times: allowance.times * SITE_FACTOR } },
   ];
 }
 

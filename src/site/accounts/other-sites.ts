@@ -101,8 +101,14 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
   const { base } = app.site;
   const { origin } = new URL(platform.config.PUBLIC_URL);
 
-  // HEAD would use up the sign-in that began in this browser.
-  app.get(`/api/auth/callback/${id}`, { ...ANYONE, exposeHeadRoute: false }, async (request, reply) => {
+  const options = {
+    ...ANYONE,
+    // If the other site hangs, two sign-ins that wait for it must not hold both slots for pages.
+    config: { ...ANYONE.config, takesSlot: true },
+    // HEAD would use up the sign-in that began in this browser.
+    exposeHeadRoute: false,
+  } as const;
+  app.get(`/api/auth/callback/${id}`, options, async (request, reply) => {
     const refuse = (code: string, cause?: Error) => {
       logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);

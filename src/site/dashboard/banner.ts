@@ -173,7 +173,12 @@ function bannerPart(base: string, path: string, { name, profile }: Server, now: 
   const failure = bannerUpload && failureOf(bannerUpload, now);
   const isOpen = bannerUpload !== undefined && failure === undefined;
   const state = isOpen
-    ? notice('quiet', t('The new banner is being prepared. It appears by itself, usually within seconds.'))
+    ? notice(
+        'quiet',
+        t(
+          'The new banner is being prepared. It appears here within seconds; without JavaScript, reload the page.',
+        ),
+      )
     : failure
       ? notice('bad', t('The new banner was refused: {reason}', { reason: failureSentence(failure) }))
       : '';

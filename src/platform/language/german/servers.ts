@@ -261,8 +261,8 @@ export const SERVERS = {
     'Profil gespeichert. Die öffentliche Seite zeigt es in wenigen Sekunden.',
   'Banner uploaded. The public page shows it once it is prepared.':
     'Banner hochgeladen. Die öffentliche Seite zeigt es, sobald es aufbereitet ist.',
-  'The new banner is being prepared. It appears by itself, usually within seconds.':
-    'Das neue Banner wird aufbereitet. Es erscheint von selbst, meist in wenigen Sekunden.',
+  'The new banner is being prepared. It appears here within seconds; without JavaScript, reload the page.':
+    'Das neue Banner wird aufbereitet. Es erscheint hier in wenigen Sekunden; lade ohne JavaScript die Seite neu.',
   'The new banner is being prepared.': 'Das neue Banner wird aufbereitet.',
   'The new banner was refused: {reason}': 'Das neue Banner wurde abgelehnt: {reason}',
   'Banner removed.': 'Banner entfernt.',
