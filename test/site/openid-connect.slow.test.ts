@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openIdAccountId } from '../../src/accounts/other-sites/openid-connect.ts';
 import { createLogger } from '../../src/platform/log.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { collectLines, type LogLines } from '../support/log-lines.ts';
 import { NORA, type OidcProvider, signInAt, startOidcProvider } from '../support/oidc-provider.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -427,7 +428,7 @@ test('a provider that is down refuses sign-ins only, and the next one works', as
   const fresh = await openWebApp(op.env);
   op.lies.hangs = true;
   const waiting = sendForm(fresh, '/sign-in/oidc', { next: '/favourites' });
-  await vi.waitFor(() => expect(op.requests).toHaveLength(1));
+  await vi.waitFor(() => expect(op.requests).toHaveLength(1), EVENTUALLY);
   expect((await getPage(fresh, '/sign-in')).statusCode).toBe(200);
   op.cut();
   const refused = await waiting;
