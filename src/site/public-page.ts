@@ -76,13 +76,12 @@ export async function sendPublicPage(
   make: () => Promise<Page>,
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
-  const makeOwn = async () => {
-    await request.server.limitPages(request);
-    return { ...(await make()), address: canonical };
-  };
+  const limit = () => request.server.limitPages(request);
+  const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
     // A private page may show text of other users, so only sendPage may compress it (BREACH).
     request.headers['x-no-compression'] = 'yes';
+    await limit();
     const page = await inPageSlot(request, makeOwn);
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);
   }
@@ -94,6 +93,7 @@ export async function sendPublicPage(
       const page = await makeOwn();
       return madeOf(String(await wholePage(request, page)), linksOf(request, canonical, page));
     },
+    limit,
   );
   return sendMade(reply, 'text/html; charset=utf-8', made);
 }
@@ -131,12 +131,21 @@ function madeOf(content: string | Buffer, link = ''): Made {
   return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
 }
 
-/** The cached answer, the one that another request is making, or the result of `make`. */
-async function madeFor(request: FastifyRequest, canonical: string, make: () => Promise<Made>): Promise<Made> {
+/**
+ * The cached answer, the one that another request is making, or the result of `make`. `limit` comes before the wait for a
+ * slot, so that refused requests take none.
+ */
+async function madeFor(
+  request: FastifyRequest,
+  canonical: string,
+  make: () => Promise<Made>,
+  limit: () => Promise<void> = async () => undefined,
+): Promise<Made> {
   const { madeAnswers } = request.server;
   let isOwn = false;
-  const makeOwn = () => {
+  const makeOwn = async () => {
     isOwn = true;
+    await limit();
     return inPageSlot(request, make);
   };
   for (;;) {
