@@ -20,7 +20,7 @@ type Encoding = Pictures &
 /** The result of a job for an upload; `not-due`: nothing to do now; `unwanted`: replaced, or its server was removed. */
 export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'not-due';
 
-/** A picture is refused as too slow after so many attempts in which the picture process died or took too long. */
+/** A picture is refused as too slow after this many attempts in which the picture process died or took too long. */
 const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 

@@ -89,7 +89,7 @@ const rankFigures = {
 
 /** An operator's decision about a server's votes (see ranking/evidence/allow-votes.ts). */
 const voteAllowance = {
-  /** So many votes a UTC day need no evidence. */
+  /** How many votes a UTC day need no evidence. */
   votes: { type: Number, required: true },
   reason: { type: String, required: true, maxlength: LONGEST_REASON },
   by: { type: String, required: true },

@@ -40,7 +40,7 @@ async function cast(platform: Platform, serverId: ObjectId, day: string, votes: 
   const then = { ...platform, clock: { now: () => at } };
   for (const [name, { network } = {}] of votes) {
     if (!network) continue;
-    const subject = { serverId, player: playerHash(platform, name), standing: 'new' as const };
+    const subject = { serverId, player: playerHash(platform, name), playerStatus: 'new' as const };
     await useOrigins(then, { address: network, account: null }, subject, {
       players: 300,
       newPlayers: 300,

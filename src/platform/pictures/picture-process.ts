@@ -8,7 +8,7 @@ import type { PictureAnswer, PictureRequest, PictureTask, PictureTasks } from '.
 
 const ENTRY = fileURLToPath(new URL('./picture-child.ts', import.meta.url));
 
-/** A child is replaced after so many pictures: each drawing leaves 3 MB. */
+/** A child is replaced after this many pictures: each drawing leaves 3 MB. */
 const PICTURES_A_CHILD = 50;
 /** Or when it has more memory than this after a picture, in bytes. */
 const MOST_MEMORY = 400 * 1_024 * 1_024;

@@ -5,11 +5,11 @@ import type { DayWeight } from '../../votes/vote-counter.ts';
  * day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
  */
 
-/** So many votes of one network count in full. An IPv6 /48 has four times each of these figures. */
+/** Votes of one network that count in full. An IPv6 /48 has four times each of these figures. */
 export const FULL_OF_NETWORK = 4;
-/** So many more, if they are of regulars or were cast with confirmed accounts that are older than 7 days. */
+/** Further votes that count in full if they are of regulars or were cast with confirmed accounts that are older than 7 days. */
 export const MORE_PROVEN = 4;
-/** So many further ones count a tenth each; those behind them count nothing. */
+/** Further votes that count a tenth each; the rest count nothing. */
 export const TENTHS_OF_NETWORK = 40;
 
 /** A name with more earlier votes for the server than this is a regular; others are new. */
@@ -38,7 +38,7 @@ export type DayEvidence = {
   network: { tenths: number; nothing: number };
   /** The most players that our checks saw; null where they see no number. */
   players: number | null;
-  /** An operator allows so many votes a day without evidence. */
+  /** How many votes a day an operator allows without evidence. */
   allowance: number;
 };
 

@@ -5,7 +5,7 @@ import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../vote-exclusion.ts';
 import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, siteKey, type Voter } from './origin-keys.ts';
-import type { Standing } from './vote-origin.ts';
+import type { PlayerStatus } from './vote-origin.ts';
 
 /** Up to this many players who never voted for a server before may use its vote form in an hour. */
 const NEW_PLAYERS_AN_HOUR = 20;
@@ -24,7 +24,7 @@ type Limiting = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: str
 type SuspectVote = {
   server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
   voter: Voter;
-  standing: Standing;
+  playerStatus: PlayerStatus;
   /** The player never voted for the server before. */
   isNew: boolean;
   /** The new players of the voter's network today, as `useOrigins` gives them. */
@@ -34,16 +34,16 @@ type SuspectVote = {
 
 /** What looks unusual about a vote of the vote form; null when nothing does. */
 export async function whySuspicious(deps: Limiting, vote: SuspectVote): Promise<Suspicion | null> {
-  const { server, voter, standing, isNew, newPlayersOfNetwork, limits } = vote;
+  const { server, voter, playerStatus, isNew, newPlayersOfNetwork, limits } = vote;
   const { newPlayersOverAll: most } = limits;
-  if (standing === 'new' && newPlayersOfNetwork.count > most) {
+  if (playerStatus === 'new' && newPlayersOfNetwork.count > most) {
     const reason = `One network voted as more than ${most} new players in a day.`;
     return { cause: 'network', origin: newPlayersOfNetwork.origin, reason };
   }
   if (!isNew) return null;
   const times = newPlayersAllowed(server);
   const hour = hourOf(deps, server, times);
-  if (standing === 'new') return asVisitor(deps, hour, vote);
+  if (playerStatus === 'new') return asVisitor(deps, hour, vote);
   if (voter.account && voter.account.domain !== null) {
     const domain = mailDomainKey(deps, voter.account.domain);
     if (!(await hour(`mail:${domain}`, 1 / 4)))

@@ -43,10 +43,10 @@ export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
 /** What speaks for a player on a network. Only a new one counts against the limits of new players. */
-export type Standing = 'established' | 'returning' | 'new';
+export type PlayerStatus = 'established' | 'returning' | 'new';
 
 /** A vote to count: for which server, as which player (`playerHash`). */
-export type OriginSubject = { serverId: ObjectId; player: string; standing: Standing };
+export type OriginSubject = { serverId: ObjectId; player: string; playerStatus: PlayerStatus };
 
 /** Which limit refuses: that of the account, of the network's new players, or of all its players. */
 export type OriginRefusal = 'account' | 'new-players' | 'network';
@@ -96,7 +96,7 @@ function isNew({ established, returning }: Entry): boolean {
 function refusalOf(
   players: Entry[],
   { kind, factor }: Origin,
-  { serverId, player, standing }: OriginSubject,
+  { serverId, player, playerStatus }: OriginSubject,
   limits: NetworkLimits,
 ): OriginRefusal | null {
   const ofServer = players.filter((one) => serverId.equals(one.serverId));
@@ -104,7 +104,7 @@ function refusalOf(
   if (kind === 'user') return ofServer.length > 0 || players.length >= MOST_ENTRIES ? 'account' : null;
   if (ofServer.length >= limits.players * factor || players.length >= MOST_ENTRIES) return 'network';
   const isFull = ofServer.filter(isNew).length >= limits.newPlayers * factor;
-  return standing === 'new' && isFull ? 'new-players' : null;
+  return playerStatus === 'new' && isFull ? 'new-players' : null;
 }
 
 /**
@@ -139,12 +139,12 @@ async function useOrigin(
   subject: OriginSubject,
   limits: NetworkLimits,
 ): Promise<{ refusedBy: OriginRefusal | null; newPlayers: number }> {
-  const { serverId, player, standing } = subject;
+  const { serverId, player, playerStatus } = subject;
   const isUser = origin.kind === 'user';
   const entry: Entry = {
     serverId,
     player,
-    ...(standing === 'new' || isUser ? {} : { [standing]: true }),
+    ...(playerStatus === 'new' || isUser ? {} : { [playerStatus]: true }),
   };
   const ofServer = { $eq: ['$$this.serverId', serverId] };
   const size = (cond: object) => ({ $size: { $filter: { input: '$players', cond } } });
@@ -154,7 +154,7 @@ async function useOrigin(
   const hasRoom = [
     { $lt: [size(ofServer), most] },
     { $lt: [{ $size: '$players' }, MOST_ENTRIES] },
-    ...(isUser || standing !== 'new'
+    ...(isUser || playerStatus !== 'new'
       ? []
       : [{ $lt: [size({ $and: [ofServer, isNewEntry] }), limits.newPlayers * origin.factor] }]),
   ];

@@ -20,7 +20,7 @@ import { whySuspicious } from './suspicion.ts';
 import {
   type OriginRefusal,
   originsToday,
-  type Standing,
+  type PlayerStatus,
   useOrigins,
   type VoteOrigin,
 } from './vote-origin.ts';
@@ -85,15 +85,24 @@ export async function challengeFor(
   if (await isBlocked(deps, usernameKey(username), voter)) return { kind: 'blocked' };
   const player = playerHash(deps, usernameKey(username));
   const serverId = server._id;
-  const standing = await standingOf(deps, voter, player);
-  const today = await originsToday(deps, voter, { serverId, player, standing }, networkLimits(deps.config));
+  const playerStatus = await playerStatusOf(deps, voter, player);
+  const today = await originsToday(
+    deps,
+    voter,
+    { serverId, player, playerStatus },
+    networkLimits(deps.config),
+  );
   if (today.refusedBy) return tooMany(deps, today.refusedBy);
   const subject = { serverId, player, origin: networkKey(deps, voter.address) };
   return { kind: 'challenge', challenge: await makeChallenge(deps, subject, today.votes) };
 }
 
 /** What speaks for a player who votes on a page. */
-async function standingOf(deps: WebVoting, { address, account }: Voter, player: string): Promise<Standing> {
+async function playerStatusOf(
+  deps: WebVoting,
+  { address, account }: Voter,
+  player: string,
+): Promise<PlayerStatus> {
   if (account) return 'established';
   return (await isReturning(deps, address, player)) ? 'returning' : 'new';
 }
@@ -147,13 +156,13 @@ export async function castWebVote(
   if (blocking) return { kind: 'refused', vote: blocking, nextVoteAt: nextVoteAt(blocking) };
 
   const limits = networkLimits(deps.config);
-  const standing = await standingOf(deps, voter, player);
-  const use = await useOrigins(deps, voter, { serverId, player, standing }, limits);
+  const playerStatus = await playerStatusOf(deps, voter, player);
+  const use = await useOrigins(deps, voter, { serverId, player, playerStatus }, limits);
   if (use.refusedBy) return tooMany(deps, use.refusedBy);
   const suspicion = await whySuspicious(deps, {
     server,
     voter,
-    standing,
+    playerStatus,
     // Excluded votes make nobody known: a bot of yesterday's quarantine is new again.
     isNew: [newest.live, newest.imported].every((vote) => !vote || vote.excludedAt),
     newPlayersOfNetwork: use.newPlayers,

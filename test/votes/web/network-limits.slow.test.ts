@@ -165,7 +165,7 @@ it('of many votes of one network at the same moment, no more are allowed than on
       useOrigins(
         o.platform,
         { address: HOME, account: null },
-        { serverId: first(o), player: `p${n}`, standing: 'new' },
+        { serverId: first(o), player: `p${n}`, playerStatus: 'new' },
         limits,
       ),
     ),
