@@ -86,9 +86,13 @@ it('keeps the queue order and four concurrent votes for a listener, whichever wo
   expect(mostAtOnce(attempts)).toBe(4);
   const started = await platform.votes
     .find({ serverId: alpha.serverId })
-    .sort({ 'delivery.attempts.at': 1, 'delivery.attempts.id': 1, 'delivery.queuedAt': 1 })
+    .sort({ 'delivery.attempts.at': 1, 'delivery.attempts.id': 1, 'delivery.queuedAt': 1, _id: 1 })
     .toArray();
-  expect(started.map(({ username }) => username)).toEqual(votes.map(({ username }) => username));
+  // Votes of the same millisecond go out in the order of their ids, whichever was cast first.
+  const queued = votes.toSorted(
+    (a, b) => a.votedAt.getTime() - b.votedAt.getTime() || (a._id.toString() < b._id.toString() ? -1 : 1),
+  );
+  expect(started.map(({ username }) => username)).toEqual(queued.map(({ username }) => username));
 });
 
 it('tests an unreachable listener with a single vote at a time over all workers', async () => {
