@@ -61,6 +61,13 @@ it('takes a server where no check sees players as one with 25, and an operatorâ€
   });
 });
 
+it('counts more than 1,000 players as 1,000, because a game server can claim any number', () => {
+  const invented = { form: { newcomers: 3_010 } };
+  expect(weigh({ players: 1_000, ...invented })).toEqual({ tenths: 30_010, newcomers: 10 });
+  expect(weigh({ players: 2_000_000, ...invented })).toEqual({ tenths: 30_010, newcomers: 10 });
+  expect(weigh({ players: 2_000_000, api: { newcomers: 20_000 } })).toMatchObject({ waiting: 10_000 });
+});
+
 const plain = { isProven: false };
 
 it('counts four votes of a network in full, forty further ones a tenth each, and the rest not', () => {

@@ -28,6 +28,9 @@ export const NEVER_WAITING = 50;
 /** The players of a server where our checks see no number: without a game that we can ask, or before the first check. */
 export const ASSUMED_PLAYERS = 25;
 
+/** More players than this count as this many: a game server can tell our checks any number. */
+export const MOST_PLAYERS = 1_000;
+
 /** The counted votes of a server and UTC day by what speaks for them. */
 export type DayEvidence = {
   /** Cast elsewhere. */
@@ -48,7 +51,7 @@ export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'a
   api: number;
   all: number;
 } {
-  const most = players ?? ASSUMED_PLAYERS;
+  const most = Math.min(players ?? ASSUMED_PLAYERS, MOST_PLAYERS);
   return {
     newcomers: Math.max(FEWEST, NEW_NAMES_A_PLAYER * most, allowance),
     api: Math.max(FEWEST, API_VOTES_A_PLAYER * most, allowance),

@@ -7,6 +7,7 @@ import {
   FEWEST,
   FULL_OF_NETWORK,
   MORE_PROVEN,
+  MOST_PLAYERS,
   NEVER_WAITING,
   NEW_NAMES_A_PLAYER,
   NEW_VOTES,
@@ -35,7 +36,7 @@ export function voteWeights(first: string | null): Html {
         <li><strong>${t('Votes through the API')}</strong> <span class="soft">${t('The server’s own website or plugin casts them, so we see no network. {each} for each player count in full, and at least {fewest}. Further ones count a tenth.', { each: API_VOTES_A_PLAYER, fewest: FEWEST })}</span></li>
         <li><strong>${t('All votes of the day')}</strong> <span class="soft">${t('More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.', { each: VOTES_A_PLAYER, fewest: NEVER_WAITING })}</span></li>
       </ul>
-      <p>${t('“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.', { days: PLAYER_DAYS, players: ASSUMED_PLAYERS })}</p>
+      <p>${t('“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.', { days: PLAYER_DAYS, most: count(MOST_PLAYERS), players: ASSUMED_PLAYERS })}</p>
       <p>${examples()}</p>
       <p class="soft">${first === null ? '' : html`${t('Votes from before {day}, and votes that were imported, count in full.', { day: day(new Date(first)) })} `}${t('A further vote never lowers a rank, so nobody harms a server by voting for it. The owner sees on the statistics page how many votes count, and why the others do not.')}</p>`,
   });
