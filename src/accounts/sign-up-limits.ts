@@ -4,7 +4,7 @@ import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Limit } from '../platform/limits/by-network.ts';
 import { networkOf, siteOf, subnetOf } from '../platform/limits/network-of.ts';
-import { type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
+import { type RateLimit, refund, useAllowances } from '../platform/limits/rate-limit.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 
 type Limits = {
@@ -59,10 +59,11 @@ function hashed(text: string): string {
 export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Date | null> {
   const taken: string[] = [];
   for (const { key, allowance } of limitsOf(deps, account)) {
-    const retryAt = await useAllowance(deps, key, allowance);
-    if (retryAt) {
+    // Unlike `useAllowance`, a refusal leaves the count alone: a place that is refunded later is free at once.
+    const { taken: granted, resetAt } = await useAllowances(deps, key, allowance, 1);
+    if (granted === 0) {
       await refundAll(deps, taken);
-      return retryAt;
+      return resetAt;
     }
     taken.push(key);
   }

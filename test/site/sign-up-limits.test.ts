@@ -61,6 +61,17 @@ describe('new accounts of a day', () => {
       });
     expect(await makeWithinLimits(platform, account, async () => 'made')).toMatchObject({ result: 'made' });
   });
+
+  test('leave the place of one that fails while another is refused', async () => {
+    const account = (n: number) => ({ email: `ann${n}@example.org`, address: '203.0.113.8' });
+    expect(await made(4, account)).toBe(4);
+    const failed = makeWithinLimits(platform, account(4), async () => {
+      expect(await takeSignUp(platform, account(5))).not.toBeNull();
+      throw new Error('full');
+    });
+    await expect(failed).rejects.toThrow('full');
+    expect(await takeSignUp(platform, account(6))).toBeNull();
+  });
 });
 
 test('a mailbox has no tags, and at Gmail no dots; a domain is what somebody registered', () => {
