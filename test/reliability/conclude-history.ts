@@ -7,9 +7,10 @@ import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { Platform } from '../../src/process/platform.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { sum } from '../../src/votes/vote-figures.ts';
 import type { History, Listed, StoredVote } from './history.ts';
 import { castAll } from './load.ts';
-import type { Target } from './targets.ts';
+import { listerOf, type Target } from './targets.ts';
 
 /** After the last fault every vote of a working listener is expected within a minute. */
 const CALM_MS = 75 * SECOND;
@@ -35,6 +36,7 @@ export async function concludeHistory(
   seen: Pick<History, 'calls' | 'receipts' | 'crashes' | 'faultsEndedAt'>,
 ): Promise<History> {
   await settle(platform, targets);
+  await incrementsWritten(platform, urls);
   const drifts = await repair(platform, targets, beganAt);
   const repairedAt = Date.now();
   const calls = [...seen.calls, ...(await castAll(targets, urls, FAIR_WEATHER_VOTES))];
@@ -70,6 +72,25 @@ async function settle(platform: Platform, targets: Target[]): Promise<void> {
   await untilNoneIsOpen();
 }
 
+/**
+ * Waits until the increments of all votes so far are written or lost: after an outage a batch may wait for the batch
+ * before it. A web process writes its batches in order, so it casts one more vote, and earlier ones are done when that
+ * vote is counted.
+ */
+async function incrementsWritten(platform: Platform, urls: string[]): Promise<void> {
+  const lister = listerOf(platform);
+  const serverId = await lister.addServer('Counted last');
+  const token = await lister.issueToken(serverId);
+  const cast = await castAll([{ serverId, token }], urls, urls.length);
+  const accepted = cast.filter(({ answer }) => answer.kind === 'accepted').length;
+  const counted = async () => {
+    const counters = await platform.voteCounters.find({ serverId: new ObjectId(serverId) }).toArray();
+    return sum(counters.flatMap(({ days }) => Object.values(days)));
+  };
+  const deadline = Date.now() + CALM_MS;
+  while ((await counted()) < accepted && Date.now() < deadline) await pause(50);
+}
+
 /** Repairs the counters of the storm's days; returns by how many votes they were wrong. */
 async function repair(platform: Platform, targets: Target[], beganAt: Date): Promise<number> {
   // Nobody casts any more, so the last minute is as settled as it will be in two.
@@ -89,7 +110,10 @@ async function collect(
   // Increments are written 100 ms after their votes.
   await pause(SECOND);
   const votes = await platform.votes
-    .find({ votedAt: { $gte: beganAt } })
+    .find({
+      serverId: { $in: targets.map(({ serverId }) => new ObjectId(serverId)) },
+      votedAt: { $gte: beganAt },
+    })
     .sort({ votedAt: 1 })
     .toArray();
   const servers: Listed[] = [];

@@ -17,6 +17,9 @@ const RACED = 0.15;
 /** No fault of the network or the database gives a caller this answer; 500 is a fault of ours. */
 class UnexpectedAnswer extends Error {}
 
+/** A server that votes can be cast for. */
+type Called = Pick<Target, 'serverId' | 'token'>;
+
 /** A request to cast a vote. */
 type Wish = Pick<Call, 'serverId' | 'username' | 'idempotencyKey'>;
 
@@ -118,7 +121,7 @@ function wishesOf(targets: Target[], calls: Call[], random: () => number) {
 }
 
 /** Casts `each` votes of new players for every target, all at once, by turns over the web processes. */
-export function castAll(targets: Target[], urls: string[], each: number): Promise<Call[]> {
+export function castAll(targets: Called[], urls: string[], each: number): Promise<Call[]> {
   const wishes = targets.flatMap(({ serverId }) =>
     Array.from({ length: each }, (_, number) => ({ serverId, username: `Calm_${number}` })),
   );
@@ -126,7 +129,7 @@ export function castAll(targets: Target[], urls: string[], each: number): Promis
 }
 
 /** Makes a call and notes it. */
-async function call(targets: Target[], wish: Wish, url: string, timeoutMs = TIMEOUT_MS): Promise<Call> {
+async function call(targets: Called[], wish: Wish, url: string, timeoutMs = TIMEOUT_MS): Promise<Call> {
   const { serverId, username, idempotencyKey } = wish;
   const target = targets.find((one) => one.serverId === serverId);
   if (!target) throw new Error(`no server ${serverId}`);
@@ -144,7 +147,7 @@ async function call(targets: Target[], wish: Wish, url: string, timeoutMs = TIME
 
 async function ask(
   url: string,
-  { serverId, token }: Target,
+  { serverId, token }: Called,
   { username, idempotencyKey }: Wish,
   timeoutMs: number,
 ): Promise<Call['answer']> {
