@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
+import { siteOf } from '../platform/limits/network-of.ts';
 import { RefusedError, SENTENCES, unavailable } from '../process/http-errors.ts';
 
 /** Limits for work that keeps the event loop busy. */
@@ -7,6 +8,8 @@ export type SlotLimits = {
   atOnce: number;
   /** How many may wait for a slot; further ones are refused at once. */
   mostWaiting: number;
+  /** How many of them may be of one client. */
+  mostOfClient: number;
   /** The longest wait for a slot, in milliseconds. */
   waitMs: number;
 };
@@ -14,18 +17,21 @@ export type SlotLimits = {
 /**
  * Takes a slot, and waits for it if all are taken.
  *
+ * @param client - whose requests share `mostOfClient`
  * @returns a function that gives the slot back; further calls of it do nothing
- * @throws {RefusedError} 503 when too many wait, or after the longest wait
+ * @throws {RefusedError} 503 when too many wait, or too many of this client, or after the longest wait
  */
-export type TakeSlot = () => Promise<() => void>;
+export type TakeSlot = (client: string) => Promise<() => void>;
 
 /** Limits how much work runs at once, in the order of its requests (docs/adr/0112-slots-for-pages.md). */
-export function createSlots({ atOnce, mostWaiting, waitMs }: SlotLimits): TakeSlot {
+export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotLimits): TakeSlot {
   let taken = 0;
-  const waiting = new Set<() => void>();
+  /** What begins the work of each request that waits, and its client. */
+  const waiting = new Map<() => void, string>();
 
+  const waitingOf = (client: string) => [...waiting.values()].filter((other) => other === client).length;
   const giveBack = () => {
-    const [next] = waiting;
+    const [next] = waiting.keys();
     if (!next) {
       taken -= 1;
       return;
@@ -34,8 +40,8 @@ export function createSlots({ atOnce, mostWaiting, waitMs }: SlotLimits): TakeSl
     // Not at once: first the event loop handles what has arrived meanwhile, such as votes.
     setImmediate(next);
   };
-  const wait = () => {
-    if (waiting.size >= mostWaiting) throw busy();
+  const wait = (client: string) => {
+    if (waiting.size >= mostWaiting || waitingOf(client) >= mostOfClient) throw busy();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const begin = () => {
       clearTimeout(timer);
@@ -45,13 +51,13 @@ export function createSlots({ atOnce, mostWaiting, waitMs }: SlotLimits): TakeSl
       // If it is not waiting any more, it has a slot already.
       if (waiting.delete(begin)) reject(busy());
     }, waitMs);
-    waiting.add(begin);
+    waiting.set(begin, client);
     return promise;
   };
 
-  return async () => {
+  return async (client) => {
     if (taken < atOnce) taken += 1;
-    else await wait();
+    else await wait(client);
     let isHeld = true;
     return () => {
       if (isHeld) giveBack();
@@ -65,7 +71,7 @@ function busy(): RefusedError {
 }
 
 /** For the pages of visitors, and again as much for those of signed-in users, so that strangers cannot delay them. */
-const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, waitMs: 5 * SECOND };
+const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, mostOfClient: 20, waitMs: 5 * SECOND };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -82,13 +88,14 @@ export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): 
   app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
 }
 
-function slotsOf({ server: { pageSlots }, signedIn }: FastifyRequest): TakeSlot {
-  return signedIn ? pageSlots.users : pageSlots.visitors;
+/** A visitor's client is their network, so that one network cannot make all others wait or be refused. */
+function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
+  return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(siteOf(ip));
 }
 
 /** Does `work` in a slot for pages. */
 export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
-  const giveBack = await slotsOf(request)();
+  const giveBack = await takeSlot(request);
   try {
     return await work();
   } finally {
@@ -106,7 +113,7 @@ export function takePageSlots(app: FastifyInstance): void {
   app.addHook('preHandler', async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return;
     if (request.routeOptions.config.takesSlot) return;
-    held.set(request, await slotsOf(request)());
+    held.set(request, await takeSlot(request));
   });
   app.addHook('onSend', async (request) => giveBack(request));
   // If the client is gone, nothing is sent.

@@ -44,6 +44,7 @@ import { makeToken } from '../../src/servers/token-text.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { countPlayerVotes } from '../../src/votes/exclude-player.ts';
+import { openQuarantine } from '../../src/votes/quarantine.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import { monthOf, votesByDay } from '../../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
@@ -53,6 +54,7 @@ import { startPlatform, type TestPlatform, type TestServer } from '../support/pl
 import { addHistory } from '../support/server-history.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { CHEAP_PASSWORDS } from '../support/web-app.ts';
+import { voteAs } from '../support/web-voters.ts';
 
 const SERVERS = 1_000;
 
@@ -581,6 +583,31 @@ test('signing up by a link, while a thousand other links wait', async () => {
   });
   expect(Math.min(offered.length, finished.length)).toBeGreaterThan(0);
   for (const operation of [...offered, ...finished]) expectIndexed(operation);
+});
+
+test('the vote form, also when it holds votes, beside a thousand networks and held groups', async () => {
+  const { platform } = tallyport;
+  const now = platform.clock.now();
+  const servers = await platform.servers.find({}).limit(10).toArray();
+  const networks = Array.from({ length: 1_000 }, (_, n) => ({
+    _id: `network-${n}`,
+    kind: 'network' as const,
+    players: [{ serverId: other.serverId, player: `player-${n}` }],
+    expiresAt: after(now, (n % 30) * DAY),
+  }));
+  await platform.voteOrigins.insertMany(networks);
+  for (let n = 0; n < 1_000; n += 1) {
+    await openQuarantine(platform, new ObjectId(), 'Looks unusual.', { cause: 'network', origin: `o${n}` });
+  }
+  const voter = { address: '203.0.113.9', account: null };
+  const outcomes: string[] = [];
+  const operations = await profiled(async () => {
+    for (const [n, { _id }] of servers.entries())
+      outcomes.push(await voteAs(platform, _id, `Visitor ${n}`, voter));
+    await platform.voteCounts.flush();
+  });
+  expect(new Set(outcomes)).toEqual(new Set(['counted', 'held']));
+  for (const operation of operations) expectIndexed(operation);
 });
 
 test('a new name with which many slugs begin', async () => {

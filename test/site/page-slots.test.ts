@@ -6,13 +6,15 @@ import { signIn } from '../support/sign-in.ts';
 import { voteOnPage } from '../support/vote-form.ts';
 import { getPage, openWebApp, textOf, type WebApp } from '../support/web-app.ts';
 
+const ONE = { atOnce: 1, mostWaiting: 1, mostOfClient: 10, waitMs: 60_000 };
+
 describe('slots', () => {
   it('are given in the order of the requests, and not at once', async () => {
-    const take = createSlots({ atOnce: 1, mostWaiting: 10, waitMs: 60_000 });
+    const take = createSlots({ ...ONE, mostWaiting: 10 });
     const order: string[] = [];
-    const giveBack = await take();
+    const giveBack = await take('ann');
     const later = ['first', 'second'].map(async (name) => {
-      const done = await take();
+      const done = await take('ann');
       order.push(name);
       done();
     });
@@ -28,18 +30,28 @@ describe('slots', () => {
     await Promise.all([...later, handled]);
     expect(order).toEqual(['first', 'what has arrived meanwhile', 'second']);
     // Both are free again: nothing waits.
-    (await take())();
+    (await take('ann'))();
   });
 
   it('are refused at once when too many wait, and after the longest wait', async () => {
-    const take = createSlots({ atOnce: 1, mostWaiting: 1, waitMs: 50 });
-    const giveBack = await take();
-    const late = take();
+    const take = createSlots({ ...ONE, waitMs: 50 });
+    const giveBack = await take('ann');
+    const late = take('ann');
     const refusal = { refusal: { status: 503, code: 'overloaded', headers: { 'retry-after': '5' } } };
-    await expect(take()).rejects.toMatchObject(refusal);
+    await expect(take('bob')).rejects.toMatchObject(refusal);
     await expect(late).rejects.toMatchObject(refusal);
     giveBack();
-    (await take())();
+    (await take('ann'))();
+  });
+
+  it('are refused to a client of whose requests too many wait, and to nobody else', async () => {
+    const take = createSlots({ ...ONE, mostWaiting: 10, mostOfClient: 2 });
+    const giveBack = await take('flood');
+    const waiting = [take('flood'), take('flood'), take('ann')];
+    await expect(take('flood')).rejects.toMatchObject({ refusal: { status: 503 } });
+    giveBack();
+    for (const slot of waiting) (await slot)();
+    (await take('flood'))();
   });
 });
 
@@ -58,15 +70,14 @@ describe('pages', () => {
 
   /** Replaces the slots of the application, with one of each that a test takes. */
   async function allTaken(app: FastifyInstance): Promise<Record<'visitors' | 'users', () => void>> {
-    const limits = { atOnce: 1, mostWaiting: 1, waitMs: 60_000 };
     const slots: Record<'visitors' | 'users', TakeSlot> = {
-      visitors: createSlots(limits),
-      users: createSlots(limits),
+      visitors: createSlots(ONE),
+      users: createSlots(ONE),
     };
     const before = { ...app.pageSlots };
     Object.assign(app.pageSlots, slots);
     onTestFinished(() => void Object.assign(app.pageSlots, before));
-    return { visitors: await slots.visitors(), users: await slots.users() };
+    return { visitors: await slots.visitors('another'), users: await slots.users('another') };
   }
 
   it('wait for a slot; with too many of them a browser gets the error page and can try again', async () => {
