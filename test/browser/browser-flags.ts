@@ -7,4 +7,6 @@ export const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // A test runs the scripts of a page once: to optimize them costs a quarter of the browser's processor time.
+  '--js-flags=--no-maglev,--no-turbofan',
 ];

@@ -10,6 +10,20 @@ const require = createRequire(import.meta.url);
 /** Maximum transferred bytes of a page with all of its files. */
 const PAGE_LIMIT_BYTES = 100 * 1_024;
 
+/** The rules of axe whose result depends on the size of the window, its colours or the language. */
+const RULES_OF_VARIANTS = [
+  'color-contrast',
+  'link-in-text-block',
+  'target-size',
+  'scrollable-region-focusable',
+  'html-has-lang',
+  'html-lang-valid',
+  'valid-lang',
+];
+
+/** `variant`: only `RULES_OF_VARIANTS`, for a page that passed all rules in another window, theme and language. */
+export type AccessibilityRules = 'all' | 'variant';
+
 /** A browser tab that shows the site. */
 export type Tab = {
   page: Page;
@@ -18,7 +32,9 @@ export type Tab = {
   /** Signs a user in for the next pages. */
   signInHere(user: SignedInUser): Promise<void>;
   /** Fails if a page has an accessibility error, is too large or too wide, or made a request to another host. */
-  check(): Promise<void>;
+  check(rules?: AccessibilityRules): Promise<void>;
+  /** Loads axe with each page from now on: a third of the time that `check` needs to load it afterwards. */
+  checkEachPage(): Promise<void>;
 };
 
 /** The browser's path, for `describe.skipIf(!chromium)`. */
@@ -63,7 +79,10 @@ export async function openTab(
       await page.goto(`${url}${path}`);
     },
     signInHere: (user) => context.addCookies(cookiesOf(user, url)),
-    async check() {
+    async checkEachPage() {
+      await context.addInitScript(await axeSource());
+    },
+    async check(rules = 'all') {
       // A page may be ready before its styles.
       await page.waitForLoadState('load');
       expect(foreign, path()).toEqual([]);
@@ -71,7 +90,7 @@ export async function openTab(
       expect(weight(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
       if (options.javaScriptEnabled === false) return;
       expect(await overflow(page), path()).toEqual([]);
-      expect(await accessibilityErrors(page), path()).toEqual([]);
+      expect(await accessibilityErrors(page, rules), path()).toEqual([]);
     },
   };
 }
@@ -111,11 +130,16 @@ function overflow(page: Page): Promise<string[]> {
 }
 
 /** Violations found by axe: the rule and the elements. */
-async function accessibilityErrors(page: Page): Promise<string[]> {
+async function accessibilityErrors(page: Page, rules: AccessibilityRules): Promise<string[]> {
   // A page that is checked twice, such as in another size, already has it.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(await axeSource());
+  const options = {
+    resultTypes: ['violations'],
+    preload: false,
+    ...(rules === 'variant' ? { runOnly: RULES_OF_VARIANTS } : {}),
+  };
   const violations = await page.evaluate<Violation[]>(
-    `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) => violations)`,
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
   );
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
