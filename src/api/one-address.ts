@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 
-/** When a private address counts as shared: within an hour so many requests, over so long, from so many user agents. */
+/** From when a private address counts as shared: requests in an hour, over at least this time, from at least these user agents. */
 const REQUESTS = 100;
 const LONG_MS = 10 * MINUTE;
 const WINDOW_MS = HOUR;

@@ -47,7 +47,7 @@ apiTokenSchema.index({ serverId: 1, createdAt: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 
-/** Who makes a token: a user with a role at its server, or an operator. */
+/** The maker of a token: a user with a role at its server, or an operator. */
 export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
 /** A valid token and its server. Only the id of the server is cached. */

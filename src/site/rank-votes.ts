@@ -70,15 +70,26 @@ export function rankVotesTables(days: RankDay[]): Html {
     ${daysTable(days.filter((one) => REASONS.some((reason) => one[reason] > 0)).toReversed())}`;
 }
 
+/** The columns of a table of days: the day, its votes, and what they weigh. */
+export function rankDayColumns() {
+  return [
+    { title: t('Day'), heads: true, cell: (one: RankDay) => day(new Date(one.day)) },
+    { title: t('Votes'), kind: 'number' as const, cell: ({ votes }: RankDay) => count(votes) },
+    {
+      title: t('For the rank'),
+      kind: 'number' as const,
+      cell: ({ rankVotes }: RankDay) => decimal(rankVotes),
+    },
+  ];
+}
+
 function daysTable(days: RankDay[]): Html {
   return dataTable({
     caption: t('Days on which votes weigh less'),
     rows: days,
     empty: '',
     columns: [
-      { title: t('Day'), heads: true, cell: (one) => day(new Date(one.day)) },
-      { title: t('Votes'), kind: 'number', cell: ({ votes }) => count(votes) },
-      { title: t('For the rank'), kind: 'number', cell: ({ rankVotes }) => decimal(rankVotes) },
+      ...rankDayColumns(),
       { title: t('Most players seen'), kind: 'number', cell: playersText },
       {
         title: t('Reason'),

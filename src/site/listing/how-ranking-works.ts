@@ -18,6 +18,7 @@ import type { Content, Html } from '../html.ts';
 import { PUBLIC } from '../page-route.ts';
 import { card, dataTable, textField } from '../parts.ts';
 import { sendPublicPage } from '../public-page.ts';
+import { rankDayColumns } from '../rank-votes.ts';
 import { count, counted, day, decimal, shortDay, time } from '../words.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { ListingSources } from './listing-sources.ts';
@@ -188,11 +189,7 @@ function votesByDay(days: RankExplanation['days']): Html {
         caption: t('Votes by UTC day'),
         rows: days,
         empty: '',
-        columns: [
-          { title: t('Day'), heads: true, cell: (one) => day(new Date(one.day)) },
-          { title: t('Votes'), kind: 'number', cell: ({ votes }) => count(votes) },
-          { title: t('For the rank'), kind: 'number', cell: ({ rankVotes }) => decimal(rankVotes) },
-        ],
+        columns: rankDayColumns(),
       }),
     })}`;
 }
