@@ -8,7 +8,7 @@ import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedis, type TestService } from '../support/services.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
+import { addGameServer, allArrive, castingPlatform, castMany, type GameServer } from './game-server.ts';
 
 /** Ends a service with the test, also when the test left it stopped or dead. */
 function forThisTest<T extends TestService>(service: T): T {
@@ -64,11 +64,14 @@ it('accepts 2,000 votes quickly while Redis is suspended, and delivers when it c
   expect(await paused.count('waiting')).toBe(1_800);
 }, 150_000);
 
-it('loses nothing when Redis is emptied between a vote and its delivery, with jobs delayed and active', async () => {
-  const { platform } = await platformOnOwnRedis();
-  const active = await addGameServer(platform, { name: 'Alpha' });
-  const delayed = await addGameServer(platform, { name: 'Beta' });
-  await startWorker(platform.config);
+/**
+ * A backlog of two listeners: four votes of `active` are being sent and eight wait, and a delayed job tries those of
+ * `delayed` again.
+ */
+async function delayedAndActive(
+  platform: Platform,
+  { active, delayed }: Record<'active' | 'delayed', GameServer>,
+) {
   delayed.listener.behaviour = { onConnect: 'close' };
   const delayedVotes = await castMany(delayed, 3);
   await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, EVENTUALLY);
@@ -77,6 +80,15 @@ it('loses nothing when Redis is emptied between a vote and its delivery, with jo
   active.listener.stall();
   activeVotes.push(...(await castMany(active, 12)));
   await vi.waitUntil(() => active.listener.held === 4, EVENTUALLY);
+  return { activeVotes, delayedVotes };
+}
+
+it('loses nothing when Redis is emptied between a vote and its delivery, with jobs delayed and active', async () => {
+  const { platform } = await platformOnOwnRedis();
+  const active = await addGameServer(platform, { name: 'Alpha' });
+  const delayed = await addGameServer(platform, { name: 'Beta' });
+  await startWorker(platform.config);
+  const { activeVotes, delayedVotes } = await delayedAndActive(platform, { active, delayed });
 
   await platform.producerRedis.flushall();
   active.listener.release();
@@ -90,14 +102,7 @@ it('loses nothing when Redis comes back empty', async () => {
   const active = await addGameServer(platform, { name: 'Alpha' });
   const delayed = await addGameServer(platform, { name: 'Beta' });
   const worker = await startWorker(platform.config);
-  delayed.listener.behaviour = { onConnect: 'close' };
-  const delayedVotes = await castMany(delayed, 3);
-  await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, EVENTUALLY);
-  const activeVotes = [await active.cast('First')];
-  await allArrive(active, activeVotes);
-  active.listener.stall();
-  activeVotes.push(...(await castMany(active, 12)));
-  await vi.waitUntil(() => active.listener.held === 4, EVENTUALLY);
+  const { activeVotes, delayedVotes } = await delayedAndActive(platform, { active, delayed });
 
   await redis.kill();
   await worker.waitForEvent('redis.away');
