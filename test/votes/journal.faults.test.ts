@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { castVote, newVoteId } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
-import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import { noDelivery } from '../../src/votes/new-delivery.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, type TestService } from '../support/services.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { ballot, bodyOf } from './voting.ts';
+import { ballot, bodyOf, unansweredKey } from './voting.ts';
 
 let mongod: TestService & { uri: string };
 beforeAll(async () => {
@@ -83,16 +81,7 @@ describe('on a lone mongod that crashes', () => {
   test('an answer that was replayed as soon as another process stored it is still there', async () => {
     const platform = await open();
     const request = { ...ballot('Steve'), key: randomUUID() };
-    const now = platform.clock.now();
-    const claim: IdempotencyKey = {
-      _id: new ObjectId(),
-      serverId: request.serverId,
-      key: request.key,
-      username: 'Steve',
-      voteId: newVoteId(now),
-      expiresAt: after(now, DAY),
-      answer: null,
-    };
+    const claim = unansweredKey(platform, request);
     await platform.idempotencyKeys.insertOne(claim);
     const looks = vi.spyOn(platform.idempotencyKeys, 'findOne');
     const replaying = castVoteOnce(platform, request, bodyOf);

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { after, DAY } from '../../src/platform/clock.ts';
 import { migrateDatabase } from '../../src/process/migrate.ts';
-import { castVote, newVoteId } from '../../src/votes/cast-vote.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
-import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type ReplicaSet, startReplicaSet } from '../support/replica-set.ts';
 import { testPlatform } from '../support/test-platform.ts';
-import { ballot, bodyOf, votesOf } from './voting.ts';
+import { ballot, bodyOf, unansweredKey, votesOf } from './voting.ts';
 
 /** Its primary stays one for a whole test although the other members are killed. */
 let set: ReplicaSet;
@@ -27,17 +24,8 @@ async function roles() {
 
 test('an answer that a failover rolls back is not sent', async () => {
   const platform = await testPlatform({ MONGODB_URI: set.uri('replay') });
-  const now = platform.clock.now();
   const request = { ...ballot('Steve'), key: randomUUID() };
-  const claim: IdempotencyKey = {
-    _id: new ObjectId(),
-    serverId: request.serverId,
-    key: request.key,
-    username: 'Steve',
-    voteId: newVoteId(now),
-    expiresAt: after(now, DAY),
-    answer: null,
-  };
+  const claim = unansweredKey(platform, request);
   await platform.idempotencyKeys.insertOne(claim);
   const { primary, others } = await roles();
 

@@ -1,8 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
+import { after, DAY } from '../../src/platform/clock.ts';
 import { openPlatform, type Platform } from '../../src/process/platform.ts';
-import { type Accepted, type CastRequest, castVote, type Refused } from '../../src/votes/cast-vote.ts';
+import {
+  type Accepted,
+  type CastRequest,
+  castVote,
+  newVoteId,
+  type Refused,
+} from '../../src/votes/cast-vote.ts';
 import type { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
+import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -65,6 +73,23 @@ export async function votingForAll(): Promise<Voting> {
 /** What a plugin asks: a vote of `username`, for a server that nobody else votes for unless it is named. */
 export function ballot(username: string, serverId = new ObjectId()): CastRequest {
   return { serverId, username, tokenId: new ObjectId() };
+}
+
+/** The note of a key whose request began and has no answer yet. */
+export function unansweredKey(
+  { clock }: Pick<Platform, 'clock'>,
+  { serverId, username, key }: CastRequest & { key: string },
+): IdempotencyKey {
+  const now = clock.now();
+  return {
+    _id: new ObjectId(),
+    serverId,
+    key,
+    username,
+    voteId: newVoteId(now),
+    expiresAt: after(now, DAY),
+    answer: null,
+  };
 }
 
 /** Casts a vote that is expected to be accepted. */
