@@ -16,6 +16,6 @@ COPY src src
 COPY workers workers
 USER node
 EXPOSE 3000
-# One image, three processes: `node src/server.ts`, `node workers/main.ts`, `node workers/scheduler.ts`.
+# One image, three processes: `node src/web.ts`, `node workers/main.ts`, `node workers/scheduler.ts`.
 # Each handles SIGTERM and exits within 20 s; web first continues for SHUTDOWN_DELAY_MS.
-CMD ["node", "src/server.ts"]
+CMD ["node", "src/web.ts"]

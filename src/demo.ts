@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { emitKeypressEvents } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
+import { bindCollections } from './database/collections.ts';
 import { fillSamples } from './demo/fill-samples.ts';
 import { introduction } from './demo/introduction.ts';
 import { castLiveVotes, reportLive } from './demo/live-votes.ts';
@@ -27,8 +28,7 @@ import { type Config, ConfigError, loadConfig, ownEnvironment } from './platform
 import { createLogger } from './platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS, openMongo } from './platform/mongo.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
-import { bindCollections } from './process/collections.ts';
-import { openPlatform, type Platform } from './process/platform.ts';
+import { openPlatform, type Platform } from './process/app-deps.ts';
 
 /** How long the listener stays stopped after the key s or SIGUSR2. */
 const AWAY_MS = 20 * SECOND;

@@ -28,14 +28,14 @@ function graphOf(entry: string): Map<string, string> {
 }
 
 test.each([
-  'src/server.ts',
+  'src/web.ts',
   'workers/main.ts',
   'workers/scheduler.ts',
   'src/cli.ts',
 ])('%s loads no image library', (entry) => {
   const graph = graphOf(entry);
   expect(graph.size).toBeGreaterThan(200);
-  expect(graph.has('src/process/platform.ts')).toBe(true);
+  expect(graph.has('src/process/app-deps.ts')).toBe(true);
   for (const library of LIBRARIES) expect([library, graph.get(library)]).toEqual([library, undefined]);
 });
 

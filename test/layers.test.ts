@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { LAYERS, layerOf, wrongImports } from './layers.ts';
+import { importsOfOtherPages, LAYERS, layerOf, wrongImports } from './layers.ts';
 
 const files = globSync('{src,workers}/**/*.ts');
 
@@ -10,6 +10,17 @@ test('every folder has its place in the order', () => {
 
 test('each folder imports only those before it', () => {
   expect(files.flatMap((path) => wrongImports(path, readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+test('pages import no pages of another audience', () => {
+  expect(files.flatMap((path) => importsOfOtherPages(path, readFileSync(path, 'utf8')))).toEqual([]);
+});
+
+test.each([
+  ['src/site/public/tried.ts', '../dashboard/server-frame.ts', 'src/site/dashboard/server-frame.ts'],
+  ['src/site/shared/tried.ts', '../admin/admin-frame.ts', 'src/site/admin/admin-frame.ts'],
+])('an import of pages of another audience is found: %s', (path, from, imported) => {
+  expect(importsOfOtherPages(path, `import { a } from '${from}';`)).toEqual([`${path} imports ${imported}`]);
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { aggregateDay } from '../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../src/history/daily-figures.ts';
 import { markAggregated } from '../src/history/due-aggregates.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 
 /**
  * Computes the day of a job and the figures of all servers, and marks the day as done. The progress in Bull Board is the

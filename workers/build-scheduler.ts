@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { schedule } from 'node-cron';
 import { SECOND } from '../src/platform/clock.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
 import { claimProbes } from './claim-probes.ts';
 import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';

@@ -8,8 +8,8 @@ import { createPictureProcess, type PictureProcess } from '../src/platform/pictu
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/platform/queues.ts';
 import { openRedis } from '../src/platform/redis.ts';
 import type { OpenOptions } from '../src/platform/resources.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
-import type { Platform } from '../src/process/platform.ts';
 import type { Work } from '../src/process/process.ts';
 import { aggregateDays } from './aggregate-day.ts';
 import { cleanUp } from './clean-up.ts';

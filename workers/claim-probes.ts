@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from '../src/platform/clock.ts';
 import { claimDueServers } from '../src/probing/claim-due.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 
 /** New servers must be probed within 10 s, so due servers are claimed more often than cron allows. */
 export const CLAIM_ROUND_MS = SECOND;

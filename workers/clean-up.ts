@@ -1,11 +1,11 @@
 import type { Processor } from 'bullmq';
 import { forgetAttempts } from '../src/delivery/forget-attempts.ts';
-import { forgetAddresses } from '../src/listing/retention/forget-addresses.ts';
-import { forgetNames } from '../src/listing/retention/forget-names.ts';
 import { markDone } from '../src/platform/periods/period-marks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import { sweepPictures } from '../src/servers/pictures.ts';
+import { forgetAddresses } from '../src/workflows/retention/forget-addresses.ts';
+import { forgetNames } from '../src/workflows/retention/forget-names.ts';
 
 /**
  * Deletes data past its retention time on the day of a job, and marks the day as done. After an interruption the next

@@ -1,14 +1,14 @@
 import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { serverInfo } from '../src/history/server-info.ts';
-import { inLanguage } from '../src/platform/language/language.ts';
+import { inLanguage } from '../src/language/language.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import type { PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import { drawCard } from '../src/servers/draw-card.ts';
-import { shareDrawing } from '../src/site/listing/share-image.ts';
 import { readLogo } from '../src/site/look/logo.ts';
+import { shareDrawing } from '../src/site/public/share-image.ts';
 
 type DrawnLogo = PictureTasks['logo']['result'];
 

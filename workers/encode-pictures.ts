@@ -1,7 +1,7 @@
 import type { Processor } from 'bullmq';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import { encodeUpload } from '../src/servers/encode-upload.ts';
 
 /** Encodes the uploaded picture of a job. After a failure the scheduler enqueues it again when its next attempt is due. */

@@ -1,7 +1,7 @@
 import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import { finishExclusion } from '../src/votes/exclude-votes.ts';
 
 /** Finishes the exclusion of votes of a job. After an interruption the next round finishes it. */

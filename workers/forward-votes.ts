@@ -9,8 +9,8 @@ import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
-import type { Platform } from '../src/process/platform.ts';
 import { traceAttempt } from './trace-attempt.ts';
 
 /** The longest run of a job; then other listeners get the slot. */

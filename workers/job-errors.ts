@@ -7,7 +7,7 @@ import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES, type QueueName } from '../src/platform/queues.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import { DayNotSettledError } from '../src/votes/repair-counters.ts';
 
 /** The delay before work is retried after a transient error. */

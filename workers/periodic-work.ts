@@ -1,7 +1,7 @@
 import { dueAggregates } from '../src/history/due-aggregates.ts';
 import { dueMails, dueMessages } from '../src/mail/send-mail.ts';
 import { dueDays } from '../src/platform/periods/period-marks.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import { dueUploads } from '../src/servers/picture-uploads.ts';
 import { dueCards, trimCards } from '../src/servers/preview-cards.ts';
 import { requestRanks } from '../src/servers/request-ranks.ts';

@@ -4,8 +4,8 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
 import { createCanary } from '../src/probing/canary.ts';
 import { type Checking, checkClaimedServer } from '../src/probing/check-server.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
-import type { Platform } from '../src/process/platform.ts';
 
 /**
  * Probes the game server of a job.

@@ -1,5 +1,5 @@
 import type { Processor } from 'bullmq';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
 
 /** Computes the rank of every listed server. After an interruption the next round does it. */

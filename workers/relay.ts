@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { relayDueWork } from '../src/delivery/relay.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 
 /** Intervals vary by a fifth, so that many workers do not query MongoDB at the same time. */
 const JITTER = 0.2;

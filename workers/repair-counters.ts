@@ -1,8 +1,8 @@
 import type { Job, Processor } from 'bullmq';
 import { markDone } from '../src/platform/periods/period-marks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
-import type { Platform } from '../src/process/platform.ts';
 import { repairReviewLists } from '../src/reviews/repair-lists.ts';
 import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
 

@@ -3,7 +3,7 @@ import { sendMail } from '../src/mail/send-mail.ts';
 import { createSend } from '../src/mail/smtp.ts';
 import { sendDiscordMessage } from '../src/notifications/discord/send-discord.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 
 /**
  * Sends the mail of a job. After a failure the scheduler enqueues it again when its next attempt is due.

@@ -1,7 +1,7 @@
 import type { Processor } from 'bullmq';
 import { finishAddressChanges } from '../src/accounts/address/change-address.ts';
-import { deleteDueAccounts } from '../src/listing/delete-account.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
+import { deleteDueAccounts } from '../src/workflows/delete-account.ts';
 
 /** Completes changes of addresses and deletes accounts. After an interruption the next round does it. */
 export function settleAccountsWorker(platform: Platform, stop: AbortSignal): Processor {

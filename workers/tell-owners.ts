@@ -1,6 +1,6 @@
 import type { Processor } from 'bullmq';
 import { notifyOwners } from '../src/notifications/notify-owners.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 
 /** Writes notifications to owners about their servers. After an interruption the next round does it. */
 export function notifyOwnersWorker(platform: Platform, stop: AbortSignal): Processor {

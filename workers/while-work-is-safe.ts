@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { watchRestore } from '../src/database/unfinished-restore.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { describeSkew } from '../src/platform/clock-skew.ts';
 import type { Logger } from '../src/platform/log.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
-import { watchRestore } from '../src/process/unfinished-restore.ts';
 
 /** How often the clock is compared with mongod's, and the database asked for an unfinished restore. */
 const CHECKED_EVERY_MS = SECOND;

@@ -1,7 +1,7 @@
 import type { Processor } from 'bullmq';
 import type { TopologyDescription, TopologyDescriptionChangedEvent } from 'mongodb';
 import { DeadlineError } from '../src/platform/deadline.ts';
-import type { Platform } from '../src/process/platform.ts';
+import type { Platform } from '../src/process/app-deps.ts';
 
 /** The driver's types of servers that take writes. */
 const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBalancer']);

@@ -6,6 +6,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
+import { bindCollections } from '../../src/database/collections.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { MONGOD } from '../../src/embedded/mongod.ts';
 import { startService } from '../../src/embedded/service-process.ts';
@@ -17,8 +19,6 @@ import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Mongo, openMongo } from '../../src/platform/mongo.ts';
 import { startOf } from '../../src/platform/periods/period-marks.ts';
-import { bindCollections } from '../../src/process/collections.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
 import { addSamples, listPlain, ROUNDS } from './fill-samples.ts';
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [2_500, 10_000];

@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
+import { bindCollections } from '../../src/database/collections.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import type { Mongo } from '../../src/platform/mongo.ts';
 import { startOf } from '../../src/platform/periods/period-marks.ts';
-import { bindCollections } from '../../src/process/collections.ts';
-import { newProbeState } from '../../src/servers/listing.ts';
+import { newProbeState } from '../../src/servers/listed-servers.ts';
 
 /** The probes of a server in a day: one in five minutes. */
 export const ROUNDS = 288;

@@ -8,6 +8,8 @@
  * memory of mongod, whose cache has 0.5 GB.
  */
 import type { Document, ObjectId } from 'mongodb';
+import { bindCollections } from '../../src/database/collections.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
@@ -17,8 +19,6 @@ import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Mongo, openMongo } from '../../src/platform/mongo.ts';
 import { addDays, startOf } from '../../src/platform/periods/period-marks.ts';
-import { bindCollections } from '../../src/process/collections.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { startMongod } from '../../test/support/services.ts';
 import { cpuSeconds, residentMb } from '../delivery/environment.ts';

@@ -8,18 +8,18 @@
  * and merges every rank, in one aggregation.
  */
 import { ObjectId, UUID } from 'mongodb';
+import { bindCollections, type Collections } from '../../src/database/collections.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { after, HOUR, systemClock } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
-import { bindCollections, type Collections } from '../../src/process/collections.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
 import { ALWAYS_FULL } from '../../src/ranking/evidence/due-days.ts';
 import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { listServers, newProbeState } from '../../src/servers/listing.ts';
+import { listServers, newProbeState } from '../../src/servers/listed-servers.ts';
 import { noDelivery } from '../../src/votes/new-delivery.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { startMongod } from '../../test/support/services.ts';

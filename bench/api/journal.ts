@@ -4,11 +4,11 @@
  * the wait for the journal.
  */
 import { ObjectId } from 'mongodb';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { startMongod } from '../../test/support/services.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { setListener } from '../../src/delivery/listeners.ts';
 import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
 import { addHistory } from '../../test/support/server-history.ts';
 import { listServersAt } from '../../test/support/servers.ts';

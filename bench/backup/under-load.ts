@@ -19,7 +19,7 @@ import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-vo
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { sum } from '../../src/votes/vote-figures.ts';
 import { addVotes, listCallers, listenAt } from '../api/listing.ts';
 import { openEnvironment } from '../delivery/environment.ts';

@@ -9,7 +9,7 @@
 import autocannon from 'autocannon';
 import { ObjectId } from 'mongodb';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { storedVote } from '../../test/support/votes.ts';
 import { openEnvironment } from '../delivery/environment.ts';
 

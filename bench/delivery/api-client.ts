@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 
 /** A listed server and a token for it. */

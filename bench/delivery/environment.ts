@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 
 /** A process of the platform, running and ready. */
@@ -72,7 +72,7 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
     platform,
     mongodPid: mongod.pid(),
     redisPid: redis.pid(),
-    web: (more = {}, started) => note(start('src/server.ts', { ...env, ...more }, started)),
+    web: (more = {}, started) => note(start('src/web.ts', { ...env, ...more }, started)),
     program: (path, more = {}) => note(start(path, { ...env, ...more })),
     worker: (more = {}) => note(start('workers/main.ts', { ...env, ...more })),
     async close() {
@@ -99,7 +99,7 @@ async function start(
   if (child.pid) started?.(child.pid);
   const ended = once(child, 'exit').then(() => undefined);
   // A web process answers on its own port last.
-  await untilReady(child, path === 'src/server.ts' ? port : metricsPort);
+  await untilReady(child, path === 'src/web.ts' ? port : metricsPort);
   return {
     pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,

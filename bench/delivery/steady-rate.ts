@@ -9,7 +9,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { callersOf, castVote } from './api-client.ts';

@@ -18,7 +18,7 @@ import { createPictureProcess } from '../../src/platform/pictures/picture-proces
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { drawCard } from '../../src/servers/draw-card.ts';
-import { shareDrawing } from '../../src/site/listing/share-image.ts';
+import { shareDrawing } from '../../src/site/public/share-image.ts';
 import { cpuSeconds, openEnvironment } from '../delivery/environment.ts';
 import { loadServers, nameAt, TAGS } from './load-servers.ts';
 import { bannerForm, newOwner, ownOrigin } from './owner.ts';

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 
 /** What a database operation examined and returned. */
 export type Examined = {

@@ -7,10 +7,10 @@ import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { newListing } from '../../src/servers/listing.ts';
+import { newListing } from '../../src/servers/listed-servers.ts';
 import { slugOf } from '../../src/servers/slug.ts';
 
 const FIRST =

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
 import { hashPassword, verifyPassword } from '../../src/accounts/password.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 
 const CHEAP = {
   hash: (password: string) => hashPassword(password, { N: 16, r: 1, p: 1 }),

@@ -40,7 +40,7 @@ const paths = some.flatMap(({ slug }) =>
 
 const webs: [name: string, web: Program][] = [];
 for (const folder of ['.', ...checkouts]) {
-  const path = relative(REPOSITORY, resolve(folder, 'src/server.ts'));
+  const path = relative(REPOSITORY, resolve(folder, 'src/web.ts'));
   webs.push([folder, await (folder === '.' ? environment.web() : environment.program(path))]);
 }
 const load = fork(fileURLToPath(new URL('load.ts', import.meta.url)));

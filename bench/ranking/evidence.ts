@@ -7,6 +7,8 @@
  * product compute the ranking at the end of each day. It prints the table of the ADR.
  */
 import { ObjectId, UUID } from 'mongodb';
+import { bindCollections } from '../../src/database/collections.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
@@ -14,11 +16,9 @@ import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import { addDays, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
-import { bindCollections } from '../../src/process/collections.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
 import { rankVotesByDay, sumOfDays } from '../../src/ranking/evidence/rank-votes.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { newProbeState } from '../../src/servers/listing.ts';
+import { newProbeState } from '../../src/servers/listed-servers.ts';
 import { noDelivery } from '../../src/votes/new-delivery.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { playerHash } from '../../src/votes/web/origin-keys.ts';

@@ -6,7 +6,7 @@ import { findRedis } from '../../src/embedded/find-redis.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { faultsOf } from '../../test/reliability/faults.ts';
 import { longestGap } from '../../test/reliability/figures.ts';
 import type { Receipt } from '../../test/reliability/history.ts';

@@ -9,7 +9,7 @@ type Samples = Record<'servers' | 'votes' | 'vote_counters', Document>;
 
 /**
  * Adds 1,000 servers with `votes` delivered votes of the last 90 days to a database of 0.1.0. Each document is a copy of one
- * that 0.1.0 made (`test/process/databases/0.1.0.json`), with its own ids, names and times.
+ * that 0.1.0 made (`test/database/databases/0.1.0.json`), with its own ids, names and times.
  *
  * @returns how many votes are stored
  */
@@ -29,7 +29,7 @@ export async function fillRelease(mongodbUri: string, votes: number): Promise<nu
 }
 
 async function readSamples(): Promise<Samples> {
-  const file = new URL('../../test/process/databases/0.1.0.json', import.meta.url);
+  const file = new URL('../../test/database/databases/0.1.0.json', import.meta.url);
   const { collections } = BSON.EJSON.parse(await readFile(file, 'utf8'));
   const first = (name: string) => collections[name].documents[0] as Document;
   return { servers: first('servers'), votes: first('votes'), vote_counters: first('vote_counters') };

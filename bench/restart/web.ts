@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ObjectId } from 'mongodb';
+import { migrate } from '../../src/database/migrate.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import {
   type ConnectedConfig,
@@ -11,13 +12,12 @@ import {
   type Variables,
 } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { migrate } from '../../src/process/migrate.ts';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { isReady } from '../../test/support/load-balancer.ts';
 
-const ENTRY = fileURLToPath(new URL('../../src/server.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../src/web.ts', import.meta.url));
 
 /** A real web process that uses the same port after a restart. */
 export type Web = {

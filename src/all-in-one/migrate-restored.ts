@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Migrated, migrate, UnfinishedRestoreError } from '../database/migrate.ts';
 import type { Say } from '../embedded/service-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
-import { type Migrated, migrate, UnfinishedRestoreError } from '../process/migrate.ts';
 
 /** How often it is tried again. */
 const RETRIED_EVERY_MS = SECOND;

@@ -16,7 +16,7 @@ import { requirePortsFree } from './ports.ts';
 const READY_TIMEOUT_MS = MINUTE;
 
 const PROCESSES = [
-  { name: 'web', entry: '../server.ts' },
+  { name: 'web', entry: '../web.ts' },
   { name: 'worker', entry: '../../workers/main.ts' },
   { name: 'scheduler', entry: '../../workers/scheduler.ts' },
 ];

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { RefusedError, SENTENCES } from '../process/http-errors.ts';
+import { RefusedError, SENTENCES } from '../http/http-errors.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

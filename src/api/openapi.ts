@@ -3,7 +3,7 @@ import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type Compressed, compressOnce, encodedFor } from '../process/compressed.ts';
+import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import { nameSchemas } from './named-schemas.ts';
 
 /** How long browsers and proxies may show the document without asking again. */

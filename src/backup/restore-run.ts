@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, type Document, UUID } from 'mongodb';
+import { RESTORE_RECORD_ID, type RestoredDocuments, UNFINISHED } from '../database/restore-record.ts';
 import { SECOND } from '../platform/clock.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import { retry } from '../platform/retry.ts';
-import type { Platform } from '../process/platform.ts';
-import { RESTORE_RECORD_ID, type RestoredDocuments, UNFINISHED } from '../process/restore-record.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 
 /** How often a running restore says in the database that it runs, and after what time it counts as dead. */

@@ -3,10 +3,10 @@ import { mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { BSON, type ClientSession, type Db, MongoServerError } from 'mongodb';
 import manifestOfUs from '../../package.json' with { type: 'json' };
+import type { AppliedMigration } from '../database/applied-migration.ts';
 import { MAJORITY } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
-import type { AppliedMigration } from '../process/applied-migration.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { sum } from '../votes/vote-figures.ts';
 import { writeBsonFile } from './bson-file.ts';
 import {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ANNOUNCEMENT_LEVELS, type Announcement } from '../moderation/announcement.ts';
 import { clearAnnouncement, currentAnnouncement, setAnnouncement } from '../moderation/announcements.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { BY } from './find.ts';
 import { utc } from './format.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { type Block, isEffective, type TypedKind } from '../votes/blocks/block.ts';
 import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
 import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';

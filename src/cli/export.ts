@@ -9,7 +9,7 @@ import {
   exportVotes,
   type Span,
 } from '../import-export/export.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { examples } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { serverOf } from './find.ts';

@@ -2,18 +2,18 @@ import { CommanderError } from 'commander';
 import { ZodError } from 'zod';
 import { UserError } from '../accounts/users.ts';
 import { BackupError } from '../backup/manifest.ts';
+import { UnfinishedRestoreError } from '../database/migrate.ts';
+import { MigrationError } from '../database/migrations.ts';
 import { CredentialError } from '../delivery/credentials.ts';
 import { ServiceError } from '../embedded/service-error.ts';
 import { DayNotOverError, DayTooOldError } from '../history/aggregate-day.ts';
-import { TransferError } from '../listing/transfer-server.ts';
 import { ConfigError } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
-import { UnfinishedRestoreError } from '../process/migrate.ts';
-import { MigrationError } from '../process/migrations.ts';
 import { ExclusionError } from '../votes/exclude-votes.ts';
+import { TransferError } from '../workflows/transfer-server.ts';
 import { sentence } from './format.ts';
 
 /** 1: refused or failed. 2: wrong use. */

@@ -1,6 +1,6 @@
 import { ObjectId, UUID, type WithId } from 'mongodb';
-import type { Platform } from '../process/platform.ts';
-import { findServer } from '../servers/listing.ts';
+import type { Platform } from '../process/app-deps.ts';
+import { findServer } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { CommandError } from './failure.ts';
 

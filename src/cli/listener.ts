@@ -14,7 +14,7 @@ import { createSend } from '../delivery/send-vote.ts';
 import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
 import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';

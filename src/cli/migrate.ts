@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { migrateDatabase, refuseUnfinishedRestore } from '../process/migrate.ts';
-import { listMigrations } from '../process/migrations.ts';
-import type { Platform } from '../process/platform.ts';
+import { migrateDatabase, refuseUnfinishedRestore } from '../database/migrate.ts';
+import { listMigrations } from '../database/migrations.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { iso, when } from './format.ts';
 import { table } from './table.ts';

@@ -3,7 +3,7 @@ import { makePasswordLink } from '../accounts/make-link.ts';
 import { lacksSecondFactor } from '../accounts/operator-session.ts';
 import type { User } from '../accounts/user.ts';
 import { createOperator, type Decider, listOperators, noteLink } from '../accounts/users.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';

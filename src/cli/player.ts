@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { type Erased, erasePlayer } from '../listing/erase-player.ts';
 import { usernameSchema } from '../votes/username.ts';
+import { type Erased, erasePlayer } from '../workflows/erase-player.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';

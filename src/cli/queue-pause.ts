@@ -1,4 +1,4 @@
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { queuePaused as readQueuePaused } from '../process/queue-pause.ts';
 import { redisAnswers } from './session.ts';
 

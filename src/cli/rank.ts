@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { allowVotes } from '../ranking/evidence/allow-votes.ts';
 import { type RankDay, REASONS, type Reason, sumOfDays } from '../ranking/evidence/rank-votes.ts';
 import {

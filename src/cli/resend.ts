@@ -9,7 +9,7 @@ import {
   type ResentRange,
   resendVotes,
 } from '../delivery/resend-votes.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { findVote } from '../votes/vote-list.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';

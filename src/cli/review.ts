@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { moderateReview } from '../reviews/moderate-review.ts';
 import { listReviews } from '../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../reviews/review.ts';

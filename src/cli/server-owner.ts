@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { nextOwner, transferServer } from '../listing/transfer-server.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import type { Server } from '../servers/server.ts';
+import { nextOwner, transferServer } from '../workflows/transfer-server.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { missingUniqueIndexes } from '../database/indexes.ts';
+import { migrateDatabase, refuseUnfinishedRestore } from '../database/migrate.ts';
 import { findServices, type OpenServices } from '../embedded/services.ts';
 import { SECOND } from '../platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import { createLogger } from '../platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
-import { missingUniqueIndexes } from '../process/indexes.ts';
-import { migrateDatabase, refuseUnfinishedRestore } from '../process/migrate.ts';
-import { openPlatform, type Platform } from '../process/platform.ts';
+import { openPlatform, type Platform } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { addTag, readTags, removeTag } from '../servers/tag-list.ts';
 import { type Answer, examples, onPlatform } from './answer.ts';
 import { CommandError } from './failure.ts';

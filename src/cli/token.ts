@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ObjectId, WithId } from 'mongodb';
 import { rewardsOf } from '../listeners/rewards.ts';
 import { after, HOUR } from '../platform/clock.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import {
   type ApiToken,
   kindOf,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { exclusionsOfGroup } from '../votes/exclude-player.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
 import { excludeQuarantined } from '../votes/quarantine.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { voteTimeline } from '../delivery/timeline/vote-timeline.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { isConfirmed, VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { defineMessage, t } from '../platform/language/t.ts';
+import { defineMessage, t } from '../language/t.ts';
 import { kindOfText } from '../servers/token-text.ts';
 
 /** The pasted text is not the key or token that a listener needs; the message says what it is instead. */

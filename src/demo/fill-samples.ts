@@ -1,6 +1,6 @@
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { storeRanks } from '../ranking/take-snapshot.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { ListedSample } from './sample-days.ts';

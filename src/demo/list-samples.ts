@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { setListener } from '../delivery/listeners.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
-import { addServer, editServer } from '../servers/listing.ts';
+import { addServer, editServer } from '../servers/listed-servers.ts';
 import { messageOf, type SampleAddress } from './open-fake-server.ts';
 import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';

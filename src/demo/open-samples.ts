@@ -1,4 +1,4 @@
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { issueToken } from '../servers/api-tokens.ts';
 import { listSample, pointListener, samplesListed } from './list-samples.ts';
 import type { Caller } from './live-votes.ts';

@@ -1,4 +1,4 @@
-import type { Collections } from '../process/collections.ts';
+import type { Collections } from '../database/collections.ts';
 
 /**
  * Whether a demo may use a database: an earlier demo filled it, or it is empty. In any other database the demo would

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { setProfile } from '../servers/edit-profile.ts';
 import { uploadBanner } from '../servers/profile-pictures.ts';
 import type { Sample } from './sample.ts';

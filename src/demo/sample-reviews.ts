@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { after, DAY, HOUR } from '../platform/clock.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { answerReview } from '../reviews/answer-review.ts';
 import { moderateReview } from '../reviews/moderate-review.ts';
 import type { Review } from '../reviews/review.ts';

@@ -3,7 +3,7 @@ import type { ObjectId } from 'mongodb';
 import { createAuth } from '../accounts/auth.ts';
 import { makePasswordLink } from '../accounts/make-link.ts';
 import { createOperator, ensureUser } from '../accounts/users.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 
 /** The users who can sign in to a demo. Every start sets new passwords. */
 export type SampleUsers = Record<'owner' | 'operator', { email: string; password: string }>;

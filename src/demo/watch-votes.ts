@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { explain } from '../delivery/diagnosis/explanations.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;

@@ -1,6 +1,6 @@
 import type { GameEntry } from 'gamedig';
+import { t } from '../language/t.ts';
 import { editDistance } from '../platform/edit-distance.ts';
-import { t } from '../platform/language/t.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
 
 // Only the list: the package as a whole also loads its protocols and an HTTP client.

@@ -1,4 +1,4 @@
-import { defineMessage } from '../platform/language/t.ts';
+import { defineMessage } from '../language/t.ts';
 
 /** The first transport of a protocol. The limit of concurrent queries applies to UDP only. */
 type Transport = 'udp' | 'tcp' | 'http';

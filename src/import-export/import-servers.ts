@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { lastRank, newListing } from '../servers/listing.ts';
+import { lastRank, newListing } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';

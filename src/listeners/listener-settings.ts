@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { defineMessage, t } from '../language/t.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
-import { defineMessage, t } from '../platform/language/t.ts';
 import { MAX_SENDINGS } from './delivery-limits.ts';
 
 /** The port of a listener. */

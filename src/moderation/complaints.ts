@@ -1,10 +1,10 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage, t } from '../language/t.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { type Clock, DAY } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { defineMessage, t } from '../platform/language/t.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Server } from '../servers/server.ts';

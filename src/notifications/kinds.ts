@@ -1,5 +1,5 @@
 import type { User } from '../accounts/user.ts';
-import { defineMessage } from '../platform/language/t.ts';
+import { defineMessage } from '../language/t.ts';
 
 /** What owners are notified about. Each kind goes by mail and to Discord; users and servers switch kinds off. */
 export const KINDS = {

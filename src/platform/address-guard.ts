@@ -4,8 +4,8 @@ import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
+import { t } from '../language/t.ts';
 import type { Config } from './config.ts';
-import { t } from './language/t.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
+import { LANGUAGES } from '../language/language.ts';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import {
   canaryList,
@@ -23,7 +24,6 @@ import {
   trustProxy,
   wholeNumber,
 } from './config-values.ts';
-import { LANGUAGES } from './language/language.ts';
 import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-settings.ts';
 import { traceSettings } from './tracing/trace-settings.ts';
 
@@ -65,7 +65,7 @@ const environment = z.object({
   SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),
   /** A web process whose event loop is delayed for longer, in milliseconds, answers 503; 0 switches this off. */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
-  /** The most connections of one address that is no trusted proxy (see process/connections.ts); 0: no limit. */
+  /** The most connections of one address that is no trusted proxy (see http/limit-connections.ts); 0: no limit. */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { t, translated } from '../language/t.ts';
 import { HostError, parseHost } from './address-guard.ts';
 import { InvalidDocumentError } from './document.ts';
-import { t, translated } from './language/t.ts';
 
 /**
  * Parses user input with its zod schema.

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineMessage, t } from './language/t.ts';
+import { defineMessage, t } from '../language/t.ts';
 
 /** The length of `value` in Unicode code points, which is how the API contract counts characters. */
 function codePoints(value: string): number {

@@ -1,6 +1,6 @@
 import type { StatusSample } from '../history/status-sample.ts';
 import { after, HOUR, SECOND } from '../platform/clock.ts';
-import { PROBE_INTERVAL_SECONDS } from '../servers/listing.ts';
+import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import type { ProbeState } from '../servers/server.ts';
 
 /** A server is offline after this many failures in a row, one of them at least `QUICK_RETRY_MS` after the first. */

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import { missingUniqueIndexes } from '../database/indexes.ts';
+import { hasUnfinishedRestore, RESTORE_UNFINISHED } from '../database/unfinished-restore.ts';
+import type { ErrorCode } from '../http/error-codes.ts';
+import { RETRY_AFTER_SECONDS } from '../http/http-errors.ts';
 import { SECOND } from '../platform/clock.ts';
 import { describeSkew } from '../platform/clock-skew.ts';
 import { remembered, within } from '../platform/deadline.ts';
-import type { ErrorCode } from './error-codes.ts';
-import { RETRY_AFTER_SECONDS } from './http-errors.ts';
-import { missingUniqueIndexes } from './indexes.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './app-deps.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
-import { hasUnfinishedRestore, RESTORE_UNFINISHED } from './unfinished-restore.ts';
 
 /** The parts of the platform that readiness checks. */
 type Sources = Pick<Platform, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;

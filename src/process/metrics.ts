@@ -10,7 +10,7 @@ import type { QueueName } from '../platform/queues.ts';
 import type { Checked } from '../probing/check-server.ts';
 import type { Check } from '../probing/probe-state.ts';
 import { rankedAt } from '../ranking/recompute-ranks.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './app-deps.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
 /** The result of a call to cast a vote. `replayed`: the idempotency key was used before. `unknown`: the write was lost. */

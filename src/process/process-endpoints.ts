@@ -1,10 +1,10 @@
 import Fastify from 'fastify';
+import { answerClientError } from '../http/connection-errors.ts';
+import type { ErrorCode } from '../http/error-codes.ts';
+import { answerError } from '../http/http-errors.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
-import { answerClientError } from './connection-errors.ts';
-import type { ErrorCode } from './error-codes.ts';
 import { healthRoutes, type Readiness } from './health.ts';
-import { answerError } from './http-errors.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The private endpoints of a process. */

@@ -3,9 +3,9 @@ import { ConfigError, type ConnectedConfig, loadConfig } from '../platform/confi
 import { endWithParent } from '../platform/end-with-parent.ts';
 import type { OpenOptions } from '../platform/resources.ts';
 import { onStopSignal } from '../platform/stop-signals.ts';
+import { openPlatform, type Platform } from './app-deps.ts';
 import { watchReadiness } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { openPlatform, type Platform } from './platform.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
 import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 

@@ -1,7 +1,7 @@
 import { DELIVERY_QUEUES } from '../listeners/delivery-queues.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './app-deps.ts';
 
 /** The longest wait for Redis. */
 const TIMEOUT_MS = SECOND;

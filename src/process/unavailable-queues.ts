@@ -1,6 +1,6 @@
 import { within } from '../platform/deadline.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './app-deps.ts';
 
 /**
  * The queues whose keys Redis does not read within `ms` milliseconds; empty when all are available. A `PING` is not

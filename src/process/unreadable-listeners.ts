@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 import type { SecretBox } from '../platform/secrets.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './app-deps.ts';
 
 /** What an operator does about it, as text in logs and checks. */
 export function unreadableListenersText(count: number): string {

@@ -3,7 +3,7 @@ import { SECOND } from '../platform/clock.ts';
 import { remembered, within } from '../platform/deadline.ts';
 import { dueTimeOf } from '../platform/delayed-jobs.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './app-deps.ts';
 import { unavailableQueues } from './unavailable-queues.ts';
 
 type Sources = Pick<

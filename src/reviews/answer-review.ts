@@ -1,9 +1,9 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage } from '../language/t.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
-import { defineMessage } from '../platform/language/t.ts';
 import { longText } from '../platform/text.ts';
 import type { Review } from './review.ts';
 

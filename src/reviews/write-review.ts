@@ -1,9 +1,9 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage } from '../language/t.ts';
 import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { defineMessage } from '../platform/language/t.ts';
 import { longText } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Review } from './review.ts';

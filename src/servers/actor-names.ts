@@ -1,6 +1,6 @@
 import type { Collection, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { defineMessage, t } from '../platform/language/t.ts';
+import { defineMessage, t } from '../language/t.ts';
 import type { Server } from './server.ts';
 
 /** How owners see an operator; operators' addresses are not for them. */

@@ -1,10 +1,10 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage } from '../language/t.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { defineMessage } from '../platform/language/t.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { text } from '../platform/text.ts';
 import {

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { z } from 'zod';
+import { defineMessage, t } from '../language/t.ts';
 import type { Clock } from '../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { defineMessage, t } from '../platform/language/t.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { addressHolder, type ServerAddress } from './listed-addresses.ts';
 import type { Server } from './server.ts';

@@ -1,10 +1,10 @@
 import type { Collection, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage, t } from '../language/t.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { defineMessage, t } from '../platform/language/t.ts';
 import { longText, shownText } from '../platform/text.ts';
 import { languageOf } from './languages.ts';
 import {

@@ -1,4 +1,4 @@
-import { LANGUAGES, type Language, languageNow } from '../platform/language/language.ts';
+import { LANGUAGES, type Language, languageNow } from '../language/language.ts';
 
 /** Names in the languages of the pages; `none`: undefined for a code that is not assigned. */
 const NAMES = Object.fromEntries(

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import type { Producer } from '../platform/queues.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
-import { lastRank } from './listing.ts';
+import { lastRank } from './listed-servers.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { Server } from './server.ts';
 

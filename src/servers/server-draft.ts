@@ -17,7 +17,7 @@ const checkDefinition = {
   words: { type: String, default: '' },
   /** - `none`: no record of ours; `wrong`: a record with another code; `no-name`: an IP address has no records. */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
-  /** Whether the code in the message is accepted as proof (see listing/check-draft.ts). */
+  /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
   /** The accepted proof; null: none. */
   proof: { type: String, enum: [...PROOF_METHODS, null], default: null },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { GameError, knownGame } from '../games/games.ts';
+import { defineMessage } from '../language/t.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
-import { defineMessage } from '../platform/language/t.ts';
 import { shownText } from '../platform/text.ts';
 
 const portRule = defineMessage('must be a whole number, 1 to 65535');

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { defineMessage, t } from '../platform/language/t.ts';
+import { defineMessage, t } from '../language/t.ts';
 import { AN_OPERATOR } from './actor-names.ts';
 import type { ApiToken } from './api-token.ts';
 import { roleOf } from './ownership.ts';

@@ -3,7 +3,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
 import { isFreshSession, lacksSecondFactor, mayActAsOperator } from '../accounts/operator-session.ts';
 import { type SignedIn, whoIs } from '../accounts/sessions.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { PageError } from './error-pages.ts';

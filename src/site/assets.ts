@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { encodedFor } from '../http/compressed.ts';
 import type { Config } from '../platform/config.ts';
-import { encodedFor } from '../process/compressed.ts';
 import { accentRules } from './look/accent.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 

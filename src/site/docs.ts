@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type FastifyInstance, fastify } from 'fastify';
 import { html } from 'hono/html';
+import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
-import { type Compressed, compressOnce, encodedFor } from '../process/compressed.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
 type Limiting = Pick<Platform, 'rateLimits' | 'clock'>;

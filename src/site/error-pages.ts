@@ -1,16 +1,16 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { codeOfStatus } from '../http/error-codes.ts';
+import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../http/http-errors.ts';
+import { inLanguage } from '../language/language.ts';
+import { defineMessage, type Text, t, translated } from '../language/t.ts';
 import { after, SECOND } from '../platform/clock.ts';
-import { inLanguage } from '../platform/language/language.ts';
-import { defineMessage, type Text, t, translated } from '../platform/language/t.ts';
-import { codeOfStatus } from '../process/error-codes.ts';
-import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../process/http-errors.ts';
-import type { Content } from './html.ts';
-import { layout, sendHtml } from './layout.ts';
-import { textField } from './parts.ts';
-import type { Site } from './site-settings.ts';
+import { exactTime, relative, time } from './shared/format.ts';
+import type { Content } from './shared/html.ts';
+import { layout, sendHtml } from './shared/layout.ts';
+import { textField } from './shared/parts.ts';
+import type { Site } from './shared/site-settings.ts';
 import { wantsPage } from './wants-page.ts';
-import { exactTime, relative, time } from './words.ts';
 
 /** An error with a status code and a message for the user. */
 export class PageError extends Error {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import { t } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
-import { t } from '../platform/language/t.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
-import type { Platform } from '../process/platform.ts';
+import type { Platform } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseAccept } from 'hono/utils/accept';
+import { inLanguage, isLanguage, type Language } from '../language/language.ts';
+import { t } from '../language/t.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
-import { inLanguage, isLanguage, type Language } from '../platform/language/language.ts';
-import { t } from '../platform/language/t.ts';
 import { PageError } from './error-pages.ts';
-import { nextPath } from './next-path.ts';
 import { ANYONE } from './page-route.ts';
+import { nextPath } from './shared/next-path.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RefusedError, SENTENCES, unavailable } from '../http/http-errors.ts';
 import { SECOND } from '../platform/clock.ts';
 import { siteOf } from '../platform/limits/network-of.ts';
-import { RefusedError, SENTENCES, unavailable } from '../process/http-errors.ts';
 
 /** Limits for work that keeps the event loop busy. */
 export type SlotLimits = {

@@ -3,11 +3,11 @@ import compress from '@fastify/compress';
 import etag from '@fastify/etag';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { inLanguage } from '../language/language.ts';
 import { SECOND } from '../platform/clock.ts';
-import { inLanguage } from '../platform/language/language.ts';
 import { PageError } from './error-pages.ts';
-import { inLanguageOf, type Page, sendPage, wholePage } from './layout.ts';
 import { inPageSlot } from './page-slots.ts';
+import { inLanguageOf, type Page, sendPage, wholePage } from './shared/layout.ts';
 
 /** How long a process caches a page for visitors who are not signed in. */
 const TTL_MS = 3 * SECOND;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
+import { defineMessage } from '../language/t.ts';
 import { ConfigError } from '../platform/config.ts';
-import { defineMessage } from '../platform/language/t.ts';
 
 /** The pages that an operator writes, in the order of the footer. Each is `<name>.md` in `SITE_PAGES_DIR`. */
 export const SITE_PAGES = {

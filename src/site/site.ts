@@ -3,20 +3,20 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
+import type { Platform } from '../process/app-deps.ts';
 import type { Metrics } from '../process/metrics.ts';
-import type { Platform } from '../process/platform.ts';
 import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
 import { adminArea } from './admin/admin-area.ts';
-import { refreshAnnouncement } from './announcement.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
-import { serveFlags } from './flags.ts';
-import { listing } from './listing/listing.ts';
 import { languageLinks } from './page-language.ts';
 import { takePageSlots } from './page-slots.ts';
+import { listing } from './public/public-pages.ts';
 import { isSameOrigin } from './same-origin.ts';
+import { refreshAnnouncement } from './shared/announcement.ts';
+import { serveFlags } from './shared/flags.ts';
 
 /** No third-party content, no inline scripts or styles, no framing by other sites. */
 const CONTENT_SECURITY_POLICY = [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineMessage, t } from '../platform/language/t.ts';
+import { defineMessage, t } from '../language/t.ts';
 
 /** The most code points a name may have. */
 export const LONGEST_USERNAME = 50;

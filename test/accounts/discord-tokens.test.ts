@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { migrateDatabase } from '../../src/process/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 test('the migration deletes Discord tokens that an older version stored and keeps passwords', async () => {

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { ask } from '../support/api-description.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 

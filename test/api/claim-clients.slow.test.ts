@@ -5,7 +5,7 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { vrcFile } from '../../src/votes/claims/vrc-file.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { collectLines } from '../support/log-lines.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
-import { plainAddresses } from '../../src/api/client-addresses.ts';
+import { plainAddresses } from '../../src/http/client-addresses.ts';
 import { openWebApp } from '../support/web-app.ts';
 
 const PROXY = { remoteAddress: '10.0.0.1' };

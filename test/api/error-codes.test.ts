@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { codesOf, type ErrorCode } from '../../src/process/error-codes.ts';
+import { codesOf, type ErrorCode } from '../../src/http/error-codes.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 
 let tallyport: TestPlatform;

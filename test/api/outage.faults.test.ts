@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { refuseOverload } from '../../src/api/requests.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
+import { refuseOverload } from '../../src/http/requests.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
 import { ask } from '../support/api-description.ts';
 import { freshNames } from '../support/databases.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';

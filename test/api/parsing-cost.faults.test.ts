@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parseQuery } from '../../src/api/query-string.ts';
+import { parseQuery } from '../../src/http/query-string.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { since } from '../support/cpu-time.ts';
 import { addOwnedServer } from '../support/owned-server.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { codesOf } from '../../src/process/error-codes.ts';
+import { codesOf } from '../../src/http/error-codes.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';

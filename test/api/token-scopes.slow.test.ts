@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { TOKEN_SCOPES, type TokenScope } from '../../src/servers/api-token.ts';
 import { issueToken, rotateToken } from '../../src/servers/api-tokens.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { openWebApp } from '../support/web-app.ts';
 
 const CALLS: [scope: TokenScope, method: 'GET' | 'POST', path: string, body?: object][] = [

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { readBsonFile } from '../../src/backup/bson-file.ts';
 import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startReplicaSet } from '../support/replica-set.ts';

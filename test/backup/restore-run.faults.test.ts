@@ -1,9 +1,9 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { takeBackup } from '../../src/backup/take-backup.ts';
+import { missingUniqueIndexes } from '../../src/database/indexes.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import { missingUniqueIndexes } from '../../src/process/indexes.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { movableClock } from '../support/platform.ts';

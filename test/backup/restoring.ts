@@ -1,7 +1,7 @@
 import { UUID } from 'mongodb';
 import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { RESTORE_RECORD_ID, type RestoreRecord } from '../../src/process/restore-record.ts';
+import { RESTORE_RECORD_ID, type RestoreRecord } from '../../src/database/restore-record.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 
 /** Restores a backup into a platform on an empty database. */
 export async function restoreInto(platform: Platform, folder: string) {

@@ -4,7 +4,7 @@ import { openSamples } from '../../src/demo/open-samples.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 
 const LOOK_EVERY_MS = 250;

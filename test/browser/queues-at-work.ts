@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Behaviour, VotifierListener } from '../../src/demo/votifier-listener.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { listServersAt } from '../support/servers.ts';
 import { insertWaitingVotes } from '../support/votes.ts';
 

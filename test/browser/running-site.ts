@@ -1,5 +1,5 @@
 import { freePort } from '../../src/embedded/free-port.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { CHEAP_PASSWORDS, openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';

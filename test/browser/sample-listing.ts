@@ -13,10 +13,9 @@ import { openSampleUsers, type SampleUsers } from '../../src/demo/sample-users.t
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { addFavourite, noteUsername } from '../../src/favourites/favourites.ts';
-import { proveDraft } from '../../src/listing/prove-draft.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
@@ -29,6 +28,7 @@ import { requestRanks } from '../../src/servers/request-ranks.ts';
 import { addBlock, liftBlock } from '../../src/votes/blocks/change-blocks.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { requestExclusion } from '../../src/votes/exclude-votes.ts';
+import { proveDraft } from '../../src/workflows/prove-draft.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 
 /** Typical names: short, very long, and right-to-left. */

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { startAllInOne } from '../../src/all-in-one/start.ts';
 import { loadConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
 import { FLAGS } from './browser-flags.ts';
 import { fillWithSamples } from './fill-with-samples.ts';
 import { findChromium } from './find-chromium.ts';

@@ -4,7 +4,7 @@ import { ObjectId } from 'mongodb';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
-import { addServer, editServer } from '../../src/servers/listing.ts';
+import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { insert, probes } from '../history/samples.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';

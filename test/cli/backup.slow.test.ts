@@ -4,7 +4,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { newFolder } from '../backup/new-folder.ts';
-import { databaseOf } from '../process/earlier-release.ts';
+import { databaseOf } from '../database/earlier-release.ts';
 import { startWorker } from '../support/workers.ts';
 import { environment } from './environment.ts';
 import { type Cli, openCli, tallyport } from './tallyport.ts';

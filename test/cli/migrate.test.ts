@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { MIGRATIONS } from '../../src/process/migrations.ts';
-import { databaseOf } from '../process/earlier-release.ts';
+import { MIGRATIONS } from '../../src/database/migrations.ts';
+import { databaseOf } from '../database/earlier-release.ts';
 import { environment } from './environment.ts';
 import { tallyport } from './tallyport.ts';
 

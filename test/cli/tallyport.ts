@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { ObjectId } from 'mongodb';
 import { type OnStopSignal, runCli } from '../../src/cli/run-cli.ts';
 import { ownEnvironment, type Variables } from '../../src/platform/config.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';

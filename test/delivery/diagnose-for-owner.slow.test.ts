@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
+import { bindCollections } from '../../src/database/collections.ts';
 import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../src/delivery/diagnosis/diagnosis-steps.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
-import { bindCollections } from '../../src/process/collections.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 

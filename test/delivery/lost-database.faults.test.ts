@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';

@@ -11,7 +11,7 @@ import { createCanary } from '../../src/probing/canary.ts';
 import { checkClaimedServer } from '../../src/probing/check-server.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { type OwnerFixture, openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
 import { drainHere } from '../support/delivering.ts';

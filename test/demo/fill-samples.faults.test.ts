@@ -9,7 +9,7 @@ import { uptimeDays } from '../../src/history/history.ts';
 import { serverInfo } from '../../src/history/server-info.ts';
 import { DAY, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { isForSamples } from '../../src/demo/own-database.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

@@ -4,7 +4,7 @@ import { drawIcon } from '../../src/demo/sample-pictures.ts';
 import { writeSampleProfile } from '../../src/demo/sample-profiles.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { encodeIcon } from '../../src/platform/pictures/encode-picture.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 test('sample servers get valid texts, tags and banners, once', async () => {

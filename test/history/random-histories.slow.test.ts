@@ -8,7 +8,7 @@ import type { DailySums } from '../../src/history/daily-stats.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { type ReferenceDay, referenceDay, referenceFigures } from './reference.ts';
 import { dayOfServer, insert, listServer, NOTHING, platformAt, probe, report } from './samples.ts';
 

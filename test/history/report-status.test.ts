@@ -4,7 +4,7 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { listServer, platformAt } from './samples.ts';
 
 const REPORT = { onlinePlayers: 1, maxPlayers: 2 };

@@ -2,8 +2,8 @@ import { ObjectId } from 'mongodb';
 import type { DailySums } from '../../src/history/daily-stats.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

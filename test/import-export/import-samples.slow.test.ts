@@ -6,7 +6,7 @@ import { summarise } from '../../src/import-export/import.ts';
 import { sampleImporter } from '../../src/import-export/import-samples.ts';
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { importText, lines, listedServer } from './importing.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { serverImporter } from '../../src/import-export/import-servers.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { addServer, findServer } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { addServer, findServer } from '../../src/servers/listed-servers.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { importText, lines } from './importing.ts';
 

@@ -4,7 +4,7 @@ import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { voteImporter, writeVotes } from '../../src/import-export/import-votes.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { type Importer, type ImportResult, importLines } from '../../src/import-export/import-lines.ts';
 import type { SourceFile } from '../../src/import-export/source-file.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 
 /** Lines of JSON, one for each record; a text stands as it is. */
 export function lines(...records: unknown[]): string {

@@ -6,7 +6,7 @@ import { putMail } from '../../src/mail/outbox.ts';
 import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
 import { createSend } from '../../src/mail/smtp.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
 import { movableClock } from '../support/platform.ts';

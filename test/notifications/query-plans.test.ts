@@ -1,6 +1,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 let platform: Platform;

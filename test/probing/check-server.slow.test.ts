@@ -5,12 +5,12 @@ import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { latencyAt, playersSource, sourceAt, statusAt } from '../../src/history/current-status.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Ask } from '../../src/probing/ask.ts';
 import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
-import { editServer } from '../../src/servers/listing.ts';
+import { editServer } from '../../src/servers/listed-servers.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { type ProbingBench, probingBench } from './probing-bench.ts';
 
 /** One round: the server, if it is due, is claimed and checked. */

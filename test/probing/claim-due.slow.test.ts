@@ -1,13 +1,13 @@
 import { Worker } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { queuePrefix } from '../../src/platform/queues.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { stateAfter } from '../../src/probing/probe-state.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { editServer, newProbeState } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { editServer, newProbeState } from '../../src/servers/listed-servers.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { listServer, probingBench } from './probing-bench.ts';
 
 async function jobsOf({ queues }: Platform): Promise<string[]> {

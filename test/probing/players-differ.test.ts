@@ -3,8 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

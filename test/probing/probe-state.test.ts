@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { statusAt } from '../../src/history/current-status.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type Check, planOfClaim, type SampleOfCheck, stateAfter } from '../../src/probing/probe-state.ts';
-import { newProbeState } from '../../src/servers/listing.ts';
+import { newProbeState } from '../../src/servers/listed-servers.ts';
 import type { ProbeState } from '../../src/servers/server.ts';
 
 const START = new Date('2026-11-21T08:00:00.000Z');

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { styledLines } from '../../src/probing/minecraft-text.ts';
-import { motdPanel } from '../../src/site/motd.ts';
+import { motdPanel } from '../../src/site/shared/motd.ts';
 import { anyText } from '../support/any-text.ts';
 
 const shown = (motd: string) =>

@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { healthRoutes, watchReadiness } from '../../src/process/health.ts';
-import type { Platform } from '../../src/process/platform.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { testPlatform } from '../support/test-platform.ts';

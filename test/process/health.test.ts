@@ -1,9 +1,9 @@
 import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { QUEUE_NAMES } from '../../src/platform/queues.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { healthRoutes, readiness, watchReadiness } from '../../src/process/health.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
-import type { Platform } from '../../src/process/platform.ts';
 import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';

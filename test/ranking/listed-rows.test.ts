@@ -2,8 +2,8 @@ import { ObjectId, UUID } from 'mongodb';
 import { expect, test } from 'vitest';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { listedRows } from '../../src/ranking/listed-rows.ts';
-import { addServer } from '../../src/servers/listing.ts';
-import { rankingTable } from '../../src/site/listing/ranking-table.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
+import { rankingTable } from '../../src/site/public/ranking-table.ts';
 import { testPlatform } from '../support/test-platform.ts';
 
 test('the ranking says where the players are the server’s own word, and where a probe counted them', async () => {

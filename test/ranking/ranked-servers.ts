@@ -2,8 +2,8 @@ import { ObjectId } from 'mongodb';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { dueAggregates, markAggregated } from '../../src/history/due-aggregates.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { newProbeState } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { newProbeState } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
 
 /** A listed server as the ranking sees it; what is not said is the same for all. */

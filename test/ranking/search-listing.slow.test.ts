@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { listServers } from '../support/servers.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { after, HOUR, SECOND } from '../../src/platform/clock.ts';
 import { markDone, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { allowVotes } from '../../src/ranking/evidence/allow-votes.ts';
 import { rankVotesByDay, sumOfDays } from '../../src/ranking/evidence/rank-votes.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';

@@ -4,7 +4,7 @@ import { resumeListener } from '../../src/delivery/listeners.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { sum } from '../../src/votes/vote-figures.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { type FaultProxy, mongoCommand } from '../support/fault-proxy.ts';
 import { during, type Inject, killing, onLine, pick, stopping } from './inject.ts';
 import type { Processes } from './processes.ts';

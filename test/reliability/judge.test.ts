@@ -244,11 +244,7 @@ describe('the judge finds', () => {
       { calls: [...calls, call('Notch', '', 4 * DAY, { answer: { kind: 'unknown' } })] },
       ['each-vote-its-number'],
     ],
-    [
-      'a process that ended by itself',
-      { crashes: ['src/server.ts: exit code 1'] },
-      ['nothing-ends-by-itself'],
-    ],
+    ['a process that ended by itself', { crashes: ['src/web.ts: exit code 1'] }, ['nothing-ends-by-itself']],
   ])('%s', (_what, changes, rules) => {
     expect(rulesBroken(changes)).toEqual(rules);
   });

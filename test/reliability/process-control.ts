@@ -72,7 +72,7 @@ export function service(
 export const THIS_VERSION = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * A process of ours, by its entry: `src/server.ts`. It does not outlive this one.
+ * A process of ours, by its entry: `src/web.ts`. It does not outlive this one.
  *
  * @param root - the folder of a version's source
  */

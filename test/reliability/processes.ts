@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { migrate } from '../../src/database/migrate.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { SECOND } from '../../src/platform/clock.ts';
@@ -12,7 +13,6 @@ import {
   type Variables,
 } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { migrate } from '../../src/process/migrate.ts';
 import { type ControlledProcess, program } from './process-control.ts';
 import { startStormCluster } from './services/cluster.ts';
 import { startLoneMongod, startLoneRedis } from './services/lone-service.ts';
@@ -112,7 +112,7 @@ export async function startProcesses(
     return { ...program(path, own, died), toMongod: toMongod.line, toRedis: toRedis.line };
   }
   const ports = [await freePort(), await freePort()];
-  const web = await Promise.all(ports.map((port) => member('src/server.ts', { PORT: String(port) })));
+  const web = await Promise.all(ports.map((port) => member('src/web.ts', { PORT: String(port) })));
   const workers = await Promise.all([member('workers/main.ts'), member('workers/main.ts')]);
   const scheduler = await member('workers/scheduler.ts');
   const members = [...web, ...workers, scheduler];

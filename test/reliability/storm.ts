@@ -3,7 +3,7 @@ import type { Binary } from '../../src/embedded/binary.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { within } from '../../src/platform/deadline.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { concludeHistory } from './conclude-history.ts';
 import { faultsOf, ofServices } from './faults.ts';
 import type { History, Receipt } from './history.ts';

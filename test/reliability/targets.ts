@@ -7,9 +7,9 @@ import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import type { Receipt } from './history.ts';
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { migrate } from '../../src/database/migrate.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -9,8 +10,7 @@ import {
   type Variables,
 } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { migrate } from '../../src/process/migrate.ts';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { type LoadBalancer, startLoadBalancer } from '../support/load-balancer.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { concludeHistory } from './conclude-history.ts';
@@ -157,7 +157,7 @@ async function membersOf(release: Release, env: Variables, died: (what: string) 
     const of = (root: string) => program(entry, own, died, root);
     return { url: `http://127.0.0.1:${port}`, old: of(release.root), current: of(THIS_VERSION) };
   };
-  const webs = [await member('src/server.ts', 'PORT'), await member('src/server.ts', 'PORT')];
+  const webs = [await member('src/web.ts', 'PORT'), await member('src/web.ts', 'PORT')];
   const workers = [
     await member('workers/main.ts', 'METRICS_PORT'),
     await member('workers/main.ts', 'METRICS_PORT'),

@@ -2,7 +2,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../src/reviews/own-review.ts';

@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { claimServers } from '../../src/listing/claim-servers.ts';
-import { transferServer } from '../../src/listing/transfer-server.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { rejectOwnersReview, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered } from '../../src/reviews/read-reviews.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
+import { claimServers } from '../../src/workflows/claim-servers.ts';
+import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { draftOf, gameServer, prover, provingPlatform, shownBy } from '../servers/proving.ts';
 
 type Deps = Awaited<ReturnType<typeof provingPlatform>>;

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { after as later } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { listReviews, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';

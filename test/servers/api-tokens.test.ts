@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens, revokeToken, rotateToken } from '../../src/servers/api-tokens.ts';
 import { authenticate, noteTokenUse } from '../../src/servers/authenticate-token.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testConfig } from '../support/test-platform.ts';

@@ -1,8 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { proveDraft } from '../../src/listing/prove-draft.ts';
-import { removeServer } from '../../src/listing/remove-server.ts';
-import { transferServer } from '../../src/listing/transfer-server.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import {
@@ -12,7 +9,10 @@ import {
   saveDraft,
   TooManyDraftsError,
 } from '../../src/servers/drafts.ts';
-import { addServer, listServers } from '../../src/servers/listing.ts';
+import { addServer, listServers } from '../../src/servers/listed-servers.ts';
+import { proveDraft } from '../../src/workflows/prove-draft.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
+import { transferServer } from '../../src/workflows/transfer-server.ts';
 import type { JavaServer } from '../support/fake-game-servers.ts';
 import { ipv4, nameServer, txt, useNameServers, type Zone } from '../support/fake-name-server.ts';
 import { draftOf, gameServer, prover, provingPlatform, shownBy } from './proving.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkServer } from '../../src/probing/check-server.ts';
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { addServer, editServer, findServer } from '../../src/servers/listing.ts';
+import { addServer, editServer, findServer } from '../../src/servers/listed-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { testPlatform } from '../support/test-platform.ts';

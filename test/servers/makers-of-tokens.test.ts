@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { liftSuspension, suspendUser } from '../../src/accounts/users.ts';
-import { transferServer } from '../../src/listing/transfer-server.ts';
 import { issueToken, rotateToken } from '../../src/servers/api-tokens.ts';
 import {
   authenticate,
@@ -9,6 +8,7 @@ import {
   authenticateClaimKey,
 } from '../../src/servers/authenticate-token.ts';
 import { changeRole, leaveServer, removeMember } from '../../src/servers/end-membership.ts';
+import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { mailsTo } from '../site/account-pages.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';

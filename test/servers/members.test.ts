@@ -1,11 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { joinServer } from '../../src/listing/join-server.ts';
-import { transferServer } from '../../src/listing/transfer-server.ts';
 import { DAY } from '../../src/platform/clock.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { changeRole, removeMember } from '../../src/servers/end-membership.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import {
   invitationsOf,
   inviteMember,
@@ -14,6 +12,8 @@ import {
   withdrawInvitation,
 } from '../../src/servers/members.ts';
 import { roleOf } from '../../src/servers/ownership.ts';
+import { joinServer } from '../../src/workflows/join-server.ts';
+import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

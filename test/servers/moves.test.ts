@@ -1,12 +1,12 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { expect, it } from 'vitest';
-import { type Prover, type Proving, proveDraft, proveMove } from '../../src/listing/prove-draft.ts';
-import { transferServer } from '../../src/listing/transfer-server.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
+import { type Prover, type Proving, proveDraft, proveMove } from '../../src/workflows/prove-draft.ts';
+import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
 
 /** A listed server of `owner` at an address where no server answers. */

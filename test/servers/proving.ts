@@ -1,10 +1,10 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import { type Prover, type Proving, proveDraft } from '../../src/listing/prove-draft.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { type DraftSettings, saveDraft } from '../../src/servers/drafts.ts';
 import type { ServerDraft } from '../../src/servers/server-draft.ts';
+import { type Prover, type Proving, proveDraft } from '../../src/workflows/prove-draft.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

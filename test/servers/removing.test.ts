@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { removeServer } from '../../src/listing/remove-server.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { addServer, editServer, findServer, listServers } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { addServer, editServer, findServer, listServers } from '../../src/servers/listed-servers.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { testPlatform } from '../support/test-platform.ts';
 import { deliveredVote, waitingVote } from '../support/votes.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { transferServer } from '../../src/listing/transfer-server.ts';
+import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { draftOf, gameServer, prover, provingPlatform, shownBy } from './proving.ts';
 
 async function cappedPlatform(most: number) {

@@ -1,12 +1,12 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
+import { completeServers } from '../../src/database/migrations/0001-complete-servers.ts';
 import { serverImporter } from '../../src/import-export/import-servers.ts';
-import { removeServer } from '../../src/listing/remove-server.ts';
-import { completeServers } from '../../src/process/migrations/0001-complete-servers.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { addServer, editServer, findServer } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { addServer, editServer, findServer } from '../../src/servers/listed-servers.ts';
 import { searchServers } from '../../src/servers/search-servers.ts';
 import { slugOf } from '../../src/servers/slug.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { importText, lines } from '../import-export/importing.ts';
 import { testPlatform } from '../support/test-platform.ts';
 

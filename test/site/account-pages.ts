@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { mailContext } from '../../src/mail/outbox.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, type SignedInUser } from '../support/sign-in.ts';
 import { sendForm, type WebApp } from '../support/web-app.ts';

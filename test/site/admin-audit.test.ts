@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { recordAudit } from '../../src/platform/audit/audit-log.ts';
-import { auditSentence } from '../../src/site/admin/audit-words.ts';
+import { auditSentence } from '../../src/site/admin/audit-texts.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';

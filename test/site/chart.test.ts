@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { expect, it } from 'vitest';
-import { barChart, type ChartPoint, lineChart } from '../../src/site/chart.ts';
+import { barChart, type ChartPoint, lineChart } from '../../src/site/shared/chart.ts';
 
 const chart = (values: (number | null)[]) => ({
   title: 'Votes <b>',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { csv } from '../../src/site/csv.ts';
+import { csv } from '../../src/site/shared/csv.ts';
 
 it.each([
   ['plain', 'plain'],

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { spreadReviewLists } from '../../src/process/migrations/0002-spread-review-lists.ts';
+import { spreadReviewLists } from '../../src/database/migrations/0002-spread-review-lists.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, it } from 'vitest';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { NOTHING } from '../history/samples.ts';

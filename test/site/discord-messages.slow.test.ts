@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { removeServer } from '../../src/listing/remove-server.ts';
-import { transferServer } from '../../src/listing/transfer-server.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
+import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { QUICK } from '../support/delivering.ts';
 import {
   type FakeDiscord,

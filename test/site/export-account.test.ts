@@ -4,11 +4,11 @@ import { requestDeletion } from '../../src/accounts/deletion/request-deletion.ts
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { addFavourite, noteUsername } from '../../src/favourites/favourites.ts';
-import { exportAccount, MOST_EXPORTED } from '../../src/listing/export-account.ts';
 import { complain } from '../../src/moderation/complaints.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
+import { exportAccount, MOST_EXPORTED } from '../../src/workflows/export-account.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { openWebApp, sendForm, type WebApp } from '../support/web-app.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { HOUR } from '../../src/platform/clock.ts';
-import { editServer } from '../../src/servers/listing.ts';
+import { editServer } from '../../src/servers/listed-servers.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { listServers } from '../support/servers.ts';

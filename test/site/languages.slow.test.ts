@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LANGUAGES } from '../../src/platform/language/language.ts';
+import { LANGUAGES } from '../../src/language/language.ts';
 import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm } from '../support/web-app.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextPath } from '../../src/site/next-path.ts';
+import { nextPath } from '../../src/site/shared/next-path.ts';
 
 const HOME = '/dashboard';
 

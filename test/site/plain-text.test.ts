@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { writtenText } from '../../src/site/plain-text.ts';
-import { profileFacts } from '../../src/site/profile-parts.ts';
+import { writtenText } from '../../src/site/shared/plain-text.ts';
+import { profileFacts } from '../../src/site/shared/profile-parts.ts';
 
 const rendered = async (content: ReturnType<typeof writtenText>) => (await content).toString();
 

@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { PictureProcessError } from '../../src/platform/pictures/picture-error.ts';
 import { drawCard } from '../../src/servers/draw-card.ts';
 import { dueCards, trimCards } from '../../src/servers/preview-cards.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';

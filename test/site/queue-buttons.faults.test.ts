@@ -5,8 +5,8 @@ import { DELIVERY_QUEUES, type DeliveryQueue } from '../../src/listeners/deliver
 import { HOUR } from '../../src/platform/clock.ts';
 import { QUEUES, queuePrefix } from '../../src/platform/queues.ts';
 import { openRedis } from '../../src/platform/redis.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
-import type { Platform } from '../../src/process/platform.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { buildWorkers } from '../../workers/build-workers.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';

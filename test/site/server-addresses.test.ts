@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { editServer } from '../../src/servers/listing.ts';
+import { editServer } from '../../src/servers/listed-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { postVoteForm, voteOnPage } from '../support/vote-form.ts';

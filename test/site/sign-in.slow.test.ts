@@ -1,5 +1,5 @@
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { freshNames } from '../support/databases.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { addOwnedServer } from '../support/owned-server.ts';

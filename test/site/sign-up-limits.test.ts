@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { isPublicMail, mailboxOf, mailDomainOf } from '../../src/accounts/mailbox.ts';
 import { makeWithinLimits, takeSignUp } from '../../src/accounts/sign-up-limits.ts';
 import { DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AttemptEvent } from '../../src/delivery/timeline/timeline-event.ts';
-import { timelineList } from '../../src/site/dashboard/vote-timeline.ts';
+import { timelineList } from '../../src/site/shared/vote-timeline.ts';
 
 const END = {
   code: 'connection-refused',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { codesOf } from '../../src/process/error-codes.ts';
+import { codesOf } from '../../src/http/error-codes.ts';
 
 /** An HTTP answer, read whole. */
 export type Answer = {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type Db, MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS, type Mongo, openMongo } from '../../src/platform/mongo.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
 
 /** A database and a queue prefix that no other test uses, on the services that all tests share. */
 export type FreshNames = { mongodbUri: string; redisUrl: string; queuePrefix: string };

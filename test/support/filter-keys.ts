@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import type { Schema } from 'mongoose';
-import { SCHEMAS } from '../../src/process/collections.ts';
+import { SCHEMAS } from '../../src/database/collections.ts';
 
 const schemas = new Map(SCHEMAS.map((schema) => [schema.get('collection'), schema]));
 

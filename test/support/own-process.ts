@@ -10,7 +10,7 @@ export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * Starts one of our processes by its entry, such as `src/server.ts`, with `env` and nothing else but where compiled
+ * Starts one of our processes by its entry, such as `src/web.ts`, with `env` and nothing else but where compiled
  * code is kept. Its output comes in pipes, and it has a channel to see by that its parent is gone. It is killed at
  * the latest when the test ends (see at-the-end.ts).
  */

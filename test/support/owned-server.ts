@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import type { User } from '../../src/accounts/user.ts';
-import type { Platform } from '../../src/process/platform.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 
 /** Adds a user who owns servers: Olivia, olivia@example.org. Returns the id. */

@@ -1,7 +1,7 @@
 import { type Collection, type Document, ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import type { ReviewList } from '../../src/reviews/review.ts';
 import { deliveredVote } from './votes.ts';
 

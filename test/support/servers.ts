@@ -3,9 +3,9 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { secretContext } from '../../src/delivery/send-vote.ts';
 import { type Listener, REACHABLE } from '../../src/listeners/listener.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { addServer, newListing } from '../../src/servers/listing.ts';
+import { addServer, newListing } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { slugOf } from '../../src/servers/slug.ts';
 

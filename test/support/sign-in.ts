@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
 import type { Role } from '../../src/accounts/user.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { CHEAP_PASSWORDS } from './web-app.ts';
 
 /** The password of every account that a test makes. */

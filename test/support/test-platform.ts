@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import type { OpenOptions } from '../../src/platform/resources.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh, pooledMongo } from './databases.ts';
 import { EVENTUALLY } from './eventually.ts';

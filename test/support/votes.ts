@@ -2,7 +2,7 @@ import { type ObjectId, UUID } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../../src/listeners/delivery-limits.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { newVoteId } from '../../src/votes/cast-vote.ts';
 import { noDelivery } from '../../src/votes/new-delivery.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';

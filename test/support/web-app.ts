@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { hashPassword, type PasswordHashing, verifyPassword } from '../../src/accounts/password.ts';
 import { buildApp } from '../../src/app.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
-import type { Platform } from '../../src/process/platform.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { testPlatform } from './test-platform.ts';
 

@@ -18,7 +18,7 @@ export type WebProcess = {
 };
 
 function spawnWeb(env: Record<string, string>) {
-  const child = spawnOwn('src/server.ts', { ...env, LOG_LEVEL: 'info' });
+  const child = spawnOwn('src/web.ts', { ...env, LOG_LEVEL: 'info' });
   let errors = '';
   child.stderr.on('data', (chunk) => {
     errors += chunk;
@@ -27,7 +27,7 @@ function spawnWeb(env: Record<string, string>) {
   return { child, errors: () => errors, ended };
 }
 
-/** Starts `src/server.ts` and waits until it listens. */
+/** Starts `src/web.ts` and waits until it listens. */
 export async function startWeb(env: Record<string, string>): Promise<WebProcess> {
   const web = spawnWeb(env);
   const addresses: Record<string, string> = {};
@@ -45,7 +45,7 @@ export async function startWeb(env: Record<string, string>): Promise<WebProcess>
   throw new Error(`the web process ended before it listened: ${web.errors()}`);
 }
 
-/** Starts `src/server.ts` in an environment in which it cannot run, and returns its exit. */
+/** Starts `src/web.ts` in an environment in which it cannot run, and returns its exit. */
 export async function failToStartWeb(
   env: Record<string, string>,
 ): Promise<{ code: number | null; errors: string }> {

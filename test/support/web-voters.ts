@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { type EstablishedAccount, establishedAccount } from '../../src/accounts/established.ts';
 import { after, DAY, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import type { Voter } from '../../src/votes/web/origin-keys.ts';
 import { castWebVote, challengeFor, type WebVoteResult } from '../../src/votes/web/web-vote.ts';
 import { solve } from './vote-form.ts';

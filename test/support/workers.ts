@@ -2,7 +2,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import type { OpenOptions } from '../../src/platform/resources.ts';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { type StartWork, startProcess } from '../../src/process/process.ts';
 import { buildScheduler } from '../../workers/build-scheduler.ts';
 import { buildWorkers, WORKER_OPTIONS } from '../../workers/build-workers.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { after, type Clock, DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { type CastRequest, castVote, newVoteId } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';

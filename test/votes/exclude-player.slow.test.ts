@@ -1,6 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { erasePlayer } from '../../src/listing/erase-player.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import {
   countPlayerVotes,
@@ -15,6 +14,7 @@ import {
   openExclusions,
 } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { erasePlayer } from '../../src/workflows/erase-player.ts';
 import { listServersAt } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../../src/votes/exclude-votes.ts';
 import { countVotesOfMonth, voteFigures } from '../../src/votes/vote-figures.ts';

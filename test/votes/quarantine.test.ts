@@ -1,7 +1,6 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
@@ -12,6 +11,7 @@ import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { newPlayersAllowed } from '../../src/votes/web/suspicion.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { listServersAt } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -1,9 +1,9 @@
 /** The repair of today's counters while votes are cast (design rule 8). */
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { migrateDatabase } from '../../src/process/migrate.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';

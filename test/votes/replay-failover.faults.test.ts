@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { migrateDatabase } from '../../src/process/migrate.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import { EVENTUALLY } from '../support/eventually.ts';

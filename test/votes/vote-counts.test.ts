@@ -2,7 +2,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
-import { openPlatform } from '../../src/process/platform.ts';
+import { openPlatform } from '../../src/process/app-deps.ts';
 import { countVotesOfMonth } from '../../src/votes/vote-figures.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
-import { openPlatform, type Platform } from '../../src/process/platform.ts';
+import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
 import {
   type Accepted,
   type CastRequest,

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { after, DAY, HOUR, MINUTE, systemClock } from '../../src/platform/clock.ts';
 import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { insert, listServer, probe } from '../history/samples.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { isSettledDay } from '../../src/votes/recount-votes.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
 import { type QueueName, queuePrefix } from '../../src/platform/queues.ts';
 import { openRedis } from '../../src/platform/redis.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { withJobErrors } from '../../workers/job-errors.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';

@@ -4,7 +4,7 @@ import type { DrainResult } from '../../src/delivery/drain/drain.ts';
 import { removeListener, showListener } from '../../src/delivery/listeners.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';

@@ -3,7 +3,7 @@ import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-list
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';

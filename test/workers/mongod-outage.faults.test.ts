@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { QUEUE_NAMES } from '../../src/platform/queues.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, type TestService } from '../support/services.ts';
 import { spawnWorker } from '../support/worker-process.ts';

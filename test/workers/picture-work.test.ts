@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
-import { addServer } from '../../src/servers/listing.ts';
+import { addServer } from '../../src/servers/listed-servers.ts';
 import { PERIODIC_WORK } from '../../workers/periodic-work.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testPlatform } from '../support/test-platform.ts';

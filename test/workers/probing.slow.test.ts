@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { CLAIM_ROUND_MS } from '../../workers/claim-probes.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { EVENTUALLY } from '../support/eventually.ts';

@@ -1,9 +1,9 @@
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { pauseListener } from '../../src/delivery/listeners.ts';
-import { removeServer } from '../../src/listing/remove-server.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { removeServer } from '../../src/workflows/remove-server.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedis, type TestService } from '../support/services.ts';

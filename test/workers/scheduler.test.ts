@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';

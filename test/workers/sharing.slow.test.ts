@@ -1,7 +1,7 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { relayDueWork } from '../../src/delivery/relay.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import {

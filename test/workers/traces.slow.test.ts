@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type ExportedSpan, type FakeCollector, startFakeCollector } from '../support/fake-collector.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
-import type { Platform } from '../../src/process/platform.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { initiate, primaryOf } from '../support/replica-set.ts';

@@ -3,8 +3,8 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import { describeApi, readApiDocument } from '../../../src/api/openapi.ts';
 import { compileSerializer } from '../../../src/api/serializer.ts';
 import { apiV1 } from '../../../src/api/v1/api-v1.ts';
+import type { Platform } from '../../../src/process/app-deps.ts';
 import type { Metrics } from '../../../src/process/metrics.ts';
-import type { Platform } from '../../../src/process/platform.ts';
 
 /** Where the generated client's default address points; each listing has its own. */
 export const EXAMPLE_URL = 'https://listing.example';

@@ -1,12 +1,12 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage, t } from '../../language/t.ts';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
 import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
-import { defineMessage, t } from '../../platform/language/t.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../../platform/limits/rate-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { hashOf, makeToken } from '../one-time-token.ts';

@@ -1,10 +1,10 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { requireRightClock } from '../../process/clock-gate.ts';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../process/http-errors.ts';
-import { requireIndexes } from '../../process/index-gate.ts';
-import type { Platform } from '../../process/platform.ts';
+import { requireRightClock } from '../../http/clock-gate.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../http/http-errors.ts';
+import { requireIndexes } from '../../http/index-gate.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import type { AuthenticatedToken } from '../../servers/api-token.ts';
 import { authenticateClaimKey, noteTokenUse } from '../../servers/authenticate-token.ts';
 import { type ClaimCalls, LIST_COST } from '../../votes/claims/claim-calls.ts';

@@ -1,7 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { serverInfo } from '../../history/server-info.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { topVotersOfMonth } from '../../votes/top-voters.ts';
 import { listVotes } from '../../votes/vote-list.ts';

@@ -1,5 +1,5 @@
+import type { Refusal } from '../../http/http-errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Refusal } from '../../process/http-errors.ts';
 import { secondsUntil } from '../v1/rate-limit.ts';
 
 /** The refusal of a call with a claim key that was used too often, until `nextAt`. */

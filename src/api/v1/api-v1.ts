@@ -1,8 +1,8 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { requireIndexes } from '../../process/index-gate.ts';
+import { requireIndexes } from '../../http/index-gate.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
-import type { Platform } from '../../process/platform.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { acceptOnlyJson } from '../json-body.ts';
 import { requireToken } from './authentication.ts';

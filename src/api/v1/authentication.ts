@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import { type Refusal, RefusedError } from '../../process/http-errors.ts';
-import type { Platform } from '../../process/platform.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { type Refusal, RefusedError } from '../../http/http-errors.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { type AuthenticatedToken, kindOf, scopesOf, type TokenScope } from '../../servers/api-token.ts';
 import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { requireRightClock } from '../../process/clock-gate.ts';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import type { Platform } from '../../process/platform.ts';
+import { requireRightClock } from '../../http/clock-gate.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { checkVote } from '../../votes/check-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';

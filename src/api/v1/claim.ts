@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { requireRightClock } from '../../process/clock-gate.ts';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import { RefusedError } from '../../process/http-errors.ts';
-import type { Platform } from '../../process/platform.ts';
+import { requireRightClock } from '../../http/clock-gate.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { RefusedError } from '../../http/http-errors.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { kindOf } from '../../servers/api-token.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { type Claimed, claimVote } from '../../votes/claims/claim-vote.ts';

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { readServerInfo } from '../../history/server-info.ts';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import { RefusedError } from '../../process/http-errors.ts';
-import type { Platform } from '../../process/platform.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { RefusedError } from '../../http/http-errors.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { callerOf, UNAUTHORIZED } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import type { Platform } from '../../process/platform.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { callerOf } from './authentication.ts';
 import { tagAnswers } from './etag.ts';

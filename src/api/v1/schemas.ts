@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { codesOf, ERROR_CODES, type ErrorCode } from '../../process/error-codes.ts';
+import { codesOf, ERROR_CODES, type ErrorCode } from '../../http/error-codes.ts';
 
 /** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };

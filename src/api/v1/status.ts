@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { REPORT_INTERVAL_MS, reportStatus } from '../../history/report-status.ts';
+import { requireRightClock } from '../../http/clock-gate.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { RefusedError } from '../../http/http-errors.ts';
 import { after } from '../../platform/clock.ts';
 import { text } from '../../platform/text.ts';
-import { requireRightClock } from '../../process/clock-gate.ts';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import { RefusedError } from '../../process/http-errors.ts';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { callerOf } from './authentication.ts';
 import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { MOST_TOP_VOTERS, topVotersOfMonth } from '../../votes/top-voters.ts';
 import { monthOf } from '../../votes/vote-figures.ts';
 import { callerOf } from './authentication.ts';

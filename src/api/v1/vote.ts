@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { requireRightClock } from '../../process/clock-gate.ts';
-import { databaseTimeLeft } from '../../process/database-time.ts';
-import { type Refusal, RefusedError, unavailable } from '../../process/http-errors.ts';
+import { requireRightClock } from '../../http/clock-gate.ts';
+import { databaseTimeLeft } from '../../http/database-time.ts';
+import { type Refusal, RefusedError, unavailable } from '../../http/http-errors.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
-import type { Platform } from '../../process/platform.ts';
 import type { Refused } from '../../votes/cast-vote.ts';
 import type { KeyReused } from '../../votes/cast-vote-once.ts';
 import { COOLDOWN_MS } from '../../votes/cooldown.ts';

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { withinDatabaseTime } from '../../process/database-time.ts';
-import { RefusedError } from '../../process/http-errors.ts';
-import type { Platform } from '../../process/platform.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { RefusedError } from '../../http/http-errors.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { DELIVERY_STATES, VOTE_SOURCES } from '../../votes/vote.ts';
 import { readVotesFrom, writeVotesFrom } from '../../votes/vote-cursor.ts';

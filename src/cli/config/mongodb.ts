@@ -1,13 +1,13 @@
+import { bindCollections } from '../../database/collections.ts';
+import { missingUniqueIndexes } from '../../database/indexes.ts';
+import { listMigrations } from '../../database/migrations.ts';
+import { hasUnfinishedRestore, RESTORE_UNFINISHED } from '../../database/unfinished-restore.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { describeSkew, watchClockSkew } from '../../platform/clock-skew.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
 import { type Mongo, openMongo } from '../../platform/mongo.ts';
 import { createSecretBox } from '../../platform/secrets.ts';
-import { bindCollections } from '../../process/collections.ts';
-import { missingUniqueIndexes } from '../../process/indexes.ts';
-import { listMigrations } from '../../process/migrations.ts';
-import { hasUnfinishedRestore, RESTORE_UNFINISHED } from '../../process/unfinished-restore.ts';
 import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
 import { counted, sentence } from '../format.ts';
 import type { Findings } from './findings.ts';

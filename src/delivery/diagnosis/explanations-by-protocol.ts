@@ -1,5 +1,5 @@
+import { defineMessage } from '../../language/t.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
-import { defineMessage } from '../../platform/language/t.ts';
 import type { Explanation } from './explanation.ts';
 
 /** Explanations that differ for one protocol. */

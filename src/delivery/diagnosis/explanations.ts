@@ -1,6 +1,6 @@
+import { defineMessage } from '../../language/t.ts';
 import type { Breaker, Listener, Protocol } from '../../listeners/listener.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
-import { defineMessage } from '../../platform/language/t.ts';
 import type { Explanation } from './explanation.ts';
 import { HTTP_WORDS, V1_WORDS } from './explanations-by-protocol.ts';
 

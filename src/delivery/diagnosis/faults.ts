@@ -1,4 +1,4 @@
-import { defineMessage } from '../../platform/language/t.ts';
+import { defineMessage } from '../../language/t.ts';
 import type { Explanation } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 

@@ -1,9 +1,9 @@
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { defineMessage, t } from '../../language/t.ts';
 import { listenerPort, unansweredVotes } from '../../listeners/listener-settings.ts';
 import { after, HOUR } from '../../platform/clock.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
-import { defineMessage, t } from '../../platform/language/t.ts';
 import {
   asLiterals,
   changeListener,

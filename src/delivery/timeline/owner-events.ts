@@ -1,4 +1,4 @@
-import { t } from '../../platform/language/t.ts';
+import { t } from '../../language/t.ts';
 import { AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { TimelineEvent } from './timeline-event.ts';
 

@@ -1,5 +1,5 @@
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
-import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import type { AttemptEvent, DeliveryStatus, TimelineEvent, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 

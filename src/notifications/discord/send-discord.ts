@@ -1,11 +1,11 @@
 import { type Collection, ObjectId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
+import { defineMessage, type Text } from '../../language/t.ts';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
 import { type MessageResult, type Sending, sendMessage } from '../../mail/send-mail.ts';
 import type { Send, SendResult } from '../../mail/smtp.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
-import { defineMessage, type Text } from '../../platform/language/t.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { type Audiences, audienceOf } from '../audience.ts';
 import { mailOf, type Notice } from '../notice.ts';

@@ -1,5 +1,5 @@
+import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
-import { t } from '../../platform/language/t.ts';
 
 /** The id and token in the address of a webhook. */
 export type WebhookKey = { id: string; token: string };

@@ -1,4 +1,4 @@
-import { t } from '../language/t.ts';
+import { t } from '../../language/t.ts';
 import { inspectPicture } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 

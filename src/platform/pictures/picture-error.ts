@@ -1,4 +1,4 @@
-import { defineMessage, type Text, t } from '../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 
 /**
  * Why a picture is refused:

@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify';
-import { ownAccountPages } from './account.ts';
-import type { AccountSources } from './account-sources.ts';
-import { addressPages } from './address.ts';
-import { deletionPages } from './deletion.ts';
-import { exportPages } from './export.ts';
-import { otherSitePages } from './other-sites.ts';
-import { ownReviewPages } from './own-reviews.ts';
-import { passwordPages } from './passwords.ts';
-import { signInPages } from './sign-in.ts';
-import { signUpPages } from './sign-up.ts';
-import { twoFactorPages } from './two-factor.ts';
-import { verifyEmailPages } from './verify-email.ts';
+import type { AccountSources } from './account-deps.ts';
+import { addressPages } from './address-pages.ts';
+import { deletionPages } from './deletion-pages.ts';
+import { exportPages } from './export-pages.ts';
+import { otherSitePages } from './other-site-pages.ts';
+import { ownAccountPages } from './own-account-pages.ts';
+import { ownReviewPages } from './own-review-pages.ts';
+import { passwordPages } from './password-pages.ts';
+import { signInPages } from './sign-in-pages.ts';
+import { signUpPages } from './sign-up-pages.ts';
+import { twoFactorPages } from './two-factor-pages.ts';
+import { verifyEmailPages } from './verify-email-pages.ts';
 
 /** Pages for sign-up, sign-in, sign-out and the user's own account. */
 export async function accountPages(app: FastifyInstance, sources: AccountSources): Promise<void> {

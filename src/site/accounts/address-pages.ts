@@ -1,165 +1,127 @@
-import { html } from 'hono/html';
-import type { AddressChange } from '../../accounts/address/address-change.ts';
-import type { Confirmed } from '../../accounts/address/change-address.ts';
-import type { User } from '../../accounts/user.ts';
-import { t } from '../../platform/language/t.ts';
-import type { Typed } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import type { Page } from '../layout.ts';
-import { badge, button, facts, notice, textField } from '../parts.ts';
-import { time } from '../words.ts';
-import { proofFields } from './proof.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { cancelAddressChange } from '../../accounts/address/cancel-change.ts';
+import {
+  addressSchema,
+  changeAddressUnconfirmed,
+  changeOfLink,
+  confirmAddressChange,
+  countAddressRequest,
+  findAddressChange,
+  requestAddressChange,
+} from '../../accounts/address/change-address.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
+import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { showUser } from '../../workflows/find-users.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE, SIGNED_IN } from '../page-route.ts';
+import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import type { AccountSources } from './account-deps.ts';
+import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
+import { evenly, TOO_MANY_LINKS } from './better-auth-calls.ts';
+import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
 
-/** The address on the account page, and a change that waits for confirmations. */
-export function addressPart(
-  base: string,
-  { email }: Pick<User, 'email'>,
-  change: AddressChange | null,
-): Html {
-  return html`${facts([[t('E-mail address'), email]])}
-    ${change ? waiting(base, change) : ''}
-    <p><a class="button quiet" href="${base}/account/email">${t('Change e-mail address')}</a></p>`;
-}
+const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
-function waiting(base: string, { to, oldConfirmedAt, newConfirmedAt, expiresAt }: AddressChange): Html {
-  const state = (at: Date | null | undefined) =>
-    at ? badge('good', t('confirmed')) : badge('attention', t('not confirmed'));
-  return html`<div class="stack">
-    <p>${t('Change to <strong>{to}</strong>: open the links in our mails to both addresses.', { to })}</p>
-    ${facts([
-      [t('Present address'), state(oldConfirmedAt)],
-      [t('New address'), state(newConfirmedAt)],
-      [t('Lapses'), expiresAt ? time(expiresAt) : undefined],
-    ])}
-    ${button({ to: `${base}/account/email/cancel`, text: t('Cancel the change') })}
-  </div>`;
-}
+const decisionForm = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  decision: z.enum(['confirm', 'cancel'], { error: defineMessage('Choose one of these.') }),
+});
 
-type Changing = {
-  base: string;
-  user: Pick<User, 'email' | 'twoFactorEnabled'>;
-  hasPassword: boolean;
-  sendsMail: boolean;
-};
+/**
+ * `/account/email` changes the address of an account, and `/confirm-address` is the page behind the two links. Opening
+ * it changes nothing, because mail scanners open every link.
+ */
+export function addressPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
+  const { base } = app.site;
+  const sendsMail = platform.config.SMTP_URL !== undefined;
 
-export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
-  const { values, errors } = typed;
-  return {
-    title: t('Change your e-mail address'),
-    width: 'narrow',
-    body: html`<h1>${t('Change your e-mail address')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
-      <p>${
-        sendsMail
-          ? t(
-              'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.',
-            )
-          : t('The new address is what you sign in with. Your other sessions are signed out.')
-      }</p>
-      <form method="post" action="${base}/account/email" class="card stack">
-        ${facts([[t('Present address'), user.email]])}
-        ${textField({ name: 'email', label: t('New e-mail address'), type: 'email', autocomplete: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
-        ${proofFields(typed, user)}
-        <button type="submit">${t('Change address')}</button>
-      </form>
-      ${hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
-      ${sendsMail ? html`<p class="soft small">${t('If you cannot read mails to your present address, ask the operator of this listing.')}</p>` : ''}
-      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  const form = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
+    const view = await showUser(platform, userOf(request)._id);
+    if (!view) throw new PageError(404, t('This account no longer exists.'));
+    return changePage({ base, ...view, sendsMail }, typed);
   };
-}
 
-/** The same whether another account has the new address or not. */
-export function sentPage(base: string, from: string, to: string): Page {
-  return {
-    title: t('Confirm both addresses'),
-    width: 'narrow',
-    body: html`<h1>${t('Confirm both addresses')}</h1>
-      <p>${t('We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.', { from, to })}</p>
-      <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>
-      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
-  };
-}
-
-type Found = { change: AddressChange; end: 'old' | 'new' };
-
-/** The page behind a link. The old end may cancel too, and a change that an operator asked for it can only cancel. */
-export function confirmPage(base: string, { change, end }: Found, token: string): Page {
-  const { from, to, by } = change;
-  const isOldOfOperators = end === 'old' && Boolean(by);
-  const title = isOldOfOperators
-    ? t('Your address is about to be changed')
-    : t('Confirm the change of your address');
-  return {
-    title,
-    width: 'narrow',
-    body: html`<h1>${title}</h1>
-      <div class="card stack">
-        ${facts(
-          end === 'old'
-            ? [
-                [t('Present address'), from],
-                [t('New address'), to],
-              ]
-            : [[t('New address'), to]],
-        )}
-        <div class="actions">
-          ${isOldOfOperators ? '' : decision(base, token, 'confirm', end === 'old' ? t('Confirm change') : t('Confirm this address'))}
-          ${end === 'old' ? decision(base, token, 'cancel', t('Cancel change')) : ''}
-        </div>
-        <p class="soft small">${isOldOfOperators ? t('An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.') : ifUnasked(base, end)}</p>
-      </div>`,
-  };
-}
-
-function ifUnasked(base: string, end: Found['end']): Content {
-  if (end === 'new') return t('If you did not ask for this, close this page. Nothing will change.');
-  return t(
-    'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
-    { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` },
+  app.get('/account/email', SIGNED_IN, async (request, reply) =>
+    sendPage(request, reply, await form(request)),
   );
+
+  app.post('/account/email', SIGNED_IN, async (request, reply) => {
+    const user = userOf(request);
+    const proof = user.twoFactorEnabled ? passwordAndCodeForm : passwordForm;
+    const { data, typed } = readForm(proof.extend({ email: addressSchema }), request);
+    if (!data) return sendPage(request, reply, await form(request, typed), 400);
+    const { email } = data;
+    const own = { user, sessionId: sessionOf(request) };
+    const change = async () => {
+      if (!sendsMail) return (await changeAddressUnconfirmed(platform, own, { email })) ? 'changed' : 'taken';
+      const from = { address: request.ip, userId: user._id };
+      const retryAt =
+        (await countAddressRequest(platform, user._id)) ??
+        (await countMail(platform, { email, ...from })) ??
+        // The present address gets a mail too. Unconfirmed, it may be a stranger's.
+        (user.emailVerified ? null : await countMail(platform, { email: user.email, ...from }));
+      if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
+      // The duration must not reveal whether another account has the address.
+      await evenly(() => requestAddressChange(platform, own, { email }));
+      return 'requested';
+    };
+    try {
+      const proven = await withProof(request, { platform, auth }, data, change);
+      if ('refused' in proven) {
+        return sendPage(request, reply, await form(request, withError(typed, proven.refused)), 400);
+      }
+      const result = proven.done;
+      if (result === 'taken') {
+        return sendPage(request, reply, await form(request, { ...typed, errors: { email: TAKEN } }), 409);
+      }
+      request.log.info({ event: `account.address_${result}`, userId: user._id.toHexString() });
+      if (result === 'requested') return sendPage(request, reply, sentPage(base, user.email, email));
+      reply.header('set-cookie', devices.cookieFor(email));
+      return reply.redirect(`${base}/account?done=email`, 303);
+    } catch (error) {
+      if (error instanceof PageError) throw error;
+      return sendPage(request, reply, await form(request, errorsOf(error, typedValues(request))), 400);
+    }
+  });
+
+  app.post('/account/email/cancel', SIGNED_IN, async (request, reply) => {
+    const change = await findAddressChange(platform, userOf(request)._id);
+    const isCancelled = change !== null && (await cancelAddressChange(platform, change));
+    return reply.redirect(`${base}/account${isCancelled ? '?done=email-cancelled' : ''}`, 303);
+  });
+
+  app.get('/confirm-address', ANYONE, async (request, reply) => {
+    const { token } = request.query as { token?: unknown };
+    const isToken = typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH;
+    const found = isToken ? await changeOfLink(platform, token) : null;
+    if (!found) return sendPage(request, reply, invalidLinkPage(base), 400);
+    return sendPage(request, reply, confirmPage(base, found, token as string));
+  });
+
+  app.post('/confirm-address', ANYONE, async (request, reply) => {
+    const { data } = readForm(decisionForm, request);
+    const found = data && (await changeOfLink(platform, data.token));
+    if (!found) return sendPage(request, reply, invalidLinkPage(base), 400);
+    const { change, end } = found;
+    const userId = change._id.toHexString();
+    if (data.decision === 'cancel' && end === 'old') {
+      const isCancelled = await cancelAddressChange(platform, change);
+      if (!isCancelled) return sendPage(request, reply, invalidLinkPage(base), 400);
+      request.log.info({ event: 'account.address_cancelled', userId });
+      return sendPage(request, reply, confirmedPage(base, change, 'cancelled'));
+    }
+    const result = await confirmAddressChange(platform, data.token);
+    request.log.info({ event: 'account.address_confirmed', userId, end, result });
+    if (result === 'useless-link') return sendPage(request, reply, invalidLinkPage(base), 400);
+    return sendPage(request, reply, confirmedPage(base, change, result, end), result === 'taken' ? 409 : 200);
+  });
 }
 
-function decision(base: string, token: string, name: 'confirm' | 'cancel', text: string): Html {
-  const kind = name === 'confirm' ? 'primary' : 'quiet';
-  return button({ to: `${base}/confirm-address`, text, kind, hidden: { token, decision: name } });
-}
-
-/** What a decision led to. */
-export function confirmedPage(
-  base: string,
-  { from, to }: Pick<AddressChange, 'from' | 'to'>,
-  result: Exclude<Confirmed, 'useless-link'> | 'cancelled',
-  end: 'old' | 'new' = 'old',
-): Page {
-  const [title, body] = {
-    waiting: [
-      t('One address is confirmed'),
-      html`<p>${t('Now open the link in our mail to {to}. The address changes after that.', { to: end === 'old' ? to : t('the present address of the account') })}</p>`,
-    ],
-    changed: [
-      t('The address is changed'),
-      html`<p>${t('The address of your account is now {to}. Sign in with it from now on.', { to })}</p>
-        <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
-    ],
-    taken: [
-      t('The address was not changed'),
-      html`<p>${t('Another account has the new address by now.')}</p>
-        <p><a href="${base}/account">${t('Your account')}</a></p>`,
-    ],
-    cancelled: [
-      t('The change is cancelled'),
-      html`<p>${t('The address of your account is still {from}. If you did not ask for the change, <a>set a new password</a> now: somebody knows yours.', { from, a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`,
-    ],
-  }[result] as [string, Html];
-  return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
-}
-
-export function invalidLinkPage(base: string): Page {
-  return {
-    title: t('This link does not work'),
-    width: 'narrow',
-    body: html`<h1>${t('This link does not work')}</h1>
-      <p>${t('The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.')}</p>
-      <p>${t('See <a>your account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</p>`,
-  };
+function sessionOf({ signedIn }: FastifyRequest) {
+  if (!signedIn) throw new Error('this route requires a signed-in user');
+  return signedIn.session.id;
 }

@@ -1,4 +1,4 @@
-import { t } from '../../platform/language/t.ts';
+import { t } from '../../language/t.ts';
 
 /** In order of precedence: most user agents also contain the later names. */
 const BROWSERS: [RegExp, string][] = [

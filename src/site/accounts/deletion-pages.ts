@@ -1,108 +1,87 @@
-import { html } from 'hono/html';
-import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
-import type { UserView } from '../../listing/find-users.ts';
-import { t } from '../../platform/language/t.ts';
-import type { Typed } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import type { Page } from '../layout.ts';
-import { button, card, notice } from '../parts.ts';
-import { counted, time } from '../words.ts';
-import { proofFields } from './proof.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  cancelDeletion,
+  deletionOfLink,
+  findDeletion,
+  requestDeletion,
+} from '../../accounts/deletion/request-deletion.ts';
+import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
+import { UserError } from '../../accounts/users.ts';
+import { t } from '../../language/t.ts';
+import { countReviewsOf } from '../../reviews/own-review.ts';
+import { showUser } from '../../workflows/find-users.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE, SIGNED_IN } from '../page-route.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import type { AccountSources } from './account-deps.ts';
+import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
+import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
 
-/** A banner about a requested deletion, with a button that cancels it. */
-export function deletionBanner(base: string, deletion: AccountDeletion | null): Content {
-  if (!deletion) return '';
-  return notice(
-    'attention',
-    html`<div class="stack">
-      <p>${t('Your account will be deleted on {time}, with your servers and reviews.', { time: time(deletion.dueAt) })}</p>
-      ${button({ to: `${base}/account/delete/cancel`, text: t('Keep my account'), kind: 'primary' })}
-    </div>`,
+const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH) });
+
+/** `/account/delete` requests the deletion of an account, and `/keep-account` is the page behind the link that cancels it. */
+export function deletionPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const sendsMail = platform.config.SMTP_URL !== undefined;
+
+  const show = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
+    const { _id, emailVerified } = userOf(request);
+    const [view, reviews, deletion] = await Promise.all([
+      showUser(platform, _id),
+      countReviewsOf(platform, _id),
+      findDeletion(platform, _id),
+    ]);
+    if (!view) throw new PageError(404, t('This account no longer exists.'));
+    return deletePage({ base, view, reviews, deletion, sendsMail: sendsMail && emailVerified }, typed);
+  };
+
+  app.get('/account/delete', SIGNED_IN, async (request, reply) =>
+    sendPage(request, reply, await show(request)),
   );
-}
 
-type Deleting = {
-  base: string;
-  view: UserView;
-  /** The number of the user's reviews. */
-  reviews: number;
-  deletion: AccountDeletion | null;
-  sendsMail: boolean;
-};
-
-/** Says what a deletion means before it is requested. */
-export function deletePage(deleting: Deleting, typed: Typed): Page {
-  const { base, view, deletion, sendsMail } = deleting;
-  const { errors } = typed;
-  return {
-    title: t('Delete your account'),
-    width: 'narrow',
-    body: html`<h1>${t('Delete your account')}</h1>
-      ${deletionBanner(base, deletion)}
-      ${errors.form ? notice('bad', errors.form) : ''}
-      <p>${sendsMail ? t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.') : t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.')}</p>
-      ${card({ title: t('What happens'), body: consequences(deleting) })}
-      ${
-        deletion
-          ? ''
-          : html`<form method="post" action="${base}/account/delete" class="card stack">
-              ${proofFields(typed, view.user)}
-              <button type="submit" class="danger">${t('Delete my account in 7 days')}</button>
-              ${view.hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
-            </form>`
+  app.post('/account/delete', SIGNED_IN, async (request, reply) => {
+    const user = userOf(request);
+    const { data, typed } = readForm(user.twoFactorEnabled ? passwordAndCodeForm : passwordForm, request);
+    if (!data) return sendPage(request, reply, await show(request, typed), 400);
+    try {
+      const proven = await withProof(request, { platform, auth }, data, () =>
+        requestDeletion(platform, user),
+      );
+      if ('refused' in proven) {
+        return sendPage(request, reply, await show(request, withError(typed, proven.refused)), 400);
       }
-      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
-  };
-}
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      return sendPage(request, reply, await show(request, withError(typed, error.message)), 409);
+    }
+    request.log.info({ event: 'account.deletion_requested', userId: user._id.toHexString() });
+    return reply.redirect(`${base}/account`, 303);
+  });
 
-function consequences({ view: { servers }, reviews }: Deleting): Html {
-  return html`<dl class="facts">
-    <div><dt>${t('Servers')}</dt><dd>${servers.length === 0 ? t('You have none.') : html`${t('Removed from the listing for ever: {servers}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.', { servers: names(servers) })}`}</dd></div>
-    <div><dt>${t('Servers of others')}</dt><dd>${t('You leave the servers that you are a member of. They stay listed.')}</dd></div>
-    <div><dt>${t('API tokens')}</dt><dd>${t('All tokens and claim keys of your servers stop working.')}</dd></div>
-    <div><dt>${t('Reviews')}</dt><dd>${reviews === 0 ? t('You have written none.') : t('Your {reviews} and the owners’ answers are deleted.', { reviews: counted(reviews, 'review') })} ${t('Reviews of your servers disappear with them.')}</dd></div>
-    <div><dt>${t('Votes')}</dt><dd>${t('Votes carry a player name and not your account, so votes for other servers stay and still count.')}</dd></div>
-    <div><dt>${t('Reports')}</dt><dd>${t('Your reports about servers stay without your account.')}</dd></div>
-    <div><dt>${t('Favourites')}</dt><dd>${t('Your favourites, and the player name of your last vote on a page, are deleted.')}</dd></div>
-    <div><dt>${t('Sign-in')}</dt><dd>${t('Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.')}</dd></div>
-    <div><dt>${t('What stays')}</dt><dd>${t('The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.')}</dd></div>
-  </dl>`;
-}
+  app.post('/account/delete/cancel', SIGNED_IN, async (request, reply) => {
+    const { _id } = userOf(request);
+    const isKept = await cancelDeletion(platform, _id);
+    if (isKept) request.log.info({ event: 'account.deletion_cancelled', userId: _id.toHexString() });
+    return reply.redirect(`${base}/account${isKept ? '?done=kept' : ''}`, 303);
+  });
 
-function names(servers: UserView['servers']): Html {
-  return html`${servers.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}`;
-}
+  app.get('/keep-account', ANYONE, async (request, reply) => {
+    const { data } = tokenForm.safeParse(request.query);
+    const deletion = data ? await deletionOfLink(platform, data.token) : null;
+    if (!data || !deletion) return sendPage(request, reply, invalidKeepLinkPage(base), 400);
+    return sendPage(request, reply, keepPage(base, deletion, data.token));
+  });
 
-/** The page behind the link in the mail. Opening it changes nothing, because mail scanners open every link. */
-export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>, token: string): Page {
-  return {
-    title: t('Keep your account'),
-    width: 'narrow',
-    body: html`<h1>${t('Keep your account')}</h1>
-      <div class="card stack">
-        <p>${t('Your account will be deleted on {time}.', { time: time(dueAt) })}</p>
-        ${button({ to: `${base}/keep-account`, text: t('Keep my account'), kind: 'primary', hidden: { token } })}
-        <p class="soft small">${t('If you did not ask for the deletion, somebody knows your password. Keep the account, then <a>set a new password</a>.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>
-      </div>`,
-  };
-}
-
-export function keptPage(base: string): Page {
-  return {
-    title: t('Your account stays'),
-    width: 'narrow',
-    body: html`<h1>${t('Your account stays')}</h1>
-      <p>${t('The deletion is cancelled. Nothing was deleted.')}</p>
-      <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
-  };
-}
-
-export function invalidKeepLinkPage(base: string): Page {
-  return {
-    title: t('This link does not work'),
-    width: 'narrow',
-    body: html`<h1>${t('This link does not work')}</h1>
-      <p>${t('The deletion was cancelled already, or the account is deleted; or the link is incomplete.')}</p>
-      <p>${t('See <a>your account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</p>`,
-  };
+  app.post('/keep-account', ANYONE, async (request, reply) => {
+    const { data } = readForm(tokenForm, request);
+    const deletion = data ? await deletionOfLink(platform, data.token) : null;
+    if (!deletion || !(await cancelDeletion(platform, deletion._id))) {
+      return sendPage(request, reply, invalidKeepLinkPage(base), 400);
+    }
+    request.log.info({ event: 'account.deletion_cancelled', userId: deletion._id.toHexString() });
+    return sendPage(request, reply, keptPage(base));
+  });
 }

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
 /** The page after signing in without a destination: for operators without a server the admin area, else the dashboard. */

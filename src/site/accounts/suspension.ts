@@ -1,7 +1,7 @@
-import { t } from '../../platform/language/t.ts';
-import type { Platform } from '../../process/platform.ts';
-import { contactWords } from '../contact.ts';
-import type { Site } from '../site-settings.ts';
+import { t } from '../../language/t.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import { contactWords } from '../shared/contact.ts';
+import type { Site } from '../shared/site-settings.ts';
 
 /** What a suspended user reads after entering the right password: the reason for them, and how to reach the operator. */
 export async function suspensionNotice(

@@ -1,126 +1,136 @@
-import { html, raw } from 'hono/html';
-import { renderSVG } from 'uqr';
-import { t } from '../../platform/language/t.ts';
-import type { Typed } from '../form.ts';
-import type { Html } from '../html.ts';
-import type { Page } from '../layout.ts';
-import { badge, card, confirmed, copyable, notice, textField } from '../parts.ts';
-import { codeField, passwordField } from './proof.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { noteAccountChange } from '../../accounts/account-changes.ts';
+import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
+import { whoIs } from '../../accounts/sessions.ts';
+import { countProof } from '../../accounts/sign-in-limits.ts';
+import { endSessions } from '../../accounts/users.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { isDuplicateKey } from '../../platform/mongo.ts';
+import { signInHeaders, userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import type { AccountSources } from './account-deps.ts';
+import { giveCookies, refusalCode } from './better-auth-calls.ts';
+import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
+import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 
-export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
-  return {
-    title: t('Two-factor authentication'),
-    width: 'narrow',
-    body: html`<h1>${t('Two-factor authentication')}</h1>
-      ${isRequired ? notice('attention', t('Operators of this listing must use two-factor authentication. Set it up to open the admin area.')) : ''}
-      ${errors.form ? notice('bad', errors.form) : ''}
-      <p>${t('You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.')}</p>
-      <form method="post" action="${path}/begin" class="card stack">
-        ${passwordField(errors.password)}
-        <button type="submit">${t('Set up')}</button>
-      </form>`,
-  };
+const codeForm = z.object({
+  code: z
+    .string()
+    .transform((value) => value.replace(/\s/g, ''))
+    .pipe(z.string().regex(/^\d{6}$/, defineMessage('Enter the six digits.'))),
+});
+
+type Values = { password: string };
+
+/** `/account/two-factor`: the authenticator app and backup codes. Secrets are shown once, in answers to forms. */
+export function twoFactorPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const path = `${base}/account/two-factor`;
+
+  const start = (request: FastifyRequest, typed: Typed = UNTOUCHED, sent?: SentForm) =>
+    userOf(request).twoFactorEnabled
+      ? onPage(path, base, typed, sent)
+      : offPage(path, typed, { isRequired: isRequired(request) });
+
+  const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(platform, userOf(request));
+
+  /** Runs `work` with a proof of identity (see proof.ts). Otherwise returns the form with its error. */
+  async function proven<T>(
+    request: FastifyRequest,
+    sent: SentForm | undefined,
+    work: (values: Values) => Promise<T>,
+  ): Promise<{ done: T } | { refused: Page }> {
+    const form = userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm;
+    const { data, typed } = readForm(form, request);
+    if (!data) return { refused: start(request, typed, sent) };
+    const { password } = data;
+    const proof = await withProof(request, { platform, auth }, data, () => work({ password }));
+    return 'done' in proof ? proof : { refused: start(request, withError(typed, proof.refused), sent) };
+  }
+
+  app.get('/account/two-factor', SIGNED_IN, async (request, reply) =>
+    sendPage(request, reply, start(request)),
+  );
+
+  app.post('/account/two-factor/begin', SIGNED_IN, async (request, reply) => {
+    if (userOf(request).twoFactorEnabled) return sendPage(request, reply, start(request), 409);
+    const begun = await proven(request, undefined, (body) => begin(request, body));
+    if ('refused' in begun) return sendPage(request, reply, begun.refused, 400);
+    return sendPage(request, reply, setUpPage(path, begun.done.totpURI));
+  });
+
+  app.post('/account/two-factor/confirm', SIGNED_IN, async (request, reply) => {
+    // If it is on, `backup-codes` shows new codes; it needs password and code.
+    if (userOf(request).twoFactorEnabled) return reply.redirect(path, 303);
+    const { data, typed } = readForm(codeForm, request);
+    if (!data) return sendPage(request, reply, codePage(path, typed), 400);
+    const retryAt = await countProof(platform, userOf(request)._id);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    try {
+      const { headers } = await auth.api.verifyTOTP({
+        body: data,
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      });
+      giveCookies(reply, headers);
+      await endOthers(request, headers);
+    } catch (error) {
+      const code = refusalCode(error);
+      if (code === 'TOTP_NOT_ENABLED') return reply.redirect(path, 303);
+      return sendPage(request, reply, codePage(path, withError(typed, WRONG_CODE)), 400);
+    }
+    const user = userOf(request);
+    request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
+    await noteAccountChange(platform, user, 'two-factor-on');
+    const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
+    const onwards = isRequired(request) ? `${base}/operator` : `${base}/account`;
+    return sendPage(request, reply, backupCodesPage(backupCodes, onwards, { isNew: true }));
+  });
+
+  app.post('/account/two-factor/backup-codes', SIGNED_IN, async (request, reply) => {
+    const made = await proven(request, 'backup-codes', (body) =>
+      auth.api.generateBackupCodes({ body, headers: signInHeaders(request) }),
+    );
+    if ('refused' in made) return sendPage(request, reply, made.refused, 400);
+    await noteAccountChange(platform, userOf(request), 'backup-codes');
+    return sendPage(request, reply, backupCodesPage(made.done.backupCodes, `${base}/account`));
+  });
+
+  app.post('/account/two-factor/off', SIGNED_IN, async (request, reply) => {
+    const ended = await proven(request, 'off', (body) =>
+      auth.api.disableTwoFactor({ body, headers: signInHeaders(request), returnHeaders: true }),
+    );
+    if ('refused' in ended) return sendPage(request, reply, ended.refused, 400);
+    giveCookies(reply, ended.done.headers);
+    const user = userOf(request);
+    request.log.info({ event: 'account.two_factor_off', userId: user._id.toHexString() });
+    await noteAccountChange(platform, user, 'two-factor-off');
+    return reply.redirect(`${base}/account?done=two-factor-off`, 303);
+  });
+
+  /** Ends sessions that began with the password alone. */
+  async function endOthers(request: FastifyRequest, given: Headers): Promise<void> {
+    const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
+    const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
+    await endSessions(platform, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
+  }
+
+  async function begin(request: FastifyRequest, body: Values): Promise<{ totpURI: string }> {
+    const wanted = { body: { ...body, method: 'totp' as const }, headers: signInHeaders(request) };
+    const begun = await auth.api.enableTwoFactor(wanted).catch((error: unknown) => {
+      // The form was sent twice: the second secret replaces the first one.
+      if (isDuplicateKey(error)) return auth.api.enableTwoFactor(wanted);
+      throw error;
+    });
+    if (begun.method !== 'totp') throw new Error('the sign-in library returned no secret');
+    return begun;
+  }
 }
 
-/** The forms of the page when the second factor is on. Errors are shown in the form that was sent. */
-export type SentForm = 'backup-codes' | 'off';
-
-export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
-  const errorsIn = (form: SentForm) => (form === sent ? errors : {});
-  return {
-    title: t('Two-factor authentication'),
-    width: 'narrow',
-    body: html`<h1>${t('Two-factor authentication')} ${badge('good', t('on'))}</h1>
-      ${card({
-        title: t('New backup codes'),
-        body: html`<p>${t('Each backup code signs you in once if you do not have your phone. New codes replace the old ones.')}</p>
-          <form method="post" action="${path}/backup-codes" class="stack">
-            ${proofFields('', errorsIn('backup-codes'))}
-            <button type="submit" class="quiet">${t('Generate new backup codes')}</button>
-          </form>`,
-      })}
-      ${card({
-        title: t('Turn off'),
-        body: confirmed({
-          text: t('Turn off two-factor authentication'),
-          consequence: t(
-            'You will sign in with your password only. To move to another phone, turn it off and set it up again.',
-          ),
-          isOpen: sent === 'off',
-          form: html`<form method="post" action="${path}/off" class="stack">
-            ${proofFields('-off', errorsIn('off'))}
-            <button type="submit" class="danger">${t('Turn off')}</button>
-          </form>`,
-        }),
-      })}
-      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
-  };
-}
-
-/** The fields that confirm a change. `suffix` makes the ids of the two forms distinct. */
-function proofFields(suffix: string, errors: Typed['errors']): Html {
-  return html`${errors.form ? notice('bad', errors.form) : ''}
-    ${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
-}
-
-export function setUpPage(path: string, totpUri: string): Page {
-  const secret = new URL(totpUri).searchParams.get('secret') ?? '';
-  return {
-    title: t('Set up two-factor authentication'),
-    width: 'narrow',
-    body: html`<h1>${t('Set up two-factor authentication')}</h1>
-      <section class="card stack">
-        <h2>${t('1. Scan this code with your app')}</h2>
-        <div class="qr" role="img" aria-label="${t('QR code for your authenticator app')}">${qrCode(totpUri)}</div>
-        <p>${t('Or enter this secret in the app:')}</p>
-        ${copyable(inGroups(secret), t('Secret'))}
-      </section>
-      <section class="card stack">
-        <h2>${t('2. Enter the code from your app')}</h2>
-        ${codePart(path, undefined)}
-      </section>
-      <p class="soft">${t('The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.')}</p>`,
-  };
-}
-
-export function codePage(path: string, { errors }: Typed): Page {
-  return {
-    title: t('Set up two-factor authentication'),
-    width: 'narrow',
-    body: html`<h1>${t('Set up two-factor authentication')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
-      <section class="card stack">${codePart(path, errors.code)}</section>
-      <p>${t('App not set up yet? <a>Start over</a>.', { a: (text) => html`<a href="${path}">${text}</a>` })}</p>`,
-  };
-}
-
-function codePart(path: string, error: string | undefined): Html {
-  return html`<form method="post" action="${path}/confirm" class="stack">
-    ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, error, hint: t('Six digits.') })}
-    <button type="submit">${t('Turn on')}</button>
-  </form>`;
-}
-
-export function backupCodesPage(codes: string[], onwards: string, { isNew = false } = {}): Page {
-  return {
-    title: t('Backup codes'),
-    width: 'narrow',
-    body: html`<h1>${t('Backup codes')}</h1>
-      ${isNew ? notice('good', t('Two-factor authentication is on.')) : notice('good', t('The old backup codes no longer work.'))}
-      <section class="card stack">
-        <p>${t('Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.')}</p>
-        ${copyable(codes.join('\n'), t('Backup codes'))}
-        <a class="button" href="${onwards}">${t('I have saved them')}</a>
-      </section>`,
-  };
-}
-
-/** Always black on white, which QR readers need. */
-function qrCode(text: string): Html {
-  return raw(renderSVG(text, { border: 2 })) as Html;
-}
-
-/** A secret in groups of four for reading and typing; apps ignore the spaces. */
-function inGroups(secret: string): string {
-  return secret.replace(/(.{4})(?=.)/g, '$1 ');
-}
+const WRONG_CODE = defineMessage(
+  'The code is wrong. Wait for the next one, and check the clock of your phone.',
+);

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AdminSources } from './admin-sources.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { announcementPage } from './announcement-page.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
@@ -12,8 +12,8 @@ import { queueBoard } from './queue-board.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverPages } from './server-pages.ts';
 import { tagPages } from './tag-pages.ts';
-import { userPages } from './user.ts';
-import { usersPages } from './users.ts';
+import { userPages } from './user-pages.ts';
+import { usersPages } from './users-page.ts';
 import { votePage } from './vote-page.ts';
 import { votePages } from './vote-pages.ts';
 

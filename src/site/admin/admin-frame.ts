@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { UUID } from 'mongodb';
-import type { Content, Html } from '../html.ts';
-import { tabs } from '../parts.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { tabs } from '../shared/parts.ts';
 
 /** The parts of the admin area, in the order of their tabs. */
 const PARTS = [

@@ -9,13 +9,13 @@ import {
   setAnnouncement,
 } from '../../moderation/announcements.ts';
 import { userOf } from '../access.ts';
-import { errorsOf, readForm, type Typed } from '../form.ts';
-import type { Html } from '../html.ts';
-import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { button, card, notice, select, textArea, textField } from '../parts.ts';
+import { errorsOf, readForm, type Typed } from '../shared/form.ts';
+import type { Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { button, card, notice, select, textArea, textField } from '../shared/parts.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
 import { minuteOf, utcMoment } from './utc-fields.ts';
 
 const MESSAGES = {

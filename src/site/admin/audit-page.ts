@@ -3,17 +3,17 @@ import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 import { readAudit } from '../../platform/audit/read-audit.ts';
-import { findServer } from '../../servers/listing.ts';
+import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
-import { queryOf, queryText } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { card, dataTable, pager, select, textField } from '../parts.ts';
-import { time } from '../words.ts';
+import { queryOf, queryText } from '../shared/form.ts';
+import { time } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { card, dataTable, pager, select, textField } from '../shared/parts.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
-import { ACTIONS, auditSentence } from './audit-words.ts';
+import { ACTIONS, auditSentence } from './audit-texts.ts';
 
 /** Entries per page. */
 const ROWS = 50;

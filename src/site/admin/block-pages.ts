@@ -6,10 +6,11 @@ import { type Block, isEffective } from '../../votes/blocks/block.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { errorsOf, queryOf, queryText, type Typed, typedValues } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
+import { errorsOf, queryOf, queryText, type Typed, typedValues } from '../shared/form.ts';
+import { count, time, timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
 import {
   badge,
   button,
@@ -22,10 +23,9 @@ import {
   select,
   textArea,
   textField,
-} from '../parts.ts';
-import { count, time, timeAgo } from '../words.ts';
+} from '../shared/parts.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
 import { utcMoment } from './utc-fields.ts';
 
 /** Blocks per page. */

@@ -5,13 +5,13 @@ import { closeComplaint, openComplaints } from '../../moderation/complaints.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { sendPage } from '../layout.ts';
-import { KIND_WORDS } from '../listing/complaint-page.ts';
 import { OPERATOR } from '../page-route.ts';
-import { button, card, dataTable } from '../parts.ts';
-import { timeAgo } from '../words.ts';
+import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
+import { timeAgo } from '../shared/format.ts';
+import { sendPage } from '../shared/layout.ts';
+import { button, card, dataTable } from '../shared/parts.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
 
 /** Complaints per page: the oldest come first, and closed ones make room. */
 const ROWS = 50;
@@ -43,7 +43,7 @@ export function complaintPages(app: FastifyInstance, { platform }: AdminSources)
                     ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
                     : 'removed',
               },
-              { title: 'Reason', cell: ({ complaint }) => KIND_WORDS[complaint.kind] },
+              { title: 'Reason', cell: ({ complaint }) => COMPLAINT_TEXTS[complaint.kind] },
               { title: 'Text', cell: ({ complaint }) => html`<bdi>${complaint.text ?? ''}</bdi>` },
               {
                 title: 'By',

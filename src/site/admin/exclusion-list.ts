@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { countMarked } from '../../votes/search-votes.ts';
 import { inProgress, type VoteExclusion } from '../../votes/vote-exclusion.ts';
-import { queryText } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { badge, button, confirmed, dataTable } from '../parts.ts';
-import { counted, time, timeAgo } from '../words.ts';
+import { queryText } from '../shared/form.ts';
+import { counted, time, timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { badge, button, confirmed, dataTable } from '../shared/parts.ts';
 import { adminPath, adminServerPath } from './admin-frame.ts';
 
 type Row = {

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { InvalidDocumentError } from '../../platform/document.ts';
-import { findServer } from '../../servers/listing.ts';
+import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import {
@@ -18,14 +18,22 @@ import { blockGroup, decideGroup } from '../../votes/quarantine-groups.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { errorsOf, queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../form.ts';
-import type { Html } from '../html.ts';
-import { type Page, sendHtml, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { card, facts, notice } from '../parts.ts';
-import { count, counted, time } from '../words.ts';
+import {
+  errorsOf,
+  queryOf,
+  queryText,
+  readForm,
+  type Typed,
+  typedValues,
+  UNTOUCHED,
+} from '../shared/form.ts';
+import { count, counted, time } from '../shared/format.ts';
+import type { Html } from '../shared/html.ts';
+import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
+import { card, facts, notice } from '../shared/parts.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
 import { exclusionErrors, idField } from './exclusion-form.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { reasonFields } from './reason-fields.ts';

@@ -7,16 +7,16 @@ import { type ListenerOverview, listenerOverview } from '../../delivery/listener
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { writeVotesFrom } from '../../votes/vote-cursor.ts';
 import type { VotesFrom } from '../../votes/vote-pages.ts';
-import { LISTENER_TONES } from '../dashboard/listener-state.ts';
 import { PageError } from '../error-pages.ts';
-import type { Content, Html } from '../html.ts';
-import { type Page, sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { badge, card, dataTable, facts, notice, pager } from '../parts.ts';
-import { votesFrom } from '../votes-from.ts';
-import { count, duration, time } from '../words.ts';
+import { count, duration, time } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { LISTENER_TONES } from '../shared/listener-state.ts';
+import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
+import { votesFrom } from '../shared/votes-from.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
 
 /** The query of a listener's page. Invalid values count as absent. */
 const listenerPageQuery = z.object({

@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { countPlayerVotes, type PlayerRange, type PlayerVotes } from '../../votes/exclude-player.ts';
 import { ExclusionError } from '../../votes/exclude-votes.ts';
-import { queryText } from '../form.ts';
-import type { Html } from '../html.ts';
-import { dataTable } from '../parts.ts';
-import { count } from '../words.ts';
+import { queryText } from '../shared/form.ts';
+import { count } from '../shared/format.ts';
+import type { Html } from '../shared/html.ts';
+import { dataTable } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 
 /** A player's votes on a server. */

@@ -3,11 +3,11 @@ import type { WithId } from 'mongodb';
 import { filledParts } from '../../servers/moderate-profile.ts';
 import { LINKS, type Profile, type ProfilePart } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Typed } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { card, notice, select } from '../parts.ts';
-import { bannerImage, description, iconImage, PART_WORDS } from '../profile-parts.ts';
-import { day } from '../words.ts';
+import type { Typed } from '../shared/form.ts';
+import { day } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { card, notice, select } from '../shared/parts.ts';
+import { bannerImage, description, iconImage, PART_WORDS } from '../shared/profile-parts.ts';
 import { adminServerPath } from './admin-frame.ts';
 import { reasonFields } from './reason-fields.ts';
 

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { Attention, HeldVotes } from '../../moderation/needs-attention.ts';
 import type { QuarantineCause } from '../../votes/vote-exclusion.ts';
-import { queryText } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { button, card, confirmed, dataTable } from '../parts.ts';
-import { count, timeAgo } from '../words.ts';
+import { queryText } from '../shared/form.ts';
+import { count, timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 import { minuteOf } from './utc-fields.ts';
 

@@ -2,15 +2,15 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../../http/error-codes.ts';
 import { isDeliveryQueue } from '../../listeners/delivery-queues.ts';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
-import type { ErrorCode } from '../../process/error-codes.ts';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
 import { userOf } from '../access.ts';
-import { describeForwarding } from './queue-words.ts';
+import { describeForwarding } from './queue-texts.ts';
 
 type Sources = Pick<Platform, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
 

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
 import type { WaitingWork } from '../../process/waiting-work.ts';
-import type { Html } from '../html.ts';
-import { dataTable, facts } from '../parts.ts';
-import { count } from '../words.ts';
+import { count } from '../shared/format.ts';
+import type { Html } from '../shared/html.ts';
+import { dataTable, facts } from '../shared/parts.ts';
 
 /** The undelivered votes by the state of their listener. */
 export function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {

@@ -3,11 +3,11 @@ import type { WithId } from 'mongodb';
 import { MOST_ALLOWED } from '../../ranking/evidence/allow-votes.ts';
 import type { RankDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Typed } from '../form.ts';
-import type { Html } from '../html.ts';
-import { card, textArea, textField } from '../parts.ts';
-import { rankVotesTables } from '../rank-votes.ts';
-import { count, timeAgo } from '../words.ts';
+import type { Typed } from '../shared/form.ts';
+import { count, timeAgo } from '../shared/format.ts';
+import type { Html } from '../shared/html.ts';
+import { card, textArea, textField } from '../shared/parts.ts';
+import { rankVotesTables } from '../shared/rank-votes.ts';
 import { adminServerPath } from './admin-frame.ts';
 
 /** How many of a server's votes count for its rank, and the decision of how many need no evidence. */

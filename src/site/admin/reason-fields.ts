@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { Typed } from '../form.ts';
-import type { Html } from '../html.ts';
-import { textArea } from '../parts.ts';
+import type { Typed } from '../shared/form.ts';
+import type { Html } from '../shared/html.ts';
+import { textArea } from '../shared/parts.ts';
 
 /** The names of the two fields of a form, and which one must be filled. */
 type Reasons = {

@@ -3,9 +3,9 @@ import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import type { SeenReview } from '../../reviews/moderate-review.ts';
 import type { Review } from '../../reviews/review.ts';
-import type { Content, Html } from '../html.ts';
-import { notice } from '../parts.ts';
-import { counted } from '../words.ts';
+import { counted } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { notice } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 
 /** The most reviews that one form approves. */

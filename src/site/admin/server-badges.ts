@@ -1,7 +1,7 @@
 import type { Server } from '../../servers/server.ts';
-import { statusBadge } from '../dashboard/server-frame.ts';
-import type { Html } from '../html.ts';
-import { badge } from '../parts.ts';
+import type { Html } from '../shared/html.ts';
+import { badge } from '../shared/parts.ts';
+import { statusBadge } from '../shared/server-status.ts';
 
 /** A server's states as badges of the admin area. */
 export function stateBadges(server: Server, now: Date): Html[] {

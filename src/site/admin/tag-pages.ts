@@ -3,13 +3,13 @@ import { html } from 'hono/html';
 import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../form.ts';
-import type { Html } from '../html.ts';
-import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { button, card, confirmed, dataTable, notice, textField } from '../parts.ts';
+import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import type { Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { button, card, confirmed, dataTable, notice, textField } from '../shared/parts.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
 
 const MESSAGES = {
   added: 'Tag added. Owners can choose it now.',

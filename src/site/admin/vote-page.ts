@@ -8,17 +8,17 @@ import type { ApiToken } from '../../servers/api-token.ts';
 import type { Server } from '../../servers/server.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
 import { findVote } from '../../votes/vote-list.ts';
-import { timelineList } from '../dashboard/vote-timeline.ts';
-import { stateBadge } from '../dashboard/vote-words.ts';
 import { PageError } from '../error-pages.ts';
-import { queryText } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { sendPage } from '../layout.ts';
 import { OPERATOR } from '../page-route.ts';
-import { card, facts } from '../parts.ts';
-import { time, timeText } from '../words.ts';
+import { queryText } from '../shared/form.ts';
+import { time, timeText } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { card, facts } from '../shared/parts.ts';
+import { stateBadge } from '../shared/vote-state.ts';
+import { timelineList } from '../shared/vote-timeline.ts';
+import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminSources } from './admin-sources.ts';
 import { blockPath } from './block-pages.ts';
 
 /** `/operator/votes/<vote>`: one vote with its timeline, also with what its server's owner does not see. */

@@ -1,10 +1,10 @@
 import type { ObjectId, WithId } from 'mongodb';
-import { type NamedServer, serverNamed } from '../../listing/find-servers.ts';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { listTokens } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { usernameSchema } from '../../votes/username.ts';
-import type { Typed } from '../form.ts';
+import { type NamedServer, serverNamed } from '../../workflows/find-servers.ts';
+import type { Typed } from '../shared/form.ts';
 import { utcMoment } from './utc-fields.ts';
 
 /** The most servers of one name that are offered. */

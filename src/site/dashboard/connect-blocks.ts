@@ -1,10 +1,10 @@
 import { voteBody } from '../../delivery/http/http-message.ts';
+import { t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import { t } from '../../platform/language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { votesBySteamId } from '../../votes/claims/steam-games.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
-import { publicPath } from '../server-paths.ts';
+import { publicPath } from '../shared/server-paths.ts';
 
 /** What the blocks of a server are filled in with. */
 export type Connected = {

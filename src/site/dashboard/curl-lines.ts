@@ -1,4 +1,4 @@
-import { defineMessage, type Text } from '../../platform/language/t.ts';
+import { defineMessage, type Text } from '../../language/t.ts';
 
 /** One API call as a curl command. */
 type CurlLine = { title: Text; line: string };

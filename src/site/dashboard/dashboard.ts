@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import { createAsk } from '../../probing/ask-server.ts';
-import { addServerPages } from './add-server.ts';
-import { connectPages } from './connect.ts';
-import type { DashboardSources } from './dashboard-sources.ts';
-import { draftPages } from './drafts.ts';
-import { listenerPages } from './listener.ts';
-import { listenerTestPage } from './listener-test.ts';
-import { memberPages } from './members.ts';
-import { overviewPage } from './overview.ts';
-import { profilePages } from './profile.ts';
-import { resendRangePage } from './resend-range.ts';
-import { reviewPages } from './reviews.ts';
-import { serverList } from './server-list.ts';
-import { settingsPages } from './settings.ts';
-import { statisticsPages } from './statistics.ts';
-import { tokenPages } from './tokens.ts';
+import { addServerPages } from './add-server-pages.ts';
+import { connectPages } from './connect-pages.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+import { draftPages } from './draft-pages.ts';
+import { listenerPages } from './listener-pages.ts';
+import { listenerTestPage } from './listener-test-page.ts';
+import { memberPages } from './member-pages.ts';
+import { overviewPage } from './overview-page.ts';
+import { profilePages } from './profile-pages.ts';
+import { resendRangePage } from './resend-range-page.ts';
+import { reviewPages } from './review-pages.ts';
+import { serverList } from './server-list-page.ts';
+import { settingsPages } from './settings-pages.ts';
+import { statisticsPages } from './statistics-pages.ts';
+import { tokenPages } from './token-pages.ts';
 import { votePage } from './vote-page.ts';
-import { votesPage } from './votes.ts';
+import { votesPage } from './votes-page.ts';
 
 /** The owners' pages, under their own prefix. */
 export async function dashboard(

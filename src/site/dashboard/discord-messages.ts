@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
+import { defineMessage, t } from '../../language/t.ts';
 import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
 import { OFF_WORDS } from '../../notifications/discord/send-discord.ts';
 import {
@@ -10,18 +11,17 @@ import {
   type WebhookTest,
 } from '../../notifications/discord/webhooks.ts';
 import { MINUTE } from '../../platform/clock.ts';
-import { defineMessage, t } from '../../platform/language/t.ts';
 import { serverOf, userOf } from '../access.ts';
-import { checkTaker } from '../check-allowance.ts';
 import { PageError } from '../error-pages.ts';
-import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { chosenKinds, kindBoxes } from '../kind-boxes.ts';
 import { OWNER } from '../page-route.ts';
-import { button, card, confirmed, notice, type Tone, textField } from '../parts.ts';
-import { timeAgo } from '../words.ts';
-import type { DashboardSources } from './dashboard-sources.ts';
-import { serverPath } from './server-frame.ts';
+import { checkTaker } from '../shared/check-allowance.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { chosenKinds, kindBoxes } from '../shared/kind-boxes.ts';
+import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
 
 export const DISCORD_MESSAGES = {
   'discord-set': defineMessage('Webhook saved. Send a test message to check that messages arrive.'),

@@ -1,28 +1,14 @@
 import { html } from 'hono/html';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import { t } from '../../language/t.ts';
 import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
-import { defineMessage, type Text, t } from '../../platform/language/t.ts';
-import type { Typed } from '../form.ts';
-import type { Content, Html } from '../html.ts';
-import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../parts.ts';
-import { counted } from '../words.ts';
-
-/** The protocols to choose from, best first. */
-const PROTOCOL_WORDS: [Protocol, name: string, about: Text][] = [
-  ['votifier-v2', 'Votifier v2', defineMessage('NuVotifier and most current plugins. Confirms each vote.')],
-  [
-    'votifier-v1',
-    'Votifier v1',
-    defineMessage('Older plugins, with a public key. Some confirm votes; most close without an answer.'),
-  ],
-  ['http', 'HTTP', defineMessage('For games without Votifier: signed requests to your website.')],
-];
-
-export function protocolName(protocol: Protocol): string {
-  return PROTOCOL_WORDS.find(([value]) => value === protocol)?.[1] ?? protocol;
-}
+import type { Typed } from '../shared/form.ts';
+import { counted } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
+import { PROTOCOLS } from '../shared/protocols.ts';
 
 type Form = {
   /** The path of the listener's page. */
@@ -41,7 +27,7 @@ type Form = {
 export function listenerForm(form: Form): Html {
   const { path, protocol, listener, typed } = form;
   return html`<nav class="choices" aria-label="${t('Protocol')}">
-      ${PROTOCOL_WORDS.map(
+      ${PROTOCOLS.map(
         ([value, name, about]) =>
           html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}><strong>${name}</strong><span class="small soft">${t(about)}</span></a>`,
       )}

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
-import { defineMessage, t } from '../../platform/language/t.ts';
-import type { Content, Html } from '../html.ts';
-import { button, confirmed, copyable, facts } from '../parts.ts';
-import { counted, timeAgo } from '../words.ts';
-import { protocolName } from './listener-form.ts';
+import { counted, timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { button, confirmed, copyable, facts } from '../shared/parts.ts';
+import { protocolName } from '../shared/protocols.ts';
 
 /** A listener's settings without secrets, and actions on them. */
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {

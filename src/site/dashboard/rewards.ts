@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { setRewards } from '../../listeners/rewards.ts';
-import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { readForm } from '../form.ts';
-import type { Content, Html } from '../html.ts';
 import { OWNER } from '../page-route.ts';
-import { notice, select } from '../parts.ts';
-import type { DashboardSources } from './dashboard-sources.ts';
-import { serverPath } from './server-frame.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { readForm } from '../shared/form.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { notice, select } from '../shared/parts.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
 
 const REWARD_WORDS: Record<Rewards, Text> = {
   push: defineMessage('The listener receives each vote'),

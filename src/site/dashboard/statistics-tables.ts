@@ -2,10 +2,10 @@ import type { ObjectId } from 'mongodb';
 import { type HistoryPoint, historyAndReports, uptimeDays } from '../../history/history.ts';
 import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import type { Platform } from '../../process/platform.ts';
+import type { Platform } from '../../process/app-deps.ts';
 import { topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
-import { csv } from '../csv.ts';
+import { csv } from '../shared/csv.ts';
 
 /** The maximum number of players in `voters.csv`. */
 const MAX_VOTERS = 1_000;

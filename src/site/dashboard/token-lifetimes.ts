@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
-import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import { USUAL_LIFETIME_MS } from '../../servers/api-tokens.ts';
-import type { Html } from '../html.ts';
-import { optionsOf, select } from '../parts.ts';
+import type { Html } from '../shared/html.ts';
+import { optionsOf, select } from '../shared/parts.ts';
 
 /** The lifetimes of a new token, in milliseconds. */
 export const LIFETIMES = {

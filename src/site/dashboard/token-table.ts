@@ -1,15 +1,15 @@
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
-import { defineMessage, type Text, t } from '../../platform/language/t.ts';
 import { type ApiToken, kindOf, scopesOf } from '../../servers/api-token.ts';
 import { isOld, isValid } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import type { makerNames } from '../../servers/token-makers.ts';
-import type { Content, Html } from '../html.ts';
-import { badge, button, confirmed, dataTable, notice } from '../parts.ts';
-import { day, timeAgo } from '../words.ts';
-import { serverPath } from './server-frame.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { day, timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { badge, button, confirmed, dataTable, notice } from '../shared/parts.ts';
 
 /** A token that expires within this time is marked. */
 const SOON_MS = 30 * DAY;

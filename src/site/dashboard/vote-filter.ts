@@ -1,13 +1,14 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
+import { t } from '../../language/t.ts';
 import { after, DAY } from '../../platform/clock.ts';
-import { defineMessage, type Text, t } from '../../platform/language/t.ts';
-import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
+import { VOTE_SELECTIONS } from '../../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import type { VotesWanted } from '../../votes/vote-pages.ts';
-import type { Html } from '../html.ts';
-import { select, textField } from '../parts.ts';
-import { votesFrom } from '../votes-from.ts';
+import type { Html } from '../shared/html.ts';
+import { select, textField } from '../shared/parts.ts';
+import { STATE_TEXTS } from '../shared/vote-state.ts';
+import { votesFrom } from '../shared/votes-from.ts';
 
 /** A UTC day from a date field: `2026-11-21`. */
 const utcDay = z.iso
@@ -54,17 +55,6 @@ export function filterText(
   return text ? `?${text}` : '';
 }
 
-/** The names of the states. */
-export const STATE_WORDS: Record<VoteSelection, Text> = {
-  none: defineMessage('not forwarded'),
-  waiting: defineMessage('waiting'),
-  sending: defineMessage('being sent'),
-  delivered: defineMessage('delivered'),
-  unconfirmed: defineMessage('unconfirmed'),
-  failed: defineMessage('failed'),
-  'sent-not-confirmed': defineMessage('sent, not confirmed'),
-};
-
 /** The filter form, with a link that clears the filter. */
 export function filterForm(path: string, filter: VoteFilter): Html {
   const { state, player = '', since = '', until = '' } = filter;
@@ -75,7 +65,7 @@ export function filterForm(path: string, filter: VoteFilter): Html {
       value: state,
       options: [
         ['', t('all')],
-        ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_WORDS[one])]),
+        ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_TEXTS[one])]),
       ],
     })}
     ${textField({ name: 'player', label: t('Player'), value: player, maxlength: 50, autocomplete: 'off', spellcheck: false })}

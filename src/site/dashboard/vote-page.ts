@@ -12,23 +12,23 @@ import {
 import { actorsOf, ownerEvents } from '../../delivery/timeline/owner-events.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { defineMessage, type Text, t, translated } from '../../platform/language/t.ts';
+import { defineMessage, type Text, t, translated } from '../../language/t.ts';
 import { actorNames } from '../../servers/actor-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import type { Content, Html } from '../html.ts';
-import { sendPage } from '../layout.ts';
-import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../live.ts';
 import { OWNER } from '../page-route.ts';
-import { button, card, confirmed, facts } from '../parts.ts';
-import { counted, relative, time, timeText } from '../words.ts';
-import type { DashboardSources } from './dashboard-sources.ts';
-import { type ListenerStatus, listenerStatusReader } from './listener-status.ts';
-import { serverFrame, serverPath } from './server-frame.ts';
-import { STATE_WORDS } from './vote-filter.ts';
-import { timelineList } from './vote-timeline.ts';
-import { stateBadge } from './vote-words.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { counted, relative, time, timeText } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
+import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
+import { button, card, confirmed, facts } from '../shared/parts.ts';
+import { STATE_TEXTS, stateBadge } from '../shared/vote-state.ts';
+import { timelineList } from '../shared/vote-timeline.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+import { serverFrame } from './server-frame.ts';
 
 const MESSAGES = {
   resent: defineMessage('Vote queued again.'),
@@ -70,7 +70,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
         href: path,
         announcement: t('The vote of {username}: {state}.', {
           username: vote.username,
-          state: t(STATE_WORDS[state]),
+          state: t(STATE_TEXTS[state]),
         }),
         open,
         mark: markOf(shownState, open, now),

@@ -4,8 +4,8 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
+import { defineMessage } from '../../language/t.ts';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
-import { defineMessage } from '../../platform/language/t.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 

@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { inLanguage } from '../../../src/platform/language/language.ts';
+import { inLanguage } from '../../../src/language/language.ts';
 import { checkBanner, checkIcon, LARGEST_UPLOAD } from '../../../src/platform/pictures/check-upload.ts';
 import { encodeBanner, encodeIcon } from '../../../src/platform/pictures/encode-picture.ts';
 import { inspectPicture } from '../../../src/platform/pictures/inspect-picture.ts';

@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
-import { erasePlayer } from '../../../src/listing/erase-player.ts';
 import { DAY, HOUR } from '../../../src/platform/clock.ts';
-import type { Platform } from '../../../src/process/platform.ts';
+import type { Platform } from '../../../src/process/app-deps.ts';
 import { BlockList, MOST_BLOCKS } from '../../../src/votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../../src/votes/blocks/change-blocks.ts';
+import { erasePlayer } from '../../../src/workflows/erase-player.ts';
 import { EVENTUALLY } from '../../support/eventually.ts';
 import { stoppedClock } from '../../support/stopped-clock.ts';
 import { testPlatform } from '../../support/test-platform.ts';

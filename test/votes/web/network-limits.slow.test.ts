@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/platform/clock.ts';
-import type { Platform } from '../../../src/process/platform.ts';
+import type { Platform } from '../../../src/process/app-deps.ts';
 import { networkLimits } from '../../../src/votes/web/network-limits.ts';
 import { networkKey } from '../../../src/votes/web/origin-keys.ts';
 import { useOrigins } from '../../../src/votes/web/vote-origin.ts';

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE } from '../../../src/platform/clock.ts';
-import type { Platform } from '../../../src/process/platform.ts';
+import type { Platform } from '../../../src/process/app-deps.ts';
 import { blockOrigin, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
 import { requestPlayerInclusion } from '../../../src/votes/exclude-player.ts';
 import { finishExclusion } from '../../../src/votes/exclude-votes.ts';

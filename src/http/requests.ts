@@ -1,0 +1,77 @@
+import { getHeapStatistics } from 'node:v8';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import { SECOND } from '../platform/clock.ts';
+import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
+
+/**
+ * Adds the request id to every answer, refuses a request without a Host header, and logs the result of each request. The
+ * hooks are synchronous and take a callback, because a promise for each hook costs 5 % of a request.
+ */
+export function watchRequests(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The Host header is missing.' });
+    }
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const { server_id: serverId = '' } = (request.params ?? {}) as { server_id?: string };
+    const fields = {
+      event: 'request.ended',
+      method: request.method,
+      // The pattern, not the path: a path may contain private data, such as a player's name.
+      route: request.routeOptions.url ?? 'none',
+      // Only a valid id is logged, not arbitrary text from a client.
+      ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 100) / 100,
+    };
+    if (/\/(healthz|readyz)$/.test(fields.route)) request.log.debug(fields);
+    else request.log.info(fields);
+    done();
+  });
+}
+
+/**
+ * Closes connections while the process stops: after `stopping` every answer has `Connection: close`, and after `closing`
+ * every request gets 503.
+ */
+export function closeConnections(
+  app: FastifyInstance,
+  { stopping, closing }: { stopping: AbortSignal; closing: AbortSignal },
+): void {
+  app.addHook('onRequest', (_request, _reply, done) => {
+    if (closing.aborted) throw new RefusedError(unavailable('stopping', SENTENCES.stopping));
+    done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (stopping.aborted) reply.header('connection', 'close');
+    done(null, payload);
+  });
+}
+
+/**
+ * Refuses requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is nearly
+ * full. `/healthz` is answered: the process is alive. Loading the application delays the event loop too, so delays of the
+ * first two seconds are not counted.
+ */
+export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
+  let delaysCountFrom = 0;
+  app.addHook('onReady', (done) => {
+    // The library measures the delay of a second and applies it during the next one.
+    delaysCountFrom = performance.now() + 2 * SECOND;
+    done();
+  });
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxDelayMs,
+    maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
+    sampleInterval: SECOND,
+    async pressureHandler(request, _reply, kind) {
+      if (request.routeOptions.url?.endsWith('/healthz')) return;
+      if (kind === underPressure.TYPE_EVENT_LOOP_DELAY && performance.now() < delaysCountFrom) return;
+      throw new RefusedError(unavailable('overloaded', SENTENCES.overload));
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { Collections } from '../database/collections.ts';
+import { watchRestore } from '../database/unfinished-restore.ts';
+import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
+import type { Resources } from '../platform/resources.ts';
+import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
+
+/** How often the database is asked. */
+const ASKED_EVERY_MS = SECOND;
+
+/** How long the start of the application waits for the first answer. */
+const FIRST_ANSWER_MS = 5 * SECOND;
+
+/**
+ * Makes a hook that refuses requests while a restore into the database has not ended: a vote or a sign-up would be lost
+ * or make the restore fail. It asks the database while `app` runs, so no request waits for the answer. While MongoDB
+ * does not answer, the last answer counts.
+ */
+export function createRestoreGate(
+  app: FastifyInstance,
+  platform: Pick<Collections, 'restores'> & Pick<Resources, 'log'>,
+): onRequestHookHandler {
+  const isRestoring = watchRestore(platform);
+  const closing = new AbortController();
+  let isOpen = false;
+
+  async function ask(): Promise<void> {
+    try {
+      isOpen = !(await isRestoring());
+    } catch (error) {
+      platform.log.debug({ event: 'restore.not_known', reason: String(error) });
+    }
+  }
+
+  async function watch(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await pause(ASKED_EVERY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
+      if (!closing.signal.aborted) await ask();
+    }
+  }
+
+  app.addHook('onReady', async () => {
+    // MongoDB may take longer than Fastify lets a hook take: then the gate opens later.
+    await within(FIRST_ANSWER_MS, ask()).catch(() => undefined);
+    void watch();
+  });
+  app.addHook('onClose', async () => closing.abort());
+  return (_request, _reply, done) => {
+    if (!isOpen) throw new RefusedError(unavailable('database-not-ready', SENTENCES.notReady));
+    done();
+  };
+}

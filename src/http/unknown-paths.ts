@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify';
+import { RefusedError, SENTENCES } from './http-errors.ts';
+
+/** A regular expression for `/servers/:id/vote`; `*` matches any rest. */
+function asExpression(pattern: string): RegExp {
+  const source = pattern
+    .split('/')
+    .map((part) => {
+      if (part.includes('*')) return '.*';
+      if (part.includes(':')) return '[^/]+';
+      return part.replace(/[^\w-]/g, '\\$&');
+    })
+    .join('/');
+  return new RegExp(`^${source}$`);
+}
+
+/** Decodes a path. An encoded slash (`%2F`) stays encoded: it is part of a segment, not a separator. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path.replace(/%2f/gi, '%252F'));
+  } catch {
+    return path;
+  }
+}
+
+/** A path with a trailing slash, and its query; never `//elsewhere/`, which is the address of another site. */
+const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
+
+/**
+ * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check (contract,
+ * order of precedence). A page with a trailing slash redirects to its path. Covers every route that is registered later.
+ */
+export function refuseUnknownPaths(app: FastifyInstance): void {
+  const methods = new Map<string, { expression: RegExp; allowed: Set<string>; isPage: boolean }>();
+
+  app.addHook('onRoute', ({ url, method, config }) => {
+    // Only pages have `access`.
+    const isPage = config !== undefined && 'access' in config;
+    const known = methods.get(url) ?? { expression: asExpression(url), allowed: new Set<string>(), isPage };
+    for (const one of [method].flat()) known.allowed.add(one);
+    methods.set(url, known);
+  });
+
+  const matching = (path: string) => [...methods.values()].filter(({ expression }) => expression.test(path));
+  const methodsOf = (path: string): string[] => {
+    const matched = matching(path);
+    return [...new Set(matched.flatMap(({ allowed }) => [...allowed]))].toSorted();
+  };
+
+  const isPage = (path: string, method: string) =>
+    matching(path).some(({ isPage, allowed }) => isPage && allowed.has(method));
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    const path = decoded(request.url.split('?')[0] ?? '');
+    const [, bare, query = ''] = SLASH_AT_END.exec(request.url) ?? [];
+    if (bare !== undefined && /^(GET|HEAD)$/.test(request.method) && isPage(decoded(bare), request.method)) {
+      return reply.redirect(`${bare}${query}`, 308);
+    }
+    const allow = methodsOf(path);
+    if (allow.length === 0) {
+      const withoutSlash = path.endsWith('/') && methodsOf(path.slice(0, -1)).length > 0;
+      throw new RefusedError({
+        status: 404,
+        code: 'not-found',
+        sentence: withoutSlash ? SENTENCES.slash : SENTENCES[404],
+      });
+    }
+    throw new RefusedError({
+      status: 405,
+      code: 'method-not-allowed',
+      sentence: SENTENCES[405],
+      headers: { allow: allow.join(', ') },
+    });
+  });
+  // Never reached, because the hook answers first. Fastify needs a handler.
+  app.setNotFoundHandler(async () => {
+    throw new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
+  });
+}

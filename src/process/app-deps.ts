@@ -1,0 +1,52 @@
+import type { AuthSources } from '../accounts/auth.ts';
+import { hashPassword, type PasswordHashing, verifyPassword } from '../accounts/password.ts';
+import { bindCollections, type Collections } from '../database/collections.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
+import { SECOND } from '../platform/clock.ts';
+import type { ConnectedConfig } from '../platform/config.ts';
+import { type OpenOptions, openResources, type Resources } from '../platform/resources.ts';
+import type { AuthenticatedToken } from '../servers/api-token.ts';
+import { createAuthenticationCache } from '../servers/authenticate-token.ts';
+import { BlockList } from '../votes/blocks/block-list.ts';
+import { VoteCounts } from '../votes/vote-counts.ts';
+import { claimOnEntry } from '../workflows/claim-servers.ts';
+
+/**
+ * Everything that adapters pass to the features: the process's resources and all collections by name. A feature
+ * function takes the few it needs.
+ */
+export type Platform = Resources &
+  Collections & {
+    authentications: TtlCache<AuthenticatedToken>;
+    passwords: PasswordHashing;
+    voteCounts: VoteCounts;
+    blockList: BlockList;
+    claimServers: AuthSources['claimServers'];
+  };
+
+/** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
+export async function openPlatform(
+  config: ConnectedConfig,
+  processName: string,
+  options: OpenOptions = {},
+): Promise<Platform> {
+  const resources = await openResources(config, processName, options);
+  const collections = bindCollections(resources.mongo);
+  const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
+  const blockList = new BlockList(collections.blocks, resources.log);
+  return {
+    ...resources,
+    ...collections,
+    authentications: createAuthenticationCache(),
+    passwords: { hash: hashPassword, verify: verifyPassword },
+    voteCounts,
+    blockList,
+    claimServers: (userId) => claimOnEntry({ ...resources, ...collections }, userId),
+    async close() {
+      // First the inserts under way: each inserted vote is counted afterwards.
+      await resources.batcher.settle(SECOND);
+      await Promise.all([voteCounts.close(SECOND), blockList.close(SECOND)]);
+      await resources.close();
+    },
+  };
+}

@@ -1,6 +1,0 @@
-import type { Auth } from '../../accounts/auth.ts';
-import type { KnownDevices } from '../../accounts/known-devices.ts';
-import type { Platform } from '../../process/platform.ts';
-
-/** Dependencies of the pages in this folder. */
-export type AccountSources = { platform: Platform; auth: Auth; devices: KnownDevices };

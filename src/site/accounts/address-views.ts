@@ -1,0 +1,165 @@
+import { html } from 'hono/html';
+import type { AddressChange } from '../../accounts/address/address-change.ts';
+import type { Confirmed } from '../../accounts/address/change-address.ts';
+import type { User } from '../../accounts/user.ts';
+import { t } from '../../language/t.ts';
+import type { Typed } from '../shared/form.ts';
+import { time } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
+import { badge, button, facts, notice, textField } from '../shared/parts.ts';
+import { proofFields } from './re-authentication.ts';
+
+/** The address on the account page, and a change that waits for confirmations. */
+export function addressPart(
+  base: string,
+  { email }: Pick<User, 'email'>,
+  change: AddressChange | null,
+): Html {
+  return html`${facts([[t('E-mail address'), email]])}
+    ${change ? waiting(base, change) : ''}
+    <p><a class="button quiet" href="${base}/account/email">${t('Change e-mail address')}</a></p>`;
+}
+
+function waiting(base: string, { to, oldConfirmedAt, newConfirmedAt, expiresAt }: AddressChange): Html {
+  const state = (at: Date | null | undefined) =>
+    at ? badge('good', t('confirmed')) : badge('attention', t('not confirmed'));
+  return html`<div class="stack">
+    <p>${t('Change to <strong>{to}</strong>: open the links in our mails to both addresses.', { to })}</p>
+    ${facts([
+      [t('Present address'), state(oldConfirmedAt)],
+      [t('New address'), state(newConfirmedAt)],
+      [t('Lapses'), expiresAt ? time(expiresAt) : undefined],
+    ])}
+    ${button({ to: `${base}/account/email/cancel`, text: t('Cancel the change') })}
+  </div>`;
+}
+
+type Changing = {
+  base: string;
+  user: Pick<User, 'email' | 'twoFactorEnabled'>;
+  hasPassword: boolean;
+  sendsMail: boolean;
+};
+
+export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
+  const { values, errors } = typed;
+  return {
+    title: t('Change your e-mail address'),
+    width: 'narrow',
+    body: html`<h1>${t('Change your e-mail address')}</h1>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <p>${
+        sendsMail
+          ? t(
+              'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.',
+            )
+          : t('The new address is what you sign in with. Your other sessions are signed out.')
+      }</p>
+      <form method="post" action="${base}/account/email" class="card stack">
+        ${facts([[t('Present address'), user.email]])}
+        ${textField({ name: 'email', label: t('New e-mail address'), type: 'email', autocomplete: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
+        ${proofFields(typed, user)}
+        <button type="submit">${t('Change address')}</button>
+      </form>
+      ${hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
+      ${sendsMail ? html`<p class="soft small">${t('If you cannot read mails to your present address, ask the operator of this listing.')}</p>` : ''}
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  };
+}
+
+/** The same whether another account has the new address or not. */
+export function sentPage(base: string, from: string, to: string): Page {
+  return {
+    title: t('Confirm both addresses'),
+    width: 'narrow',
+    body: html`<h1>${t('Confirm both addresses')}</h1>
+      <p>${t('We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.', { from, to })}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  };
+}
+
+type Found = { change: AddressChange; end: 'old' | 'new' };
+
+/** The page behind a link. The old end may cancel too, and a change that an operator asked for it can only cancel. */
+export function confirmPage(base: string, { change, end }: Found, token: string): Page {
+  const { from, to, by } = change;
+  const isOldOfOperators = end === 'old' && Boolean(by);
+  const title = isOldOfOperators
+    ? t('Your address is about to be changed')
+    : t('Confirm the change of your address');
+  return {
+    title,
+    width: 'narrow',
+    body: html`<h1>${title}</h1>
+      <div class="card stack">
+        ${facts(
+          end === 'old'
+            ? [
+                [t('Present address'), from],
+                [t('New address'), to],
+              ]
+            : [[t('New address'), to]],
+        )}
+        <div class="actions">
+          ${isOldOfOperators ? '' : decision(base, token, 'confirm', end === 'old' ? t('Confirm change') : t('Confirm this address'))}
+          ${end === 'old' ? decision(base, token, 'cancel', t('Cancel change')) : ''}
+        </div>
+        <p class="soft small">${isOldOfOperators ? t('An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.') : ifUnasked(base, end)}</p>
+      </div>`,
+  };
+}
+
+function ifUnasked(base: string, end: Found['end']): Content {
+  if (end === 'new') return t('If you did not ask for this, close this page. Nothing will change.');
+  return t(
+    'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
+    { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` },
+  );
+}
+
+function decision(base: string, token: string, name: 'confirm' | 'cancel', text: string): Html {
+  const kind = name === 'confirm' ? 'primary' : 'quiet';
+  return button({ to: `${base}/confirm-address`, text, kind, hidden: { token, decision: name } });
+}
+
+/** What a decision led to. */
+export function confirmedPage(
+  base: string,
+  { from, to }: Pick<AddressChange, 'from' | 'to'>,
+  result: Exclude<Confirmed, 'useless-link'> | 'cancelled',
+  end: 'old' | 'new' = 'old',
+): Page {
+  const [title, body] = {
+    waiting: [
+      t('One address is confirmed'),
+      html`<p>${t('Now open the link in our mail to {to}. The address changes after that.', { to: end === 'old' ? to : t('the present address of the account') })}</p>`,
+    ],
+    changed: [
+      t('The address is changed'),
+      html`<p>${t('The address of your account is now {to}. Sign in with it from now on.', { to })}</p>
+        <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
+    ],
+    taken: [
+      t('The address was not changed'),
+      html`<p>${t('Another account has the new address by now.')}</p>
+        <p><a href="${base}/account">${t('Your account')}</a></p>`,
+    ],
+    cancelled: [
+      t('The change is cancelled'),
+      html`<p>${t('The address of your account is still {from}. If you did not ask for the change, <a>set a new password</a> now: somebody knows yours.', { from, a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`,
+    ],
+  }[result] as [string, Html];
+  return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
+}
+
+export function invalidLinkPage(base: string): Page {
+  return {
+    title: t('This link does not work'),
+    width: 'narrow',
+    body: html`<h1>${t('This link does not work')}</h1>
+      <p>${t('The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.')}</p>
+      <p>${t('See <a>your account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</p>`,
+  };
+}

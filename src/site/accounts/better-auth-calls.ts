@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { APIError } from 'better-auth/api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { HashingClient } from '../../accounts/password-slots.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { siteOf } from '../../platform/limits/network-of.ts';
+import { PageError } from '../error-pages.ts';
+
+/** Passes the library's cookies on to the browser. */
+export function giveCookies(reply: FastifyReply, headers: Headers): void {
+  for (const cookie of headers.getSetCookie()) reply.header('set-cookie', cookie);
+}
+
+/**
+ * The code of a 4xx error of the sign-in library.
+ *
+ * @throws `error` itself if it is another error
+ */
+export function refusalCode(error: unknown): string {
+  if (!(error instanceof APIError)) throw error;
+  if (error.statusCode >= 500) throw error;
+  return error.body?.code ?? error.status.toString();
+}
+
+/** Shown when the limit of links is reached. */
+export const TOO_MANY_LINKS =
+  'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.';
+
+/** Shown when a network or a mail domain has its new accounts of the day; `retryAt` goes into `Retry-After`. */
+export function tooManyAccounts(retryAt: Date): PageError {
+  return new PageError(429, t(TOO_MANY_ACCOUNTS), retryAt);
+}
+
+export const TOO_MANY_ACCOUNTS = defineMessage(
+  'Too many new accounts came from your network or your mail provider in the last 24 hours. Try again tomorrow, or from another network.',
+);
+
+/** Longer than queueing a mail takes, and short for a user. */
+const EVEN_MS = SECOND / 2;
+
+/**
+ * Runs `work` for at least a fixed time, so that the response time does not reveal whether an address is known.
+ */
+export async function evenly<T>(work: () => Promise<T>): Promise<T> {
+  const [result] = await Promise.all([work(), pause(EVEN_MS)]);
+  return result;
+}
+
+/**
+ * The client that a password is hashed for.
+ *
+ * @param knownAs - the e-mail address of the account that the known device belongs to, or of the session on the user's
+ *   own account pages. A session does not count for other accounts.
+ */
+export function hashingClientOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
+  return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
+}

@@ -1,0 +1,26 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { t } from '../../language/t.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import { countExport, exportAccount } from '../../workflows/export-account.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import type { AccountSources } from './account-deps.ts';
+
+/** `/account/export`: the user's data as a JSON file. A POST, so that other sites cannot use the allowance up. */
+export function exportPages(app: FastifyInstance, { platform }: Pick<AccountSources, 'platform'>): void {
+  app.post('/account/export', SIGNED_IN, async (request, reply) => {
+    const { _id } = userOf(request);
+    const retryAt = await countExport(platform, _id);
+    if (retryAt) throw new PageError(429, t('You can export your data three times in an hour.'), retryAt);
+    const user = await platform.users.findOne({ _id });
+    if (!user) throw new PageError(404, t('This account no longer exists.'));
+    request.log.info({ event: 'account.exported', userId: _id.toHexString() });
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="account-${dayOf(platform.clock.now())}.json"`)
+      .type('application/json; charset=utf-8')
+      .send(Readable.from(exportAccount(platform, user)));
+  });
+}

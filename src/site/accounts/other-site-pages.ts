@@ -1,0 +1,198 @@
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { findCause } from '../../accounts/library-cause.ts';
+import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
+import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { countOtherSite, countOtherSiteCallback } from '../../accounts/sign-in-limits.ts';
+import { logRefusal, refusalOf } from '../../http/http-errors.ts';
+import { t } from '../../language/t.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { DeadlineError, within } from '../../platform/deadline.ts';
+import { errorType } from '../../platform/error-type.ts';
+import { signInHeaders } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE } from '../page-route.ts';
+import { queryText, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import type { Content } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { nextPath } from '../shared/next-path.ts';
+import type { Site } from '../shared/site-settings.ts';
+import type { AccountSources } from './account-deps.ts';
+import { giveCookies, TOO_MANY_ACCOUNTS } from './better-auth-calls.ts';
+import { suspendedText } from './suspension.ts';
+
+/** Messages for failed sign-ins by the library's code (`?error=` of the sign-in page). */
+const ERRORS = new Map<string, (name: string) => string>([
+  ['access_denied', (name) => t('You cancelled the sign-in with {name}.', { name })],
+  ['email_not_found', noVerifiedAddress],
+  ['email_not_verified', noVerifiedAddress],
+  ['state_mismatch', stateLost],
+  ['TOO_MANY_ACCOUNTS', () => t(TOO_MANY_ACCOUNTS)],
+  ['PASSWORD_NEEDED', () => t('This account requires its password. Sign in with your password.')],
+  [
+    'unavailable',
+    (name) =>
+      t('Sign-in with {name} does not work at the moment. Try again later, or use your password.', { name }),
+  ],
+]);
+
+function stateLost(name: string): string {
+  return t('The sign-in with {name} took too long, or began in another browser. Try again.', { name });
+}
+
+function noVerifiedAddress(name: string): string {
+  return t('Your account at {name} has no verified e-mail address. Verify one there first.', { name });
+}
+
+/**
+ * Sign-in with the sites that the operator has configured. Of the library's own routes, only their OAuth callbacks are
+ * exposed.
+ */
+export function otherSitePages(app: FastifyInstance, sources: AccountSources): void {
+  for (const site of otherSites(sources.platform.config)) {
+    startRoute(site, app, sources);
+    callbackRoute(site, app, sources);
+  }
+}
+
+function startRoute({ id, name }: OtherSite, app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const { PUBLIC_URL } = platform.config;
+
+  app.post(`/sign-in/${id}`, ANYONE, async (request, reply) => {
+    const next = nextPath(typedValues(request).next, base, `${base}/dashboard`);
+    const retryAt = await countOtherSite(platform, request.ip);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    try {
+      const { headers, response } = await auth.api.signInSocial({
+        body: {
+          provider: id,
+          callbackURL: `${new URL(PUBLIC_URL).origin}${next}`,
+          errorCallbackURL: `${PUBLIC_URL}/sign-in`,
+          disableRedirect: true,
+        },
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      });
+      if (!response.url) throw new Error(`the sign-in library returned no address at ${id}`);
+      giveCookies(reply, headers);
+      // Not a redirect: for the one after a form, browsers require that our policy names every site on the way, and
+      // a provider may send the user on to others.
+      reply.header('refresh', `0; url=${response.url}`);
+      return sendPage(request, reply, leavingPage(name, response.url));
+    } catch (error) {
+      if (!(error instanceof OpenIdError)) throw error;
+      logRefusedSignIn(request, id, { code: 'unavailable', reason: error.message });
+      return reply.redirect(`${base}/sign-in${queryText({ error: 'unavailable', from: id, next })}`, 303);
+    }
+  });
+}
+
+/** Set by the library when a sign-in with another site begins in this browser. */
+const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
+
+/** Set by the library when a session begins; empty when it deletes the cookie. */
+const SESSION_COOKIE = /^(__Secure-)?tallyport\.session_token=[^;]/;
+
+/** For all requests to the other site together. The library itself sets no limit for Discord. */
+const CALLBACK_TIMEOUT_MS = 15 * SECOND;
+
+function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const { origin } = new URL(platform.config.PUBLIC_URL);
+
+  const options = {
+    ...ANYONE,
+    // If the other site hangs, two sign-ins that wait for it must not hold both slots for pages.
+    config: { ...ANYONE.config, takesSlot: true },
+    // HEAD would use up the sign-in that began in this browser.
+    exposeHeadRoute: false,
+  } as const;
+  app.get(`/api/auth/callback/${id}`, options, async (request, reply) => {
+    const refuse = (code: string, cause?: Error) => {
+      logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
+      return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
+    };
+    // Not counted: other pages can make a browser call this address, but not with the cookie.
+    if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
+    const retryAt = await countOtherSiteCallback(platform, request.ip);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    const address = new URL(request.url, origin);
+    let answer: Response;
+    let cause: Error | undefined;
+    try {
+      const headers = signInHeaders(request);
+      const finish = () => within(CALLBACK_TIMEOUT_MS, auth.handler(new Request(address, { headers })));
+      ({ result: answer, cause } = await findCause(finish));
+    } catch (error) {
+      if (error instanceof DeadlineError) return refuse('unavailable');
+      logRefusal(request, error as Error, refusalOf(error as FastifyError, request));
+      return refuse('failed');
+    }
+    giveCookies(reply, answer.headers);
+    const location = redirectOf(answer, origin);
+    // Not by the address: the user may have asked for a page with `error` in its query.
+    if (location && answer.headers.getSetCookie().some((cookie) => SESSION_COOKIE.test(cookie))) {
+      request.log.info({ event: 'account.signed_in', provider: id });
+      return reply.redirect(location.href, 303);
+    }
+    // The provider's `error`, or whatever a caller wrote there.
+    const code = location?.searchParams.get('error') ?? '';
+    return refuse(/^\w{1,40}$/.test(code) ? code : 'failed', cause);
+  });
+}
+
+/** Where an answer of the library leads to; null if it is no redirect. */
+function redirectOf({ status, headers }: Response, origin: string): URL | null {
+  const location = headers.get('location');
+  return location && status >= 300 && status < 400 ? URL.parse(location, origin) : null;
+}
+
+/** Why a sign-in failed, for the log. The messages of other errors may have data in them. */
+function reasonOf(cause: Error): string {
+  return cause instanceof OpenIdError ? cause.message : errorType(cause);
+}
+
+function logRefusedSignIn(
+  request: FastifyRequest,
+  provider: OtherSite['id'],
+  why: { code: string; reason?: string },
+): void {
+  request.log.warn({ event: 'account.sign_in_refused', provider, address: request.ip, ...why });
+}
+
+/** The form of the sign-in page after a sign-in with another site (`?error=CODE&from=ID`). */
+export function formAfterOtherSite(
+  site: Site,
+  sites: OtherSite[],
+  { error, from }: { error?: unknown; from?: unknown },
+): Typed {
+  const other = sites.find(({ id }) => id === from);
+  if (!other || typeof error !== 'string') return UNTOUCHED;
+  if (error === 'SUSPENDED') return withError(UNTOUCHED, suspendedText(site));
+  const { name } = other;
+  const text =
+    ERRORS.get(error)?.(name) ?? t('Sign-in with {name} failed. Try again, or use your password.', { name });
+  return withError(UNTOUCHED, text);
+}
+
+/** The buttons on the sign-in and sign-up pages. */
+export function otherSiteButtons(base: string, sites: OtherSite[], next: string): Content {
+  return html`${sites.map(
+    ({ id, name }) => html`<form method="post" action="${base}/sign-in/${id}" class="stack">
+    <input type="hidden" name="next" value="${next}" />
+    <button type="submit" class="quiet">${t('Continue with {name}', { name })}</button>
+  </form>`,
+  )}`;
+}
+
+/** Shown until the browser has loaded the other site. */
+function leavingPage(name: string, url: string): Page {
+  return {
+    title: t('Sign in'),
+    width: 'narrow',
+    body: html`<h1>${t('Sign in')}</h1>
+      <p>${t('You sign in at {name}.', { name })}</p>
+      <p><a class="button" href="${url}" rel="noreferrer">${t('Continue with {name}', { name })}</a></p>`,
+  };
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { defineMessage, t } from '../../language/t.ts';
+import { deleteOwnReview, listOwnReviews } from '../../reviews/own-review.ts';
+import type { Review } from '../../reviews/review.ts';
+import type { Server } from '../../servers/server.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import { queryOf } from '../shared/form.ts';
+import { timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { button, confirmed, pager } from '../shared/parts.ts';
+import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import type { AccountSources } from './account-deps.ts';
+
+const MESSAGES = { deleted: defineMessage('Review deleted.') };
+
+const REVIEWS_A_PAGE = 20;
+
+type Reviewed = Pick<WithId<Server>, '_id' | 'name' | 'slug' | 'removedAt' | 'hiddenAt'>;
+
+/** `/account/reviews`: the user's own reviews in any state. */
+export function ownReviewPages(app: FastifyInstance, { platform }: Pick<AccountSources, 'platform'>): void {
+  const { base } = app.site;
+  const path = `${base}/account/reviews`;
+
+  app.get('/account/reviews', SIGNED_IN, async (request, reply) => {
+    const { from } = queryOf(request);
+    const { rows, next } = await listOwnReviews(platform, userOf(request)._id, {
+      from,
+      limit: REVIEWS_A_PAGE,
+    });
+    const servers = await serversOf(
+      platform,
+      rows.map(({ serverId }) => serverId),
+    );
+    const now = platform.clock.now();
+    const item = (review: WithId<Review>) =>
+      ownReview(base, review, servers.get(review.serverId.toHexString()), now);
+    return sendPage(request, reply, {
+      title: t('Your reviews'),
+      messages: MESSAGES,
+      body: html`<h1>${t('Your reviews')}</h1>
+        <section class="card">
+          ${rows.length > 0 ? html`<ol class="reviews">${rows.map(item)}</ol>` : nothing(base, from)}
+          ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}
+        </section>
+        <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+    });
+  });
+
+  app.post('/account/reviews/:reviewId/delete', SIGNED_IN, async (request, reply) => {
+    const { reviewId } = request.params as { reviewId: string };
+    const userId = userOf(request)._id;
+    const review = /^[0-9a-f]{24}$/.test(reviewId)
+      ? await platform.reviews.findOne({ _id: new ObjectId(reviewId), personId: userId })
+      : null;
+    if (!review) throw new PageError(404, t('You have no such review.'));
+    await deleteOwnReview(platform, { serverId: review.serverId, userId });
+    return reply.redirect(`${path}?done=deleted`, 303);
+  });
+}
+
+async function serversOf(
+  { servers }: { servers: Collection<Server> },
+  ids: ObjectId[],
+): Promise<Map<string, Reviewed>> {
+  const projection = { name: 1, slug: 1, removedAt: 1, hiddenAt: 1 };
+  const found = await servers.find<Reviewed>({ _id: { $in: ids } }, { projection }).toArray();
+  return new Map(found.map((server) => [server._id.toHexString(), server]));
+}
+
+function ownReview(base: string, review: WithId<Review>, server: Reviewed | undefined, now: Date): Html {
+  const { _id, username, rating, createdAt, editedAt } = review;
+  const name = server?.name ?? t('A removed server');
+  const isListed = server && !server.removedAt && !server.hiddenAt;
+  return html`<li>
+    <p><strong>${isListed ? html`<a href="${base}${publicPath(server)}#your-review"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}</strong> ${isListed ? '' : html`<span class="soft small">${t('not listed any more')}</span>`}</p>
+    <p>${starsText(rating)} <bdi>${username}</bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : ''}</span></p>
+    ${reviewState(review)}
+    ${reviewText(review, { name }, now)}
+    <div class="actions">
+      ${isListed ? html`<a class="button quiet" href="${base}${publicPath(server)}#your-review">${t('Edit<span> the review of {name}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, name })}</a>` : ''}
+      ${confirmed({
+        text: t('Delete'),
+        of: t('the review of {name}', { name }),
+        consequence: t('This deletes your review and the owner’s answer. It cannot be undone.'),
+        form: button({
+          to: `${base}/account/reviews/${_id.toHexString()}/delete`,
+          text: t('Delete review'),
+          kind: 'danger',
+        }),
+      })}
+    </div>
+  </li>`;
+}
+
+function nothing(base: string, from: string | undefined): Content {
+  return html`<div class="empty">${from ? t('There are no more reviews.') : t('You have written no reviews yet. A review is written on a <a>server’s page</a>.', { a: (text) => html`<a href="${base}/">${text}</a>` })}</div>`;
+}

@@ -1,0 +1,165 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { noteAccountChange } from '../../accounts/account-changes.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { sendEntryLink } from '../../accounts/sign-up.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { signInHeaders } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE } from '../page-route.ts';
+import { contactLine } from '../shared/contact.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { notice, textField } from '../shared/parts.ts';
+import type { Site } from '../shared/site-settings.ts';
+import type { AccountSources } from './account-deps.ts';
+import { evenly, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './better-auth-calls.ts';
+import { newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
+
+const forgotForm = z.object({
+  email: z
+    .string()
+    .trim()
+    .max(254, defineMessage('must have at most 254 characters'))
+    .pipe(z.email(defineMessage('must be an e-mail address'))),
+});
+
+/** Longer than any token that we make. */
+const MAX_TOKEN_LENGTH = 200;
+
+const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH), password: newPassword });
+
+/** `/forgot-password` sends a link to `/set-password`. */
+export function passwordPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const sendsMail = platform.config.SMTP_URL !== undefined;
+
+  app.get('/forgot-password', ANYONE, async (request, reply) =>
+    sendPage(request, reply, sendsMail ? forgotPage(app.site, UNTOUCHED) : askOperatorPage(app.site)),
+  );
+
+  app.post('/forgot-password', ANYONE, async (request, reply) => {
+    if (!sendsMail) return sendPage(request, reply, askOperatorPage(app.site), 404);
+    const { data, typed } = readForm(forgotForm, request);
+    if (!data) return sendPage(request, reply, forgotPage(app.site, typed), 400);
+    const retryAt = await countMail(platform, { email: data.email, address: request.ip });
+    if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
+    await evenly(() => sendEntryLink(platform, auth, data.email));
+    return sendPage(request, reply, sentPage(data.email));
+  });
+
+  app.get('/set-password', ANYONE, async (request, reply) => {
+    const { token } = request.query as { token?: unknown };
+    if (typeof token !== 'string' || !(await userIdOfLink(token))) {
+      return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
+    }
+    return sendPage(request, reply, setPage(base, token, UNTOUCHED));
+  });
+
+  app.post('/set-password', ANYONE, async (request, reply) => {
+    const { data, typed } = readForm(setForm, request);
+    if (!data) return sendPage(request, reply, setPage(base, typed.values.token ?? '', typed), 400);
+    const userId = await userIdOfLink(data.token);
+    const user = userId ? await platform.users.findOne({ _id: new ObjectId(userId) }) : null;
+    const refused = user && refuseOwn(typed, data.password, user);
+    if (refused) return sendPage(request, reply, setPage(base, data.token, refused), 400);
+    try {
+      await hashingFor(hashingClientOf(request), () =>
+        auth.api.resetPassword({
+          body: { token: data.token, newPassword: data.password },
+          headers: signInHeaders(request),
+        }),
+      );
+    } catch (error) {
+      const code = refusalCode(error);
+      request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
+      if (code !== 'INVALID_TOKEN') {
+        const sentence = t('Could not set this password. Choose another one.');
+        return sendPage(request, reply, setPage(base, data.token, withError(typed, sentence)), 400);
+      }
+      return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
+    }
+    request.log.info({ event: 'account.password_set', address: request.ip });
+    if (user) await noteAccountChange(platform, user, 'password');
+    return reply.redirect(`${base}/sign-in?done=password-set`, 303);
+  });
+
+  /** The id of the user whose password a link sets; null if the link is invalid. Does not use the link up. */
+  async function userIdOfLink(token: string): Promise<string | null> {
+    if (token.length > MAX_TOKEN_LENGTH) return null;
+    const { internalAdapter } = await auth.$context;
+    const found = await internalAdapter.findVerificationValue(`reset-password:${token}`);
+    return found && found.expiresAt > new Date() ? found.value : null;
+  }
+}
+
+function forgotPage(site: Site, { values, errors }: Typed): Page {
+  const { base } = site;
+  return {
+    title: t('Reset your password'),
+    width: 'narrow',
+    body: html`<h1>${t('Reset your password')}</h1>
+      <p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <form method="post" action="${base}/forgot-password" class="card stack">
+        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
+        <button type="submit">${t('Send link')}</button>
+      </form>
+      ${contactLine(site)}
+      <p><a href="${base}/sign-in">${t('Back to sign-in')}</a></p>`,
+  };
+}
+
+/** The same for known and unknown addresses. */
+function sentPage(email: string): Page {
+  return {
+    title: t('Check your inbox'),
+    width: 'narrow',
+    body: html`<h1>${t('Check your inbox')}</h1>
+      <p>${t('If an account exists for {email}, we have sent a link to it. The link works once and expires in one hour.', { email })}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>`,
+  };
+}
+
+function askOperatorPage(site: Site): Page {
+  return {
+    title: t('Reset your password'),
+    width: 'narrow',
+    body: html`<h1>${t('Reset your password')}</h1>
+      <p>${t('This listing does not send e-mail. Ask its operator for a link to set a new password.')}</p>
+      ${contactLine(site)}`,
+  };
+}
+
+function invalidLinkPage(base: string, sendsMail: boolean): Page {
+  return {
+    title: t('This link does not work'),
+    width: 'narrow',
+    body: html`<h1>${t('This link does not work')}</h1>
+      <p>${t('It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.')}</p>
+      ${
+        sendsMail
+          ? html`<p><a class="button" href="${base}/forgot-password">${t('Request a new link')}</a></p>`
+          : html`<p>${t('Ask the person who gave it to you for a new link.')}</p>`
+      }`,
+  };
+}
+
+function setPage(base: string, token: string, typed: Typed): Page {
+  const { errors } = typed;
+  return {
+    title: t('Set a password'),
+    width: 'narrow',
+    body: html`<h1>${t('Set a password')}</h1>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <form method="post" action="${base}/set-password" class="card stack">
+        <input type="hidden" name="token" value="${token}" />
+        ${newPasswordField(typed, t('New password'))}
+        <button type="submit">${t('Set password')}</button>
+        <p class="soft small">${t('All of your sessions will be signed out. Sign in with the new password.')}</p>
+      </form>`,
+  };
+}

@@ -1,0 +1,114 @@
+import type { FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { asGivenOut } from '../../accounts/second-factor.ts';
+import { countProof } from '../../accounts/sign-in-limits.ts';
+import { takeCode } from '../../accounts/take-code.ts';
+import type { User } from '../../accounts/user.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { signInHeaders, userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import type { Typed } from '../shared/form.ts';
+import type { Html } from '../shared/html.ts';
+import { textField } from '../shared/parts.ts';
+import type { AccountSources } from './account-deps.ts';
+import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
+
+/** Confirms a sensitive change without a second factor: the password. */
+export const passwordForm = z.object({
+  password: z
+    .string()
+    .min(1, defineMessage('Enter your password.'))
+    .max(256, defineMessage('The password is too long.')),
+  code: z
+    .unknown()
+    .optional()
+    .transform(() => undefined),
+});
+
+/** Confirms a sensitive change when the second factor is on: the password and a code of the app, or a backup code. */
+export const passwordAndCodeForm = passwordForm.extend({
+  code: z
+    .string()
+    .transform(asGivenOut)
+    .pipe(z.string().min(1, defineMessage('Enter a code.')).max(32, defineMessage('The code is too long.'))),
+});
+
+type Proof = { password: string; code?: string | undefined };
+
+/**
+ * Runs `work` after checking the password, and a code if the second factor is on. Someone with a stolen password or an
+ * open session must not be able to take the account over. Otherwise returns the sentence to show.
+ *
+ * @throws {PageError} 429 after too many attempts
+ */
+export async function withProof<T>(
+  request: FastifyRequest,
+  { platform, auth }: Pick<AccountSources, 'platform' | 'auth'>,
+  { password, code }: Proof,
+  work: () => Promise<T>,
+): Promise<{ done: T } | { refused: string }> {
+  const { _id, email } = userOf(request);
+  const retryAt = await countProof(platform, _id);
+  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+  try {
+    const done = await hashingFor(hashingClientOf(request, email), async () => {
+      await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
+      if (code !== undefined) await takeCode(platform, auth, inSession(request), code);
+      return work();
+    });
+    return { done };
+  } catch (error) {
+    const reason = refusalCode(error);
+    request.log.warn({ event: 'account.proof_refused', address: request.ip, code: reason });
+    return { refused: REFUSALS[reason] ?? t('The password is wrong.') };
+  }
+}
+
+/** The session in which a user enters a code. */
+function inSession(request: FastifyRequest) {
+  if (!request.signedIn) throw new Error('this route requires a signed-in user');
+  const { user, session } = request.signedIn;
+  return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
+}
+
+const REFUSALS: Record<string, string> = {
+  TOTP_ALREADY_ENABLED: 'Two-factor authentication is already on.',
+  INVALID_CODE: defineMessage('The code is wrong. Wait for the next one, or enter a backup code.'),
+  INVALID_BACKUP_CODE: defineMessage('The backup code is wrong or was already used.'),
+  CODE_USED: defineMessage('That code was already used. Wait for the next one.'),
+  CREDENTIAL_ACCOUNT_NOT_FOUND: defineMessage('Set a password first.'),
+};
+
+/** The field for the current password. */
+export function passwordField(error: string | undefined, id = 'password'): Html {
+  return textField({
+    name: 'password',
+    id,
+    label: t('Your password'),
+    type: 'password',
+    autocomplete: 'current-password',
+    required: true,
+    error,
+  });
+}
+
+/** The field for a code of the second factor. */
+export function codeField(id: string, error?: string): Html {
+  return textField({
+    name: 'code',
+    id,
+    label: t('Code'),
+    autocomplete: 'one-time-code',
+    required: true,
+    maxlength: 32,
+    error,
+    hint: t('Six digits from your authenticator app, or one of your backup codes.'),
+  });
+}
+
+/** The fields that confirm a change: the password, and a code if the second factor is on. */
+export function proofFields({ errors }: Typed, { twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>): Html {
+  return html`${passwordField(errors.password)} ${twoFactorEnabled ? codeField('code', errors.code) : ''}`;
+}

@@ -1,0 +1,215 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import type { Auth } from '../../accounts/auth.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
+import { otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
+import { countCode, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { offerAccount } from '../../accounts/sign-up.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import { signInHeaders } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE } from '../page-route.ts';
+import { queryText, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import type { Content } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { nextPath } from '../shared/next-path.ts';
+import { notice, textField } from '../shared/parts.ts';
+import type { AccountSources } from './account-deps.ts';
+import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
+import { homeOf } from './home.ts';
+import { formAfterOtherSite, otherSiteButtons } from './other-site-pages.ts';
+import { suspensionNotice } from './suspension.ts';
+
+const signInForm = z.object({
+  email: z
+    .string()
+    .trim()
+    .min(1, defineMessage('Enter your e-mail address.'))
+    .max(254, defineMessage('The address is too long.')),
+  password: z
+    .string()
+    .min(1, defineMessage('Enter your password.'))
+    .max(256, defineMessage('The password is too long.')),
+  next: z.string().max(2_048).optional(),
+});
+
+const codeForm = z.object({
+  code: z
+    .string()
+    .transform(asGivenOut)
+    .pipe(
+      z.string().min(1, defineMessage('Enter the code.')).max(32, defineMessage('The code is too long.')),
+    ),
+  next: z.string().max(2_048).optional(),
+});
+
+const MESSAGES = {
+  'signed-out': defineMessage('You are signed out.'),
+  'signed-out-everywhere': defineMessage('You are signed out of all sessions.'),
+  'password-set': defineMessage('Password set. Sign in with your new password.'),
+  'code-too-late': defineMessage('This sign-in has expired. Sign in again.'),
+  verified: defineMessage('Your e-mail address is confirmed. Sign in to continue.'),
+  'not-sent': defineMessage('Your session has ended, so nothing was saved. Sign in and try again.'),
+};
+
+/** Messages by the library's code. All other codes mean a wrong address or password. */
+const REFUSALS: Record<string, Text> = {
+  EMAIL_NOT_VERIFIED: defineMessage(
+    'Your e-mail address is not confirmed yet. Open the link that we sent you to choose your password.',
+  ),
+};
+
+const CODE_REFUSALS: Record<string, Text> = {
+  CODE_USED: defineMessage('That code was already used. Wait for the next one.'),
+  ACCOUNT_TEMPORARILY_LOCKED: defineMessage('Too many wrong codes. Try again in 15 minutes.'),
+  TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: defineMessage('Too many wrong codes. Sign in again.'),
+};
+
+/** `/sign-in`, `/sign-in/code` for the second factor, and `/sign-out`. */
+export function signInPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
+  const { base } = app.site;
+  const inside = (next: unknown) => nextPath(next, base, '');
+  const sites = otherSites(platform.config);
+  const page = (next: string, typed: Typed) =>
+    signInPage({ base, next, buttons: otherSiteButtons(base, sites, next) }, typed);
+
+  app.get('/sign-in', ANYONE, async (request, reply) => {
+    const query = request.query as { next?: unknown; error?: unknown; from?: unknown };
+    const { next } = query;
+    if (request.signedIn && next === undefined)
+      return reply.redirect(await homeOf(platform, base, request.signedIn.user._id), 303);
+    return sendPage(request, reply, page(inside(next), formAfterOtherSite(app.site, sites, query)));
+  });
+
+  app.post('/sign-in', ANYONE, async (request, reply) => {
+    const { data, typed } = readForm(signInForm, request);
+    const next = inside(typed.values.next);
+    if (!data) return sendPage(request, reply, page(next, typed), 400);
+    const device = devices.find(request.headers.cookie, data.email);
+    const who = { email: data.email, address: request.ip, device };
+    refuseTooMany(await countTry(platform, who));
+    try {
+      const { headers, response } = await hashingFor(hashingClientOf(request, device && data.email), () =>
+        auth.api.signInEmail({
+          body: { email: data.email, password: data.password },
+          headers: signInHeaders(request),
+          returnHeaders: true,
+        }),
+      );
+      giveCookies(reply, headers);
+      if ('twoFactorRedirect' in response) {
+        return reply.redirect(`${base}/sign-in/code${queryText({ next })}`, 303);
+      }
+      await forgiveTry(platform, who);
+      reply.header('set-cookie', devices.cookieFor(data.email));
+      request.log.info({ event: 'account.signed_in', userId: response.user.id });
+      return reply.redirect(next || (await homeOf(platform, base, new ObjectId(response.user.id))), 303);
+    } catch (error) {
+      const code = refusalCode(error);
+      request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
+      if (code === 'EMAIL_NOT_VERIFIED' && !(await countMail(platform, who))) {
+        await offerAccount(platform, data.email);
+      }
+      const sentence =
+        code === 'SUSPENDED'
+          ? await suspensionNotice(platform, app.site, data.email)
+          : t(REFUSALS[code] ?? 'Wrong e-mail address or password.');
+      return sendPage(request, reply, page(next, withError(typed, sentence)), 401);
+    }
+  });
+
+  app.get('/sign-in/code', ANYONE, async (request, reply) => {
+    const { next } = request.query as { next?: unknown };
+    return sendPage(request, reply, codePage(base, inside(next), UNTOUCHED));
+  });
+
+  app.post('/sign-in/code', ANYONE, async (request, reply) => {
+    const { data, typed } = readForm(codeForm, request);
+    const next = inside(typed.values.next);
+    if (!data) return sendPage(request, reply, codePage(base, next, typed), 400);
+    refuseTooMany(await countCode(platform, request.ip));
+    try {
+      const verification = {
+        body: { code: data.code },
+        headers: await headersOfPending(request, auth),
+        returnHeaders: true,
+      } as const;
+      const { headers, response } = APP_CODE.test(data.code)
+        ? await auth.api.verifyTOTP(verification)
+        : await auth.api.verifyBackupCode(verification);
+      giveCookies(reply, headers);
+      reply.header('set-cookie', devices.cookieFor(response.user.email));
+      return reply.redirect(next || (await homeOf(platform, base, new ObjectId(response.user.id))), 303);
+    } catch (error) {
+      const code = refusalCode(error);
+      request.log.warn({ event: 'account.code_refused', address: request.ip, code });
+      if (code === 'INVALID_TWO_FACTOR_COOKIE') {
+        return reply.redirect(`${base}/sign-in${queryText({ done: 'code-too-late', next })}`, 303);
+      }
+      const sentence = t(CODE_REFUSALS[code] ?? 'The code is wrong or has expired.');
+      return sendPage(request, reply, codePage(base, next, withError(typed, sentence)), 401);
+    }
+  });
+
+  app.post('/sign-out', ANYONE, async (request, reply) => {
+    const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
+    giveCookies(reply, headers);
+    return reply.redirect(`${base}/sign-in?done=signed-out`, 303);
+  });
+}
+
+/**
+ * The request's headers with the cookie of the pending sign-in only. Within a session, the sign-in library neither
+ * counts wrong codes nor marks codes as used.
+ */
+async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<Headers> {
+  const headers = signInHeaders(request);
+  const context = await auth.$context;
+  const { name } = context.createAuthCookie('two_factor');
+  const cookies = (headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
+  headers.set('cookie', cookies.filter((cookie) => cookie.startsWith(`${name}=`)).join('; '));
+  return headers;
+}
+
+function refuseTooMany(retryAt: Date | null): void {
+  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+}
+
+type SignIn = { base: string; next: string; buttons: Content };
+
+function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed): Page {
+  return {
+    title: t('Sign in'),
+    width: 'narrow',
+    messages: MESSAGES,
+    body: html`<h1>${t('Sign in')}</h1>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <form method="post" action="${base}/sign-in" class="card stack">
+        <input type="hidden" name="next" value="${next}" />
+        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', error: errors.email })}
+        ${textField({ name: 'password', label: t('Password'), type: 'password', autocomplete: 'current-password', required: true, error: errors.password })}
+        <button type="submit">${t('Sign in')}</button>
+        <p><a href="${base}/forgot-password">${t('Forgot your password?')}</a></p>
+      </form>
+      ${buttons}
+      <p>${t('New here? <a>Sign up</a> to list or review a server.', { a: (text) => html`<a href="${base}/sign-up${queryText({ next })}">${text}</a>` })}</p>`,
+  };
+}
+
+function codePage(base: string, next: string, { errors }: Typed): Page {
+  return {
+    title: t('Two-factor authentication'),
+    width: 'narrow',
+    body: html`<h1>${t('Two-factor authentication')}</h1>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <form method="post" action="${base}/sign-in/code" class="card stack">
+        <input type="hidden" name="next" value="${next}" />
+        ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, error: errors.code, hint: t('Six digits from your authenticator app, or one of your backup codes.') })}
+        <button type="submit">${t('Continue')}</button>
+      </form>`,
+  };
+}

@@ -1,0 +1,206 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
+import { countMail } from '../../accounts/mail-limits.ts';
+import { otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { countSignUp } from '../../accounts/sign-in-limits.ts';
+import { offerAccount } from '../../accounts/sign-up.ts';
+import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { shownText } from '../../platform/text.ts';
+import { signInHeaders } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE } from '../page-route.ts';
+import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { nextPath } from '../shared/next-path.ts';
+import { notice, textField } from '../shared/parts.ts';
+import type { AccountSources } from './account-deps.ts';
+import {
+  evenly,
+  giveCookies,
+  hashingClientOf,
+  refusalCode,
+  TOO_MANY_LINKS,
+  tooManyAccounts,
+} from './better-auth-calls.ts';
+import { otherSiteButtons } from './other-site-pages.ts';
+
+/** The rules for a new password. */
+export const newPassword = z
+  .string()
+  .min(PASSWORD_LENGTH.min, t('Use at least {min} characters.', { min: PASSWORD_LENGTH.min }))
+  .max(PASSWORD_LENGTH.max, t('Use at most {max} characters.', { max: PASSWORD_LENGTH.max }))
+  .refine((password) => !isCommonPassword(password), {
+    error: defineMessage('This password is too common. Choose another one.'),
+  });
+
+/** The form with an error if the password is the user's own address or name; otherwise null. */
+export function refuseOwn(
+  typed: Typed,
+  password: string,
+  user: { email: string; name: string },
+): Typed | null {
+  if (!isOwnPassword(password, user)) return null;
+  const sentence = t('The password must not be your e-mail address or name. Choose another one.');
+  return { ...typed, errors: { ...typed.errors, password: sentence } };
+}
+
+const addressForm = z.object({
+  email: z
+    .string()
+    .trim()
+    .max(254, defineMessage('must have at most 254 characters'))
+    .pipe(z.email(defineMessage('must be an e-mail address'))),
+  next: z.string().max(2_048).optional(),
+});
+
+const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
+
+/**
+ * `/sign-up`: creates a user with the role `owner`. If the listing sends mail, the form has only the address, and the
+ * user chooses name and password behind a link (see verify-email.ts). Otherwise it creates the account at once.
+ */
+export function signUpPages(app: FastifyInstance, sources: AccountSources): void {
+  const { base } = app.site;
+  const { config } = sources.platform;
+  const sendsMail = config.SMTP_URL !== undefined;
+  const sites = otherSites(config);
+  const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
+  const page = (next: string, typed: Typed) =>
+    signUpPage({ base, next, sendsMail, buttons: otherSiteButtons(base, sites, next) }, typed);
+
+  app.get('/sign-up', ANYONE, async (request, reply) => {
+    const next = inside((request.query as { next?: unknown }).next);
+    if (request.signedIn) return reply.redirect(next, 303);
+    return sendPage(request, reply, page(next, UNTOUCHED));
+  });
+
+  const form = { page, inside };
+  app.post('/sign-up', ANYONE, sendsMail ? sendingLinks(sources, form) : creatingAccounts(sources, form));
+}
+
+type Form = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Sends a link to the address. The answer is the same for every address. */
+function sendingLinks({ platform }: AccountSources, { page, inside }: Form): Handler {
+  return async (request, reply) => {
+    const { data, typed } = readForm(addressForm, request);
+    if (!data) return sendPage(request, reply, page(inside(typed.values.next), typed), 400);
+    const usedUp = await networkSignUpsUsed(platform, request.ip);
+    if (usedUp) throw tooManyAccounts(usedUp);
+    const retryAt = await countMail(platform, { email: data.email, address: request.ip });
+    if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
+    await evenly(() => offerAccount(platform, data.email));
+    return sendPage(request, reply, sentPage(data.email));
+  };
+}
+
+/** Creates an account with an address that cannot be confirmed. */
+function creatingAccounts({ platform, auth, devices }: AccountSources, { page, inside }: Form): Handler {
+  return async (request, reply) => {
+    const { data, typed } = readForm(signUpForm, request);
+    const next = inside(typed.values.next);
+    if (!data) return sendPage(request, reply, page(next, typed), 400);
+    const { name, email, password } = data;
+    const refused = refuseOwn(typed, password, data);
+    if (refused) return sendPage(request, reply, page(next, refused), 400);
+    const retryAt = await countSignUp(platform, request.ip);
+    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    try {
+      const signUp = () =>
+        auth.api.signUpEmail({
+          body: { name, email, password },
+          headers: signInHeaders(request),
+          returnHeaders: true,
+        });
+      const made = await makeWithinLimits(platform, { email, address: request.ip }, () =>
+        hashingFor(hashingClientOf(request), signUp),
+      );
+      if (made.retryAt) throw tooManyAccounts(made.retryAt);
+      const { headers, response } = made.result;
+      giveCookies(reply, headers);
+      reply.header('set-cookie', devices.cookieFor(email));
+      request.log.info({ event: 'account.signed_up', userId: response.user.id });
+      return reply.redirect(next, 303);
+    } catch (error) {
+      if (error instanceof PageError) throw error;
+      const sentence = TAKEN.has(refusalCode(error))
+        ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
+        : t('Could not create the account. Check your entries.');
+      return sendPage(request, reply, page(next, withError(typed, sentence)), 409);
+    }
+  };
+}
+
+/** The last code: of two simultaneous sign-ups, the unique index refuses the later one. */
+const TAKEN = new Set([
+  'USER_ALREADY_EXISTS',
+  'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL',
+  'FAILED_TO_CREATE_USER',
+]);
+
+type SignUp = { base: string; next: string; sendsMail: boolean; buttons: Content };
+
+function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors }: Typed): Page {
+  return {
+    title: t('Sign up'),
+    width: 'narrow',
+    body: html`<h1>${t('Sign up')}</h1>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <form method="post" action="${base}/sign-up" class="card stack">
+        <input type="hidden" name="next" value="${next}" />
+        ${sendsMail ? '' : nameField({ values, errors })}
+        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: sendsMail ? t('We will send you a link to choose your password.') : undefined })}
+        ${sendsMail ? '' : newPasswordField({ values, errors })}
+        <button type="submit">${t('Sign up')}</button>
+      </form>
+      ${buttons}
+      <p>${t('Have an account? <a>Sign in</a>.', { a: (text) => html`<a href="${base}/sign-in?next=${encodeURIComponent(next)}">${text}</a>` })}</p>`,
+  };
+}
+
+/** The field for a user's name. */
+export function nameField({ values, errors }: Typed): Html {
+  return textField({
+    name: 'name',
+    label: t('Your name'),
+    autocomplete: 'name',
+    required: true,
+    maxlength: 60,
+    value: values.name ?? '',
+    error: errors.name,
+    hint: t('Shown with your answers to reviews.'),
+  });
+}
+
+/** The field for a new password. */
+export function newPasswordField({ errors }: Typed, label = t('Password')): Html {
+  return textField({
+    name: 'password',
+    label,
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    minlength: PASSWORD_LENGTH.min,
+    maxlength: PASSWORD_LENGTH.max,
+    error: errors.password,
+    hint: t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
+  });
+}
+
+/** The same for known and unknown addresses. */
+function sentPage(email: string): Page {
+  return {
+    title: t('Confirm your e-mail address'),
+    width: 'narrow',
+    body: html`<h1>${t('Confirm your e-mail address')}</h1>
+      <p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', { email })}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above, or sign up again.')}</p>`,
+  };
+}

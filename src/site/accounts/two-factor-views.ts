@@ -1,0 +1,126 @@
+import { html, raw } from 'hono/html';
+import { renderSVG } from 'uqr';
+import { t } from '../../language/t.ts';
+import type { Typed } from '../shared/form.ts';
+import type { Html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
+import { badge, card, confirmed, copyable, notice, textField } from '../shared/parts.ts';
+import { codeField, passwordField } from './re-authentication.ts';
+
+export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
+  return {
+    title: t('Two-factor authentication'),
+    width: 'narrow',
+    body: html`<h1>${t('Two-factor authentication')}</h1>
+      ${isRequired ? notice('attention', t('Operators of this listing must use two-factor authentication. Set it up to open the admin area.')) : ''}
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <p>${t('You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.')}</p>
+      <form method="post" action="${path}/begin" class="card stack">
+        ${passwordField(errors.password)}
+        <button type="submit">${t('Set up')}</button>
+      </form>`,
+  };
+}
+
+/** The forms of the page when the second factor is on. Errors are shown in the form that was sent. */
+export type SentForm = 'backup-codes' | 'off';
+
+export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
+  const errorsIn = (form: SentForm) => (form === sent ? errors : {});
+  return {
+    title: t('Two-factor authentication'),
+    width: 'narrow',
+    body: html`<h1>${t('Two-factor authentication')} ${badge('good', t('on'))}</h1>
+      ${card({
+        title: t('New backup codes'),
+        body: html`<p>${t('Each backup code signs you in once if you do not have your phone. New codes replace the old ones.')}</p>
+          <form method="post" action="${path}/backup-codes" class="stack">
+            ${proofFields('', errorsIn('backup-codes'))}
+            <button type="submit" class="quiet">${t('Generate new backup codes')}</button>
+          </form>`,
+      })}
+      ${card({
+        title: t('Turn off'),
+        body: confirmed({
+          text: t('Turn off two-factor authentication'),
+          consequence: t(
+            'You will sign in with your password only. To move to another phone, turn it off and set it up again.',
+          ),
+          isOpen: sent === 'off',
+          form: html`<form method="post" action="${path}/off" class="stack">
+            ${proofFields('-off', errorsIn('off'))}
+            <button type="submit" class="danger">${t('Turn off')}</button>
+          </form>`,
+        }),
+      })}
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  };
+}
+
+/** The fields that confirm a change. `suffix` makes the ids of the two forms distinct. */
+function proofFields(suffix: string, errors: Typed['errors']): Html {
+  return html`${errors.form ? notice('bad', errors.form) : ''}
+    ${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
+}
+
+export function setUpPage(path: string, totpUri: string): Page {
+  const secret = new URL(totpUri).searchParams.get('secret') ?? '';
+  return {
+    title: t('Set up two-factor authentication'),
+    width: 'narrow',
+    body: html`<h1>${t('Set up two-factor authentication')}</h1>
+      <section class="card stack">
+        <h2>${t('1. Scan this code with your app')}</h2>
+        <div class="qr" role="img" aria-label="${t('QR code for your authenticator app')}">${qrCode(totpUri)}</div>
+        <p>${t('Or enter this secret in the app:')}</p>
+        ${copyable(inGroups(secret), t('Secret'))}
+      </section>
+      <section class="card stack">
+        <h2>${t('2. Enter the code from your app')}</h2>
+        ${codePart(path, undefined)}
+      </section>
+      <p class="soft">${t('The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.')}</p>`,
+  };
+}
+
+export function codePage(path: string, { errors }: Typed): Page {
+  return {
+    title: t('Set up two-factor authentication'),
+    width: 'narrow',
+    body: html`<h1>${t('Set up two-factor authentication')}</h1>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <section class="card stack">${codePart(path, errors.code)}</section>
+      <p>${t('App not set up yet? <a>Start over</a>.', { a: (text) => html`<a href="${path}">${text}</a>` })}</p>`,
+  };
+}
+
+function codePart(path: string, error: string | undefined): Html {
+  return html`<form method="post" action="${path}/confirm" class="stack">
+    ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, error, hint: t('Six digits.') })}
+    <button type="submit">${t('Turn on')}</button>
+  </form>`;
+}
+
+export function backupCodesPage(codes: string[], onwards: string, { isNew = false } = {}): Page {
+  return {
+    title: t('Backup codes'),
+    width: 'narrow',
+    body: html`<h1>${t('Backup codes')}</h1>
+      ${isNew ? notice('good', t('Two-factor authentication is on.')) : notice('good', t('The old backup codes no longer work.'))}
+      <section class="card stack">
+        <p>${t('Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.')}</p>
+        ${copyable(codes.join('\n'), t('Backup codes'))}
+        <a class="button" href="${onwards}">${t('I have saved them')}</a>
+      </section>`,
+  };
+}
+
+/** Always black on white, which QR readers need. */
+function qrCode(text: string): Html {
+  return raw(renderSVG(text, { border: 2 })) as Html;
+}
+
+/** A secret in groups of four for reading and typing; apps ignore the spaces. */
+function inGroups(secret: string): string {
+  return secret.replace(/(.{4})(?=.)/g, '$1 ');
+}

@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { addressOfSignUp, finishSignUp } from '../../accounts/sign-up.ts';
+import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
+import { t } from '../../language/t.ts';
+import { shownText } from '../../platform/text.ts';
+import { ANYONE } from '../page-route.ts';
+import { readForm, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { facts } from '../shared/parts.ts';
+import type { AccountSources } from './account-deps.ts';
+import { hashingClientOf, tooManyAccounts } from './better-auth-calls.ts';
+import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
+
+const finishForm = z.object({
+  token: z.string().max(MAX_TOKEN_LENGTH),
+  name: shownText(60),
+  password: newPassword,
+});
+
+/**
+ * `/verify-email`: the page behind a sign-up link, where the user chooses name and password. Opening it changes nothing,
+ * because mail scanners open every link.
+ */
+export function verifyEmailPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+  const { base } = app.site;
+  const addressOf = (token: unknown) =>
+    typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? addressOfSignUp(platform, token) : null;
+
+  app.get('/verify-email', ANYONE, async (request, reply) => {
+    const { token } = request.query as { token?: unknown };
+    const email = await addressOf(token);
+    if (email === null) return sendPage(request, reply, invalidLinkPage(base), 400);
+    return sendPage(request, reply, finishPage({ base, email, token: String(token) }, UNTOUCHED));
+  });
+
+  app.post('/verify-email', ANYONE, async (request, reply) => {
+    const { data, typed } = readForm(finishForm, request);
+    const token = typed.values.token ?? '';
+    const email = await addressOf(token);
+    if (email === null) {
+      request.log.warn({ event: 'account.verification_refused', address: request.ip });
+      return sendPage(request, reply, invalidLinkPage(base), 400);
+    }
+    if (!data) return sendPage(request, reply, finishPage({ base, email, token }, typed), 400);
+    const refused = refuseOwn(typed, data.password, { email, name: data.name });
+    if (refused) return sendPage(request, reply, finishPage({ base, email, token }, refused), 400);
+    const made = await makeWithinLimits(
+      platform,
+      { email, address: request.ip },
+      () => hashingFor(hashingClientOf(request), () => finishSignUp(platform, auth, data)),
+      (result) => typeof result !== 'string',
+    );
+    // The link still works then.
+    if (made.retryAt) throw tooManyAccounts(made.retryAt);
+    const finished = made.result;
+    if (finished === 'useless-link') return sendPage(request, reply, invalidLinkPage(base), 400);
+    if (finished === 'has-account') return sendPage(request, reply, hasAccountPage(base), 409);
+    request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
+    return reply.redirect(`${base}/sign-in?done=verified`, 303);
+  });
+}
+
+type Link = { base: string; email: string; token: string };
+
+function finishPage({ base, email, token }: Link, typed: Typed): Page {
+  return {
+    title: t('Finish signing up'),
+    width: 'narrow',
+    body: html`<h1>${t('Finish signing up')}</h1>
+      <form method="post" action="${base}/verify-email" class="card stack">
+        <input type="hidden" name="token" value="${token}" />
+        ${facts([[t('E-mail address'), email]])}
+        ${nameField(typed)}
+        ${newPasswordField(typed)}
+        <button type="submit">${t('Create account')}</button>
+        <p class="soft small">${t('If you did not sign up here, close this page. No account will be created.')}</p>
+      </form>`,
+  };
+}
+
+function invalidLinkPage(base: string): Page {
+  return {
+    title: t('This link does not work'),
+    width: 'narrow',
+    body: html`<h1>${t('This link does not work')}</h1>
+      <p>${t('It was already used, it is more than one day old, or it is incomplete. Some mail programs break long links.')}</p>
+      <p>${t('<a>Sign in</a>, or <a2>sign up again</a2> to get a new link.', { a: (text) => html`<a href="${base}/sign-in">${text}</a>`, a2: (text) => html`<a href="${base}/sign-up">${text}</a>` })}</p>`,
+  };
+}
+
+function hasAccountPage(base: string): Page {
+  return {
+    title: t('You already have an account'),
+    width: 'narrow',
+    body: html`<h1>${t('You already have an account')}</h1>
+      <p>${t('An account with your e-mail address already exists. <a>Sign in</a>, or <a2>set a new password</a2>.', { a: (text) => html`<a href="${base}/sign-in">${text}</a>`, a2: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`,
+  };
+}

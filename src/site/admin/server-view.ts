@@ -1,0 +1,271 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { User } from '../../accounts/user.ts';
+import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
+import { isProbed } from '../../games/games.ts';
+import { playersSource } from '../../history/current-status.ts';
+import { type Listener, lastDelivery, listenerState } from '../../listeners/listener.ts';
+import { COUNTED } from '../../moderation/needs-attention.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
+import type { Server } from '../../servers/server.ts';
+import { slugsOf } from '../../servers/server-slugs.ts';
+import { OPEN_WORK } from '../../votes/vote.ts';
+import { DASHBOARD_PARTS, serverPath } from '../shared/dashboard-paths.ts';
+import type { Typed } from '../shared/form.ts';
+import { count, decimal, time, timeAgo } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import type { Content, Html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
+import { listenerBadge } from '../shared/listener-state.ts';
+import { badge, button, card, facts, notice, textField } from '../shared/parts.ts';
+import { protocolName } from '../shared/protocols.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import { profileModeration } from './profile-moderation.ts';
+import { rankVotesCard } from './rank-votes-card.ts';
+import { reasonFields } from './reason-fields.ts';
+import { stateBadges } from './server-badges.ts';
+
+const MESSAGES = {
+  hidden: 'Server hidden. It leaves the ranking within seconds.',
+  shown: 'Server listed again. It gets its rank with the next ranking.',
+  'premium-on': 'The server is premium now.',
+  'premium-off': 'The server is no longer premium.',
+  transferred: 'Server transferred to its new owner.',
+  removed: 'Server removed permanently.',
+  'votes-allowed': 'Stored. The ranking is computed again within seconds.',
+  'profile-part': 'Removed. The owner sees the reason.',
+};
+
+type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
+
+/** The admin page of a server, also of removed ones: its state and the operators' actions. */
+export async function serverPage(
+  platform: Platform,
+  base: string,
+  server: WithId<Server>,
+  typed: Typed,
+): Promise<Page> {
+  const { _id: serverId, ownerId } = server;
+  const now = platform.clock.now();
+  const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
+  const [owner, listener, waiting, rankDays] = await Promise.all([
+    ownerId ? platform.users.findOne({ _id: ownerId }) : null,
+    platform.listeners.findOne({ serverId }),
+    platform.votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }),
+    rankVotesByDay(platform, serverId, dayOf(now)),
+  ]);
+  const view = { base, server, now, typed };
+  return {
+    title: server.name,
+    messages: MESSAGES,
+    body: adminFrame({
+      base,
+      part: '/servers',
+      head: html`<div class="page-head">
+        <div>
+          <p class="small"><a href="${adminPath(base, '/servers')}">Servers</a></p>
+          <h1><bdi>${server.name}</bdi></h1>
+        </div>
+        <span class="actions">${stateBadges(server, now)}</span>
+      </div>`,
+      body: html`${remarks(view)}
+        <div class="columns">
+          ${card({ title: 'Details', body: serverFacts(view, owner) })}
+          ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
+        </div>
+        ${rankVotesCard({ ...view, days: rankDays })}
+        ${profileModeration(view)}
+        ${card({ title: 'Related pages', body: links(view) })}
+        ${server.removedAt ? '' : card({ title: 'Actions', body: actions(view) })}`,
+    }),
+  };
+}
+
+/** Notices at the top of the page. */
+function remarks({ server, now }: View): Content {
+  const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, unusualVotes } = server;
+  return [
+    hiddenAt &&
+      notice(
+        'attention',
+        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” The owner sees this reason.${hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : ''}`,
+      ),
+    unusualVotes &&
+      notice(
+        'attention',
+        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), with at most ${count(unusualVotes.players)} players in 7 days. Reported players count up to 50.`,
+      ),
+    playersDiffer &&
+      notice(
+        'attention',
+        html`Player counts differ: the server reported ${count(playersDiffer.reported)} players, our check found ${count(playersDiffer.probed)} (${timeAgo(playersDiffer.at, now)}).`,
+      ),
+  ].filter(Boolean) as Content;
+}
+
+function serverFacts({ base, server, now }: View, owner: User | null): Html {
+  const { current, daily, ranked } = server;
+  const reported = playersSource(server) === 'reports' ? ' reported' : '';
+  // A server listed today has no full day yet; zeros would be wrong.
+  const inDays = daily.peakPlayers
+    ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
+    : '';
+  const earlier = slugsOf(server).filter((slug) => slug !== server.slug);
+  return facts([
+    ['Owner', ownerText(base, server, owner)],
+    ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
+    ['Game', `${gameName(server.game) || 'none'}${isProbed(server.game) ? '' : ' (not probed)'}`],
+    ['Slug', html`<span class="mono">${server.slug}</span>`],
+    ['Earlier slugs', earlier.length > 0 && html`<span class="mono">${earlier.join(', ')}</span>`],
+    ['Id', html`<span class="mono">${server._id.toHexString()}</span>`],
+    ['Listed', time(server.listedAt)],
+    ['Removed', server.removedAt ? time(server.removedAt) : null],
+    ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
+    ['Votes in 30 days', ranked ? votesText(ranked) : 'not counted yet'],
+    ['Players', `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}${inDays}`],
+    ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
+  ]);
+}
+
+function votesText({ votesCount, rankVotes }: NonNullable<Server['ranked']>): string {
+  if (typeof rankVotes !== 'number') return count(votesCount);
+  return `${count(votesCount)} (${decimal(rankVotes)} for the rank)`;
+}
+
+function ownerText(base: string, { ownerEmail }: Server, owner: User | null): Content {
+  if (owner) {
+    const users = adminPath(base, `/users?search=${encodeURIComponent(owner.email)}`);
+    return html`<bdi>${owner.name}</bdi>, <a href="${users}">${owner.email}</a>${owner.suspendedAt ? html` ${badge('bad', 'suspended')}` : ''}`;
+  }
+  return ownerEmail ? `${ownerEmail} (no account yet)` : 'none';
+}
+
+function listenerFacts(listener: Listener | null, waiting: number, now: Date): Html {
+  if (!listener) return html`<p class="soft">No vote listener. Votes count and are not forwarded.</p>`;
+  const state = listenerState(listener);
+  const reason = listenerReason(listener);
+  const { protocol, url, host, port } = listener;
+  const last = lastDelivery(listener);
+  const unconfirmedText = last?.confirmed === false ? ', not confirmed' : '';
+  return facts([
+    ['State', listenerBadge({ ...listener, state })],
+    ['Since', reason && timeAgo(reason.since, now)],
+    ['Reason', reason?.cause],
+    ['Listener’s answer', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
+    ['Detail', reason?.detail],
+    ['How to fix it', reason?.mend],
+    ['Protocol', protocolName(protocol)],
+    ['Address', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
+    ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
+    ['Last delivery', last ? html`${timeAgo(last.at, now)}${unconfirmedText}` : 'none with these settings'],
+  ]);
+}
+
+/** Links to the admin lists of this server and to its owner's pages. */
+function links({ base, server }: View): Html {
+  const id = server._id.toHexString();
+  const owners = server.removedAt
+    ? []
+    : DASHBOARD_PARTS.map(([part, text]) => ({ href: serverPath(base, server, part), text }));
+  return html`<div class="actions">
+      <a class="button quiet" href="${adminPath(base, `/votes?server=${id}`)}">Votes and exclusions</a>
+      <a class="button quiet" href="${adminPath(base, `/audit?server=${id}`)}">Audit log</a>
+      ${server.removedAt ? '' : html`<a class="button quiet" href="${base}${publicPath(server)}">Public page</a>`}
+    </div>
+    ${owners.length > 0 ? html`<p>Owner’s pages:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>`)}</ul>` : ''}`;
+}
+
+function actions(view: View): Html {
+  return html`<div class="actions top">
+    ${premium(view)} ${hiding(view)} ${transfer(view)} ${removal(view)}
+  </div>`;
+}
+
+function premium({ base, server }: View): Html {
+  return button({
+    to: adminServerPath(base, server, '/premium'),
+    hidden: { premium: server.isPremium ? 'off' : 'on' },
+    text: server.isPremium ? 'End premium' : 'Make premium',
+  });
+}
+
+/** A form that opens with a click, and by itself when it has an error. */
+function formPart(part: {
+  text: string;
+  error: string | undefined;
+  consequence: Content;
+  to: string;
+  field: Html;
+  submit: string;
+  kind?: 'danger';
+}): Html {
+  const { text, error, consequence, to, field, submit, kind } = part;
+  return html`<details class="confirm" ${error ? 'open' : ''}>
+    <summary class="button quiet">${text}</summary>
+    <div class="confirm-body"><p>${consequence}</p><form method="post" action="${to}" class="stack">
+      ${field}
+      <button ${kind ? html`class="${kind}"` : ''} type="submit">${submit}</button>
+    </form></div>
+  </details>`;
+}
+
+function hiding({ base, server, typed }: View): Html {
+  if (server.hiddenAt) return button({ to: adminServerPath(base, server, '/unhide'), text: 'Unhide' });
+  return formPart({
+    text: 'Hide…',
+    error: typed.errors.reason ?? typed.errors.internalReason,
+    consequence:
+      'The server is removed from the ranking and public lists. Its API, votes and listener keep working.',
+    to: adminServerPath(base, server, '/hide'),
+    field: reasonFields({
+      typed,
+      forOwner: { name: 'reason', reader: 'the owner', required: true },
+      internal: { name: 'internalReason' },
+    }),
+    submit: 'Hide server',
+  });
+}
+
+function transfer({ base, server, typed }: View): Html {
+  return formPart({
+    text: 'Transfer…',
+    error: typed.errors.email,
+    consequence:
+      'The new owner gets full access; the old owner and all members lose it. If the server had an owner, its API tokens and claim keys are revoked: plugins need new ones.',
+    to: adminServerPath(base, server, '/transfer'),
+    field: textField({
+      name: 'email',
+      label: 'E-mail address of the new owner',
+      type: 'email',
+      required: true,
+      maxlength: 254,
+      value: typed.values.email ?? '',
+      error: typed.errors.email,
+    }),
+    submit: 'Transfer server',
+  });
+}
+
+function removal({ base, server, typed }: View): Html {
+  return formPart({
+    text: 'Remove…',
+    error: typed.errors.slug,
+    consequence:
+      'This cannot be undone. Its tokens stop working, its waiting votes fail, and its id and slug are never used again.',
+    to: adminServerPath(base, server, '/remove'),
+    field: textField({
+      name: 'slug',
+      label: `Type ${server.slug} to confirm`,
+      required: true,
+      spellcheck: false,
+      autocomplete: 'off',
+      value: typed.values.slug ?? '',
+      error: typed.errors.slug,
+    }),
+    submit: 'Remove server permanently',
+    kind: 'danger',
+  });
+}

@@ -1,0 +1,276 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import type { AddressChange } from '../../accounts/address/address-change.ts';
+import { findAddressChange } from '../../accounts/address/change-address.ts';
+import { changeAddressFor } from '../../accounts/address/operator-change.ts';
+import { createAuth } from '../../accounts/auth.ts';
+import { makePasswordLink } from '../../accounts/make-link.ts';
+import { sendLink } from '../../accounts/send-link.ts';
+import { sendEntryLink } from '../../accounts/sign-up.ts';
+import type { User } from '../../accounts/user.ts';
+import {
+  confirmAddress,
+  type Decider,
+  liftSuspension,
+  noteLink,
+  resetTwoFactor,
+  setRole,
+  suspendUser,
+  UserError,
+} from '../../accounts/users.ts';
+import { showUser, type UserView } from '../../workflows/find-users.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { OPERATOR } from '../page-route.ts';
+import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import { count, time } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { button, card, confirmed, copyable, facts, notice } from '../shared/parts.ts';
+import type { AdminSources } from './admin-deps.ts';
+import { adminFrame, adminPath } from './admin-frame.ts';
+import { reasonFields } from './reason-fields.ts';
+import { addressPart } from './user-address.ts';
+import { accountStatus } from './users-page.ts';
+
+const MESSAGES = {
+  suspended: 'User suspended and signed out of all sessions.',
+  confirmed: 'Address confirmed. The user sees invitations to servers now.',
+  lifted: 'Suspension lifted. The user can sign in again.',
+  'two-factor': 'Two-factor authentication reset. The user is signed out of all sessions.',
+  operator: 'The user is an operator now.',
+  owner: 'The user is no longer an operator.',
+  'email-requested':
+    'We have mailed a link to the new address. The change happens when it is confirmed there, within three days.',
+  'email-changed': 'Address changed. The user is signed out of all sessions.',
+  'link-sent': 'We have e-mailed a link to set a password.',
+};
+
+/** `/operator/users/:userId`: one user and the operators' actions. */
+export function userPages(app: FastifyInstance, { platform }: AdminSources): void {
+  const { base } = app.site;
+  const users = adminPath(base, '/users');
+  const sendsMail = platform.config.SMTP_URL !== undefined;
+
+  const find = async (request: FastifyRequest): Promise<UserView> => {
+    const { userId } = request.params as { userId: string };
+    const view = /^[0-9a-f]{24}$/.test(userId) && (await showUser(platform, new ObjectId(userId)));
+    if (!view) throw new PageError(404, 'This user does not exist.');
+    return view;
+  };
+  const show = async (request: FastifyRequest, view: UserView, typed = UNTOUCHED) => {
+    const change = await findAddressChange(platform, view.user._id);
+    return userPage({ users, base, view, change, sendsMail, isSelf: isSelf(request, view), typed });
+  };
+
+  app.get('/users/:userId', OPERATOR, async (request, reply) =>
+    sendPage(request, reply, await show(request, await find(request))),
+  );
+
+  /** Registers the route of a button. `done` is the code of its message. */
+  const decision = (
+    name: string,
+    done: keyof typeof MESSAGES,
+    decide: (userId: ObjectId, who: Decider, values: Record<string, string>) => Promise<void>,
+  ) =>
+    app.post(`/users/:userId/${name}`, OPERATOR, async (request, reply) => {
+      const view = await find(request);
+      const values = typedValues(request);
+      try {
+        await decide(view.user._id, deciderOf(request), values);
+      } catch (error) {
+        const typed =
+          error instanceof UserError
+            ? withError(UNTOUCHED, error.message)
+            : errorsOf(error, { reason: '', reasonForOwner: '', ...values });
+        return sendPage(request, reply, await show(request, view, typed), 400);
+      }
+      return reply.redirect(`${users}/${view.user._id.toHexString()}?done=${done}`, 303);
+    });
+
+  decision('suspend', 'suspended', (id, who, { reason = '', reasonForOwner }) =>
+    suspendUser(platform, id, { reason, reasonForOwner }, who),
+  );
+  decision('confirm-address', 'confirmed', (id, who) => confirmAddress(platform, id, who));
+  decision('lift', 'lifted', (id, who) => liftSuspension(platform, id, who));
+  decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
+  decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
+  decision('unmake-operator', 'owner', (id, who) => setRole(platform, id, 'owner', who));
+
+  app.post('/users/:userId/email', OPERATOR, async (request, reply) => {
+    const view = await find(request);
+    const values = { email: '', emailReason: '', ...typedValues(request) };
+    const input = { email: values.email, reason: values.emailReason };
+    try {
+      const result = await changeAddressFor(platform, view.user._id, input, deciderOf(request));
+      return reply.redirect(`${users}/${view.user._id.toHexString()}?done=email-${result}`, 303);
+    } catch (error) {
+      const typed =
+        error instanceof UserError
+          ? withError(UNTOUCHED, error.message)
+          : errorsOf(error, values, { reason: 'emailReason' });
+      return sendPage(request, reply, await show(request, view, typed), 400);
+    }
+  });
+
+  app.post('/users/:userId/link', OPERATOR, async (request, reply) => {
+    const { user } = await find(request);
+    await noteLink(platform, user, deciderOf(request));
+    if (sendsMail) {
+      const auth = createAuth(platform, (link) => sendLink(platform, link));
+      await sendEntryLink(platform, auth, user.email);
+      return reply.redirect(`${users}/${user._id.toHexString()}?done=link-sent`, 303);
+    }
+    return sendPage(request, reply, linkPage(users, user, await makePasswordLink(platform, user)));
+  });
+}
+
+function deciderOf(request: FastifyRequest): Decider {
+  const { _id, email } = userOf(request);
+  return { userId: _id, by: email };
+}
+
+function isSelf(request: FastifyRequest, { user }: UserView): boolean {
+  return userOf(request)._id.equals(user._id);
+}
+
+function linkPage(users: string, user: WithId<User>, link: string): Page {
+  return {
+    title: 'One-time link',
+    body: html`<h1>One-time link</h1>
+      <section class="card stack">
+        <p>Send this link to ${user.email} over a private channel. Anyone who opens it can set the account’s password. It works once, expires in one hour, and is shown only once.</p>
+        ${copyable(link, 'One-time link')}
+        <a class="button quiet" href="${users}/${user._id.toHexString()}">Back to the user</a>
+      </section>`,
+  };
+}
+
+type UserPage = {
+  users: string;
+  base: string;
+  view: UserView;
+  /** A change of the address that waits for confirmations. */
+  change: AddressChange | null;
+  sendsMail: boolean;
+  isSelf: boolean;
+  typed: Typed;
+};
+
+function userPage(page: UserPage): Page {
+  const { view, typed } = page;
+  const { user } = view;
+  return {
+    title: user.email,
+    messages: MESSAGES,
+    body: adminFrame({
+      base: page.base,
+      part: '/users',
+      head: html`<div class="page-head">
+        <h1>${user.email}</h1>
+        ${accountStatus(user)}
+      </div>`,
+      body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
+      <div class="columns">
+        ${card({ title: 'User', body: userFacts(page) })}
+        ${card({ title: 'Servers', body: serverList(page) })}
+        ${card({ title: 'Password', body: linkPart(page) })}
+        ${page.isSelf ? card({ title: 'You', body: html`<p>This is your account. Change your password and two-factor authentication in <a href="${page.base}/account">your account</a>. Only another operator can change your role or suspend you.</p>` }) : decisions(page)}
+      </div>`,
+    }),
+  };
+}
+
+/** Ways to sign in, by the credential's provider. */
+const WAYS: Record<string, string> = { credential: 'password', discord: 'Discord', oidc: 'OpenID Connect' };
+
+function userFacts({ view: { user, sessions, credentials } }: UserPage): Html {
+  const ways = [...new Set(credentials.map(({ providerId }) => WAYS[providerId] ?? providerId))].join(', ');
+  return facts([
+    ['Name', html`<bdi>${user.name}</bdi>`],
+    ['E-mail address', user.emailVerified ? 'confirmed' : 'not confirmed'],
+    ['Signs in with', ways || 'no method yet'],
+    ['Two-factor authentication', user.twoFactorEnabled ? 'on' : 'off'],
+    ['Active sessions', count(sessions)],
+    ['Created', time(user.createdAt)],
+    ['Suspended', user.suspendedAt ? time(user.suspendedAt) : undefined],
+    ['Reason for the user', user.suspendedAt ? user.suspensionReason : undefined],
+    ['Internal reason', user.suspendedAt ? user.suspendedFor : undefined],
+  ]);
+}
+
+function serverList({ base, view: { servers } }: UserPage): Content {
+  if (servers.length === 0) return html`<p class="soft">No servers.</p>`;
+  return html`<ul class="plain">
+    ${servers.map(
+      ({ _id, name }) =>
+        html`<li><a href="${base}/dashboard/servers/${_id.toHexString()}"><bdi>${name}</bdi></a></li>`,
+    )}
+  </ul>`;
+}
+
+function linkPart({ users, view: { user }, sendsMail }: UserPage): Html {
+  const to = `${users}/${user._id.toHexString()}/link`;
+  return html`<p>${
+    sendsMail
+      ? 'E-mail this user a link to set a new password.'
+      : 'Create a link to set a new password. It is shown once; send it to the user yourself.'
+  }</p>
+  ${button({ to, text: sendsMail ? 'Send password link' : 'Create password link' })}`;
+}
+
+function decisions(page: UserPage): Html {
+  const { users, view, typed } = page;
+  const { user } = view;
+  const to = (name: string) => `${users}/${user._id.toHexString()}/${name}`;
+  const confirming = user.emailVerified
+    ? ''
+    : confirmed({
+        text: 'Confirm address…',
+        consequence:
+          'Make sure that the address is the user’s: with a confirmed one the user accepts invitations to servers.',
+        form: button({ to: to('confirm-address'), text: 'Confirm address' }),
+      });
+  return html`${card({ title: 'E-mail address', body: html`${confirming}${addressPart({ ...page, user })}` })}
+  ${card({
+    title: 'Suspension',
+    body: user.suspendedAt
+      ? button({ to: to('lift'), text: 'Lift suspension' })
+      : html`<p>Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.</p>
+        <form method="post" action="${to('suspend')}" class="stack">
+          ${reasonFields({
+            typed,
+            forOwner: { name: 'reasonForOwner', reader: 'the user' },
+            internal: { name: 'reason', required: true },
+          })}
+          <button type="submit" class="danger">Suspend</button>
+        </form>`,
+  })}
+  ${card({
+    title: 'Two-factor authentication',
+    body: user.twoFactorEnabled
+      ? confirmed({
+          text: 'Reset two-factor authentication',
+          consequence:
+            'The user will sign in with the password only, until they set it up again. Make sure that the request comes from the user.',
+          form: button({ to: to('reset-two-factor'), text: 'Reset', kind: 'danger' }),
+        })
+      : html`<p class="soft">Off.</p>`,
+  })}
+  ${card({
+    title: 'Role',
+    body:
+      user.role === 'operator'
+        ? confirmed({
+            text: 'Remove operator role',
+            consequence: 'The user loses access to the admin area at once and keeps their servers.',
+            form: button({ to: to('unmake-operator'), text: 'Remove role', kind: 'danger' }),
+          })
+        : confirmed({
+            text: 'Make operator',
+            consequence: 'Operators have full access to the admin area and can manage other operators.',
+            form: button({ to: to('make-operator'), text: 'Make this user an operator', kind: 'danger' }),
+          }),
+  })}`;
+}

@@ -1,0 +1,192 @@
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { t } from '../../language/t.ts';
+import { HOUR } from '../../platform/clock.ts';
+import { useAllowance } from '../../platform/limits/rate-limit.ts';
+import { LARGEST_UPLOAD } from '../../platform/pictures/check-upload.ts';
+import { failureSentence, PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
+import { UPLOAD_TTL_MS } from '../../servers/picture-uploads.ts';
+import type { BannerUpload } from '../../servers/profile.ts';
+import { removeBanner, uploadBanner } from '../../servers/profile-pictures.ts';
+import type { Server } from '../../servers/server.ts';
+import { serverOf, userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { OWNER } from '../page-route.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import type { Html } from '../shared/html.ts';
+import { livePart } from '../shared/live.ts';
+import { button, card, notice } from '../shared/parts.ts';
+import { bannerImage, iconImage } from '../shared/profile-parts.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+
+/** Uploads of a user; each costs a worker up to seconds of a processor. */
+const UPLOADS = { times: 20, windowMs: HOUR };
+
+/** Uploads that a process reads at once: each needs up to 1 MB of memory, for as long as its client takes. */
+const MOST_READ_AT_ONCE = 16;
+
+/** The largest request, in bytes: the file, and the headers and boundaries of its part. */
+const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
+
+/** A larger body is not read to its end: the connection is closed, and the browser may not show the answer. */
+const LARGEST_REFUSED = 32 * 1_024 * 1_024;
+
+const LIMITS = {
+  files: 1,
+  fields: 0,
+  parts: 1,
+  fileSize: LARGEST_UPLOAD,
+  headerPairs: 10,
+  fieldNameSize: 100,
+};
+
+const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
+
+type ShowError = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: string,
+  status: number,
+) => Promise<FastifyReply>;
+
+/** The forms that set and remove a server's banner. `show` shows the profile page with an error. */
+export async function bannerForms(
+  app: FastifyInstance,
+  { platform, show }: Pick<DashboardSources, 'platform'> & { show: ShowError },
+): Promise<void> {
+  const { base } = app.site;
+  let reading = 0;
+  const oneOfFew = async <T>(read: () => Promise<T>): Promise<T> => {
+    if (reading >= MOST_READ_AT_ONCE) throw new PictureError('busy');
+    reading += 1;
+    return read().finally(() => {
+      reading -= 1;
+    });
+  };
+  await app.register(multipart, { limits: LIMITS });
+  const back = (reply: FastifyReply, server: Server, done: string) =>
+    reply.redirect(`${serverPath(base, server, '/profile')}?done=${done}#banner`, 303);
+
+  app.post('/servers/:serverId/profile/banner', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const user = userOf(request);
+    const until = await useAllowance(platform, `banner:${user._id.toHexString()}`, UPLOADS);
+    if (until)
+      throw new PageError(
+        429,
+        t('You can upload {times} pictures an hour.', { times: UPLOADS.times }),
+        until,
+      );
+    try {
+      const bytes = await oneOfFew(() => uploadedFile(request, reply));
+      await uploadBanner(platform, server, bytes, user.email);
+    } catch (error) {
+      if (!(error instanceof PictureError)) throw error;
+      return show(request, reply, error.message, STATUS[error.code] ?? 400);
+    }
+    return back(reply, server, 'banner');
+  });
+
+  app.post('/servers/:serverId/profile/banner/remove', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    await removeBanner(platform, server, userOf(request).email);
+    return back(reply, server, 'banner-removed');
+  });
+}
+
+/**
+ * The file of a form. Its size is known before it is read.
+ *
+ * @throws {PictureError} `none` or `too-large`
+ */
+async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  const none = new PictureError('none');
+  if (!request.isMultipart()) throw none;
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  if (Number.isNaN(length)) throw new PageError(411, t('The upload must state its length.'));
+  if (length > LARGEST_REFUSED) reply.header('connection', 'close');
+  if (length > LARGEST_REQUEST) throw tooLarge();
+  const { RequestFileTooLargeError } = request.server.multipartErrors;
+  try {
+    const file = await request.file();
+    const bytes = await file?.toBuffer();
+    if (!bytes || bytes.length === 0) throw none;
+    return bytes;
+  } catch (error) {
+    if (error instanceof RequestFileTooLargeError) throw tooLarge();
+    if (error instanceof PictureError) throw error;
+    request.log.info({ event: 'site.upload_malformed', err: error });
+    throw new PageError(400, t('The upload is malformed. Reload the page and try again.'));
+  }
+}
+
+const tooLarge = () => new PictureError('too-large');
+
+/** Whether an uploaded banner waits for a worker, so that the page refreshes itself. */
+export function isPreparing({ profile }: Server, now: Date): boolean {
+  const { bannerUpload } = profile ?? {};
+  return bannerUpload !== undefined && failureOf(bannerUpload, now) === undefined;
+}
+
+/** Why an uploaded banner was refused; undefined while it waits. Uploads are stored for a day. */
+function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | undefined {
+  return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
+}
+
+/** The card with the banner, the icon and their forms. `error` is why the upload of this request was refused. */
+export function picturesCard(
+  base: string,
+  path: string,
+  server: Server,
+  { error, now }: { error: string | undefined; now: Date },
+): Html {
+  const { banner, icon } = server.profile ?? {};
+  const describedBy = error ? 'banner-hint banner-error' : 'banner-hint';
+  return card({
+    id: 'banner',
+    title: t('Banner and icon'),
+    body: html`${bannerPart(base, path, server, now)}
+      <form method="post" action="${path}/banner#banner" enctype="multipart/form-data" class="stack">
+        <div class="field">
+          <label for="banner-file">${banner ? t('Another banner') : t('Banner')}</label>
+          <p class="hint" id="banner-hint">${t('PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.')}</p>
+          ${error ? html`<p class="error" id="banner-error" role="alert">${error}</p>` : ''}
+          <input id="banner-file" name="banner" type="file" accept="image/png,image/jpeg,image/webp" required
+            aria-describedby="${describedBy}" ${error ? html`aria-invalid="true"` : ''} />
+        </div>
+        <button type="submit">${t('Upload')}</button>
+      </form>
+      <div class="with-icon">${iconImage(base, icon)}<p class="small soft">${
+        icon?.picture
+          ? t('The icon comes from your server (server-icon.png) and follows it by itself.')
+          : t(
+              'A Minecraft Java server’s icon (server-icon.png, 64 × 64 pixels) appears by itself after the next check.',
+            )
+      }</p></div>`,
+  });
+}
+
+/** The banner and what became of the newest upload; refreshes itself until that is encoded. */
+function bannerPart(base: string, path: string, { name, profile }: Server, now: Date): Html {
+  const { banner, bannerUpload } = profile ?? {};
+  const failure = bannerUpload && failureOf(bannerUpload, now);
+  const isOpen = bannerUpload !== undefined && failure === undefined;
+  const state = isOpen
+    ? notice(
+        'quiet',
+        t(
+          'The new banner is being prepared. It appears here within seconds; without JavaScript, reload the page.',
+        ),
+      )
+    : failure
+      ? notice('bad', t('The new banner was refused: {reason}', { reason: failureSentence(failure) }))
+      : '';
+  const isAny = banner !== undefined || bannerUpload !== undefined;
+  const body = html`${banner ? bannerImage(base, banner, name) : ''}${state}
+    ${isAny ? button({ to: `${path}/banner/remove`, text: t('Remove banner') }) : ''}`;
+  const announcement = t('The new banner is being prepared.');
+  return isOpen
+    ? livePart({ id: 'banner-picture', href: path, announcement, open: true, body })
+    : html`<div id="banner-picture">${body}</div>`;
+}

@@ -1,0 +1,107 @@
+import { html } from 'hono/html';
+import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
+import type { DiagnosisStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
+import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import type { Protocol } from '../../listeners/listener.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { badge, facts, type Tone } from '../shared/parts.ts';
+
+/** The steps in their order, each with its name and the question that it answers. */
+const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
+  'name-resolution': [defineMessage('Look up the host'), defineMessage('Does the host name resolve?')],
+  'address-policy': [
+    defineMessage('Check the address'),
+    defineMessage('Is the address on the public internet?'),
+  ],
+  connecting: [defineMessage('Connect'), defineMessage('Does the port accept connections?')],
+  greeting: [defineMessage('Greeting'), defineMessage('Does a vote listener answer?')],
+  'protocol-version': [
+    defineMessage('Protocol version'),
+    defineMessage('Does it speak the configured version?'),
+  ],
+  'key-or-token': [
+    defineMessage('Key or token'),
+    defineMessage('Does it accept the configured key or token?'),
+  ],
+  acknowledgement: [defineMessage('Acknowledgement'), defineMessage('Does it accept the test vote?')],
+};
+
+/** The steps that differ for HTTP, which has no protocol version and no token. */
+const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> = {
+  greeting: [defineMessage('Encryption'), defineMessage('With https://: is the certificate valid?')],
+  'key-or-token': [defineMessage('Secret'), defineMessage('Does it accept our signature?')],
+  acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
+};
+
+const ORDER = Object.keys(STEPS) as DiagnosisStep[];
+
+function stepWords(step: DiagnosisStep, protocol: Protocol): [name: Text, question: Text] {
+  return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
+}
+
+/** A step that has just started. */
+export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
+  const [name, question] = stepWords(step, protocol);
+  return html`<li><strong>${t(name)}</strong> <span class="soft">${t(question)}</span></li>`;
+}
+
+function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
+  if (reply) return html`«<bdi>${reply}</bdi>»`;
+  if (isReplyHidden) return t('hidden: the listener has not acknowledged a vote yet, so it may not be yours');
+  return outcome === 'delivered' || !fault ? null : t('no answer');
+}
+
+/** The result of a test: each step with its result, then the cause and the fix. */
+export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html {
+  const { outcome, fault, cause, mend, reply, detail } = diagnosis;
+  const arrived = outcome === 'delivered';
+  const unconfirmed = outcome === 'sent-not-confirmed';
+  const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
+  const head = unconfirmed
+    ? t('The test vote was sent, but not confirmed')
+    : arrived
+      ? t('The test vote arrived')
+      : t('The test vote did not arrive');
+  return html`<div class="verdict">
+    <ol class="steps">${stepResults(diagnosis, protocol)}</ol>
+    <div class="notice ${tone}" role="status">
+      <p><strong>${head}</strong></p>
+      <p>${translated(cause)}</p>
+      ${mend && !arrived ? html`<p>${translated(mend)}</p>` : ''}
+    </div>
+    ${
+      reply || fault
+        ? facts([
+            [t('Listener’s answer'), answerOf(diagnosis)],
+            [t('Detail'), detail],
+            [t('Error code'), fault ? html`<code>${fault}</code>` : null],
+          ])
+        : ''
+    }
+  </div>`;
+}
+
+function stepResults({ outcome, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
+  const steps = ORDER.filter((step) => {
+    const applies = protocol !== 'http' || !['protocol-version', 'key-or-token'].includes(step);
+    return applies || step === stopped;
+  });
+  const last = steps.indexOf(stopped);
+  const unconfirmed = outcome === 'sent-not-confirmed';
+  return steps.map((step, index) => {
+    const [name, question] = stepWords(step, protocol);
+    if (fault === null && outcome !== 'delivered' && !unconfirmed)
+      return stepResult('quiet', name, question, t('unknown'));
+    if (fault !== null && index === last) return stepResult('bad', name, question, t('failed'));
+    if (fault !== null && index > last) return stepResult('quiet', name, question, t('not reached'));
+    // If the listener closes without an answer, neither the key nor the vote is confirmed.
+    const silent = unconfirmed && (step === 'key-or-token' || step === 'acknowledgement');
+    return silent
+      ? stepResult('attention', name, question, t('not confirmed'))
+      : stepResult('good', name, question, t('passed'));
+  });
+}
+
+function stepResult(tone: Tone, name: Text, question: Text, result: string): Html {
+  return html`<li class="${tone}"><strong>${t(name)}</strong> ${badge(tone, result)} <span class="soft">${t(question)}</span></li>`;
+}

@@ -1,0 +1,126 @@
+import { isIP } from 'node:net';
+import { html } from 'hono/html';
+import { isProbed } from '../../games/games.ts';
+import { t } from '../../language/t.ts';
+import { after } from '../../platform/clock.ts';
+import { plainText } from '../../probing/minecraft-text.ts';
+import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
+import { recordName, recordText } from '../../workflows/check-draft.ts';
+import { count, counted, day, timeAgo } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { button, card, copyable, notice } from '../shared/parts.ts';
+
+type Shown = {
+  draft: ServerDraft;
+  now: Date;
+  /** The path that starts a check. */
+  action: string;
+  /** The path where the address can be edited. */
+  correct: string;
+};
+
+/** The result of the latest check, and the ways to verify ownership. */
+export function proofCards({ draft, now, action, correct }: Shown): Html {
+  const { check, game } = draft;
+  const canAsk = isProbed(game);
+  return html`${check ? card({ id: 'check', title: t('Check result'), actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: checkResult(draft, check, correct) }) : ''}
+    ${card({
+      title: t('Verify ownership'),
+      body: html`<p>${canAsk && hasName(draft) ? t('Choose one of these ways, then check.') : t('Do this, then check.')} ${t('You only need to do this once and can remove the code afterwards.')}</p>
+        ${canAsk || hasName(draft) ? '' : notice('attention', t('We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.'))}
+        ${canAsk ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
+        <div class="actions">${button({ to: action, text: t('Check now'), kind: 'primary' })}</div>
+        <p class="soft small">${t('Your entries are kept until {day}.', { day: day(after(draft.createdAt, DRAFT_TTL_MS)) })}</p>`,
+    })}`;
+}
+
+function checkResult(draft: ServerDraft, check: DraftCheck, correct: string): Html {
+  return html`${reached(draft, check, correct)}
+    ${check.reached && check.motd ? html`<div><p class="soft small">${t('Message (MOTD) or name')}</p><pre class="block" dir="auto">${plainText(check.motd)}</pre></div>` : ''}
+    <ul class="plain">
+      ${check.reached ? html`<li>${messageResult(draft, check)}</li>` : ''}
+      <li>${dnsResult(draft, check)}</li>
+    </ul>`;
+}
+
+function reached({ game, address, port }: ServerDraft, check: DraftCheck, correct: string): Html {
+  if (check.reached) {
+    const { onlinePlayers, maxPlayers, latencyMs, version } = check;
+    const players =
+      maxPlayers > 0
+        ? t('{onlinePlayers} of {players}', {
+            onlinePlayers: count(onlinePlayers),
+            players: counted(maxPlayers, 'player'),
+          })
+        : counted(onlinePlayers, 'player');
+    return notice(
+      'good',
+      html`${t('Server reached: {players}, {latencyMs} ms', { players, latencyMs: count(Math.round(latencyMs)) })}${version ? html` <span class="soft">(${version})</span>` : ''}`,
+    );
+  }
+  if (!isProbed(game)) {
+    return notice(
+      'quiet',
+      game
+        ? t(
+            'We cannot query {game} servers, so we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
+            { game: gameName(game) },
+          )
+        : t(
+            'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
+          ),
+    );
+  }
+  return notice(
+    'bad',
+    html`<p>${t('We could not reach {address}.', { address: `${address}:${port}` })} ${check.words}</p>
+      <p>${t('The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.', { a: (text) => html`<a href="${correct}">${text}</a>` })}</p>`,
+  );
+}
+
+function messageResult({ code }: ServerDraft, { motd, messageCounts }: DraftCheck): Content {
+  const shows = plainText(motd).toLowerCase().includes(code);
+  if (!messageCounts) {
+    return t(
+      'We cannot accept its message: it comes from a query port that anyone on the same machine could have opened. Use the DNS record.',
+    );
+  }
+  return shows ? t('Code found in the message.') : t('Code not found in the message yet.');
+}
+
+function dnsResult({ address }: ServerDraft, { dns }: DraftCheck): Content {
+  switch (dns) {
+    case 'found':
+      return t('DNS record found.');
+    case 'wrong':
+      return html`${t('The DNS record <code>{address}</code> has a different code.', { address: recordName(address) })}`;
+    case 'none':
+      return html`${t('DNS record <code>{address}</code> not found yet. A new record may take some minutes to appear.', { address: recordName(address) })}`;
+    case 'no-answer':
+      return html`${t('The name servers of <code>{address}</code> did not answer.', { address })}`;
+    case 'no-name':
+      return t('An IP address has no DNS record. Use the message.');
+  }
+}
+
+function messageWay({ code }: ServerDraft): Html {
+  return html`<section class="way">
+    <h3>${t('Message (MOTD)')}</h3>
+    <p>${t('Add this code anywhere in the server’s name or message (MOTD), and restart or reload the server.')}</p>
+    ${copyable(code, t('the code'))}
+  </section>`;
+}
+
+/** An IP address has no records. */
+function hasName({ address }: ServerDraft): boolean {
+  return isIP(address) === 0;
+}
+
+function dnsWay({ address, code }: ServerDraft): Html {
+  return html`<section class="way">
+    <h3>${t('DNS record')}</h3>
+    <p>${t('Create a TXT record with this name and value.')}</p>
+    ${copyable(recordName(address), t('the record’s name'))} ${copyable(recordText(code), t('the record’s value'))}
+  </section>`;
+}

@@ -1,0 +1,192 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { defineMessage, t } from '../../language/t.ts';
+import { readProfile, setProfile } from '../../servers/edit-profile.ts';
+import { languageName } from '../../servers/languages.ts';
+import {
+  LINKS,
+  LONGEST_DESCRIPTION,
+  LONGEST_SHORT_TEXT,
+  MOST_LANGUAGES,
+  MOST_TAGS_OF_A_SERVER,
+  type ProfileTexts,
+} from '../../servers/profile.ts';
+import type { Server } from '../../servers/server.ts';
+import { readTags, type Tag } from '../../servers/tag-list.ts';
+import { serverOf, userOf } from '../access.ts';
+import { OWNER } from '../page-route.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { errorsOf, type Typed, typedValues } from '../shared/form.ts';
+import { count, day } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { card, notice, textArea, textField } from '../shared/parts.ts';
+import { aboutBody, hasAbout, LINK_TITLES, PART_WORDS, tagChips } from '../shared/profile-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import { bannerForms, isPreparing, picturesCard } from './banner-forms.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+import { serverFrame } from './server-frame.ts';
+
+const MESSAGES = {
+  saved: defineMessage('Profile saved. The public page shows it within seconds.'),
+  banner: defineMessage('Banner uploaded. The public page shows it once it is prepared.'),
+  'banner-removed': defineMessage('Banner removed.'),
+};
+
+/** In bytes: a description of the longest characters, each encoded as 12 bytes, and the other fields. */
+const PROFILE_FORM_LIMIT = 160 * 1_024;
+
+type Showing = {
+  typed?: Typed;
+  tags?: string[];
+  /** The profile as players will see it; not saved yet. */
+  preview?: ProfileTexts;
+  /** Why the uploaded banner was refused. */
+  bannerError?: string;
+  status?: number;
+};
+
+/** `/dashboard/servers/<id>/profile`: what a server says of itself. */
+export function profilePages(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+  const pathOf = (server: WithId<Server>) => serverPath(base, server, '/profile');
+
+  const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
+    const server = serverOf(request);
+    const tags = await readTags(platform);
+    const now = platform.clock.now();
+    const body = html`${removals(server)}
+      ${showing.preview ? previewCard(base, server, showing.preview, tags) : ''}
+      ${profileCard(pathOf(server), server, tags, showing)}
+      ${picturesCard(base, pathOf(server), server, { error: showing.bannerError, now })}
+      <p class="small"><a href="${base}${publicPath(server)}">${t('See the public page')}</a></p>`;
+    const page = {
+      title: `${t('Profile')} · ${server.name}`,
+      messages: MESSAGES,
+      live: isPreparing(server, now),
+      body: serverFrame({ site: app.site, server, now, part: '/profile', body }),
+    };
+    return sendPage(request, reply, page, showing.status);
+  };
+
+  app.get('/servers/:serverId/profile', OWNER, (request, reply) => show(request, reply));
+
+  const form = { ...OWNER, bodyLimit: PROFILE_FORM_LIMIT };
+  app.post('/servers/:serverId/profile', form, async (request, reply) => {
+    const server = serverOf(request);
+    const values = typedValues(request);
+    const tags = chosenTags(request);
+    const typed = { values, errors: {} };
+    try {
+      const input = inputOf(values, tags);
+      if (values.do === 'preview') {
+        return await show(request, reply, { typed, tags, preview: await readProfile(platform, input) });
+      }
+      await setProfile(platform, server, input, userOf(request).email);
+    } catch (error) {
+      return show(request, reply, { typed: errorsOf(error, { tags: '', ...values }), tags, status: 400 });
+    }
+    return reply.redirect(`${pathOf(server)}?done=saved`, 303);
+  });
+
+  // In a scope of its own: only this form accepts files.
+  app.register(bannerForms, {
+    platform,
+    show: (request: FastifyRequest, reply: FastifyReply, bannerError: string, status: number) =>
+      show(request, reply, { bannerError, status }),
+  });
+}
+
+/** Browsers send one field for each chosen tag. */
+function chosenTags(request: FastifyRequest): string[] {
+  const { tags } = (request.body ?? {}) as { tags?: unknown };
+  return [tags ?? []].flat().map(String);
+}
+
+function inputOf(values: Record<string, string>, tags: string[]) {
+  const { shortText = '', description = '', languages = '' } = values;
+  const { website = '', discord = '', store = '', rules = '', video = '' } = values;
+  return { shortText, description, languages, tags, website, discord, store, rules, video };
+}
+
+/** What an operator removed, and why. */
+function removals({ profile }: Server): Content {
+  return (profile?.removals ?? []).map(({ part, at, reason }) =>
+    notice(
+      'attention',
+      html`${t('The operator removed the {part} on {day}: “<bdi>{reason}</bdi>”', { part: t(PART_WORDS[part]), day: day(at), reason })}`,
+    ),
+  );
+}
+
+/** The stored profile as a form. */
+function valuesOf(profile: ProfileTexts = {}): Record<string, string> {
+  const { shortText = '', description = '', languages = [] } = profile;
+  const links = LINKS.map((name) => [name, profile[name] ?? '']);
+  const names = languages.map(languageName).join(', ');
+  return { shortText, description, languages: names, ...Object.fromEntries(links) };
+}
+
+function profileCard(path: string, { profile }: Server, tags: Tag[], showing: Showing): Html {
+  const { values, errors } = showing.typed ?? { values: valuesOf(profile), errors: {} };
+  const chosen = showing.tags ?? profile?.tags ?? [];
+  const field = (name: string) => ({ name, value: values[name] ?? '', error: errors[name] });
+  const link = (name: (typeof LINKS)[number], hint: string) =>
+    textField({
+      ...field(name),
+      label: t(LINK_TITLES[name]),
+      hint,
+      inputmode: 'url',
+      maxlength: 500,
+      spellcheck: false,
+    });
+  return card({
+    title: t('Profile'),
+    body: html`<p>${t('Tell players what your server is. Every field is optional.')}</p>
+      ${errors.form ? notice('bad', errors.form) : ''}
+      <form method="post" action="${path}" class="stack">
+        ${textField({ ...field('shortText'), label: t('Short text'), hint: t('One sentence, up to {characters} characters. The list of servers shows it.', { characters: LONGEST_SHORT_TEXT }), maxlength: 2 * LONGEST_SHORT_TEXT })}
+        ${textArea({ ...field('description'), label: t('Description'), hint: descriptionHint(), rows: 12 })}
+        ${tagField(tags, chosen, errors.tags)}
+        ${textField({ ...field('languages'), label: t('Languages'), hint: t('Up to {most}, separated by commas: English, Deutsch, fr', { most: MOST_LANGUAGES }), maxlength: 400, spellcheck: false })}
+        <div class="row">${link('website', 'https://example.org')}${link('discord', 'https://discord.gg/AbCdEf')}</div>
+        <div class="row">${link('store', t('Where players buy ranks'))}${link('rules', t('The rules of your server'))}${link('video', t('A trailer; shown as a link'))}</div>
+        <div class="actions">
+          <button type="submit">${t('Save')}</button>
+          <button type="submit" class="quiet" name="do" value="preview">${t('Preview')}</button>
+        </div>
+      </form>`,
+  });
+}
+
+function descriptionHint(): Html {
+  return html`${t('Up to {characters} characters of Markdown: <code># Heading</code>, <code>**bold**</code>, <code>*italic*</code>, <code>- list</code>, <code>> quote</code>, <code>[link](https://example.org)</code>. No images and no HTML.', { characters: count(LONGEST_DESCRIPTION) })}`;
+}
+
+function tagField(tags: Tag[], chosen: string[], error: string | undefined): Html {
+  const describedBy = error ? 'tags-hint tags-error' : 'tags-hint';
+  return html`<fieldset class="field" aria-describedby="${describedBy}">
+    <legend>${t('Tags')}</legend>
+    <p class="hint" id="tags-hint">${t('Up to {most}. Players filter the list by them.', { most: MOST_TAGS_OF_A_SERVER })}</p>
+    ${error ? html`<p class="error" id="tags-error">${error}</p>` : ''}
+    <div class="tag-choices">
+      ${tags.map(
+        ({ key, name }) => html`<div class="field check">
+          <input id="tag-${key}" name="tags" type="checkbox" value="${key}" ${chosen.includes(key) ? 'checked' : ''} />
+          <label for="tag-${key}">${name}</label>
+        </div>`,
+      )}
+    </div>
+  </fieldset>`;
+}
+
+function previewCard(base: string, { name }: Server, preview: ProfileTexts, tags: Tag[]): Html {
+  return card({
+    id: 'preview',
+    title: t('Preview (not saved)'),
+    body: html`<div><p><strong><bdi>${name}</bdi></strong></p>
+      ${preview.shortText ? html`<p dir="auto">${preview.shortText}</p>` : ''}${tagChips(base, preview.tags, tags)}</div>
+      ${hasAbout(preview) ? aboutBody(preview) : ''}`,
+  });
+}

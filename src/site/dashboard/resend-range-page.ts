@@ -1,0 +1,174 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { z } from 'zod';
+import { DELIVERED_RESENDS } from '../../delivery/resend-vote.ts';
+import {
+  countResendable,
+  isResendable,
+  NOT_ARRIVED,
+  type ResendRange,
+  resendVotes,
+} from '../../delivery/resend-votes.ts';
+import { t } from '../../language/t.ts';
+import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
+import { serverOf, userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { OWNER } from '../page-route.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { typedValues } from '../shared/form.ts';
+import { count, counted, oneOf, relative, timeText } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { button, card, facts, notice } from '../shared/parts.ts';
+import { STATE_TEXTS } from '../shared/vote-state.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+import { serverFrame } from './server-frame.ts';
+import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
+
+/** The number of votes that one request sends again, in some seconds; the next request continues. */
+const RESEND_BATCH_SIZE = 5_000;
+
+/** When the question was shown: votes cast later are not sent. */
+const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
+
+/** `/dashboard/servers/<id>/votes/resend`: sends all votes of a filter again, after a confirmation with their number. */
+export function resendRangePage(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+
+  app.get('/servers/:serverId/votes/resend', OWNER, (request, reply) => {
+    const filter = resendable(voteQuery.parse(request.query));
+    return confirm(request, reply, filter, rangeOf(filter, platform.clock.now()));
+  });
+
+  app.post('/servers/:serverId/votes/resend', OWNER, async (request, reply) => {
+    const { _id: serverId } = serverOf(request);
+    const values = typedValues(request);
+    const filter = resendable(voteQuery.parse(values));
+    const shown = shownUntil.safeParse(values.shown);
+    if (!shown.success) throw new PageError(400, t('The form was incomplete. Reload the page.'));
+    const range = rangeOf(filter, shown.data);
+    const by = userOf(request).email;
+    const resent = await resendVotes(platform, serverId, range, by, {
+      most: RESEND_BATCH_SIZE,
+      forOwner: true,
+    });
+    if (!resent) throw new PageError(409, t('This server has no vote listener. Set one up first.'));
+    const { nextAllowedAt } = resent;
+    if (nextAllowedAt) return refuse(request, reply, resent.resent, nextAllowedAt);
+    if (resent.more) return confirm(request, reply, filter, range, counted(resent.resent, 'vote'));
+    const done = resent.resent > 0 ? 'resent' : 'nothing-to-resend';
+    return reply.redirect(`${serverPath(base, serverOf(request), '/votes')}?done=${done}`, 303);
+  });
+
+  const refuse = (request: FastifyRequest, reply: FastifyReply, sent: number, nextAllowedAt: Date) => {
+    const server = serverOf(request);
+    const path = serverPath(base, server, '/votes');
+    const now = platform.clock.now();
+    const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
+    reply.header('retry-after', String(Math.max(1, seconds)));
+    const sentence = t(
+      '{votes} queued again. You can send {times} delivered votes again per hour. Send the others {time}.',
+      {
+        votes: counted(sent, 'vote'),
+        times: count(DELIVERED_RESENDS.times),
+        time: relative(nextAllowedAt, now),
+      },
+    );
+    const body = html`${notice('attention', sentence)}
+      <div class="actions"><a class="button quiet" href="${path}">${t('Back to votes')}</a></div>`;
+    const page = {
+      title: t('Send votes again · {server}', { server: server.name }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
+    };
+    return sendPage(request, reply, page, 429);
+  };
+
+  /** @param sent - the votes just sent, if there are more */
+  const confirm = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    filter: VoteFilter,
+    range: ResendRange,
+    sent?: string,
+  ) => {
+    const server = serverOf(request);
+    const path = serverPath(base, server, '/votes');
+    const found = await countResendable(platform, server._id, range, RESEND_BATCH_SIZE);
+    const body = html`${sent ? notice('good', t('{sent} queued again. There are more.', { sent })) : ''}
+      ${card({ title: t('Send votes again'), body: question(path, filter, range, found) })}`;
+    const now = platform.clock.now();
+    return sendPage(request, reply, {
+      title: t('Send votes again · {server}', { server: server.name }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
+    });
+  };
+}
+
+/** @throws {PageError} 400 for states whose votes are already queued */
+function resendable({ state, player, since, until }: VoteFilter): VoteFilter {
+  if (state && !isResendable(state)) {
+    throw new PageError(400, t('These votes are already queued.'));
+  }
+  return { state, player, since, until };
+}
+
+function rangeOf(filter: VoteFilter, shown: Date): ResendRange {
+  const { state, player, since = new Date(0), until = shown } = wantedBy(filter);
+  return {
+    since,
+    until: until < shown ? until : shown,
+    states: state ? [state] : NOT_ARRIVED,
+    ...(player === undefined ? {} : { player }),
+  };
+}
+
+function question(
+  path: string,
+  filter: VoteFilter,
+  { states, player, until }: ResendRange,
+  { votes, more }: { votes: number; more: boolean },
+): Html {
+  const back = html`<a class="button quiet" href="${path}${filterText(filter)}">${votes === 0 ? t('Back to votes') : t('Cancel')}</a>`;
+  const hidden = Object.fromEntries(
+    Object.entries({ ...filter, shown: until.toISOString() }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+  const sendButton = button({
+    to: `${path}/resend`,
+    text: votes === 1 ? t('Send 1 vote again') : t('Send {votes} votes again', { votes: count(votes) }),
+    kind: 'primary',
+    hidden,
+  });
+  return html`<p>${votes === 0 ? t('No matching votes to send.') : more ? t('<strong>{votes}</strong> or more will be queued again.', { votes: counted(votes, 'vote') }) : t('<strong>{votes}</strong> will be queued again.', { votes: counted(votes, 'vote') })}</p>
+    ${facts([
+      [t('State'), oneOf(states.map((state) => t(STATE_TEXTS[state])))],
+      [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
+      [
+        t('Cast'),
+        `${filter.since ? t('from {since}', { since: filter.since }) : t('in the last 30 days')}${filter.until ? ` ${t('to {until}', { until: filter.until })}` : `, ${t('before {time}', { time: timeText(until) })}`}`,
+      ],
+    ])}
+    ${votes === 0 ? '' : duplicateWarning(states)}
+    ${more ? html`<p>${t('The first {votes} are sent first, oldest first. You can then send the rest.', { votes: count(votes) })}</p>` : ''}
+    <p class="soft">${t('You can send votes for 30 days after they were cast. Imported votes are never sent.')}</p>
+    <div class="actions">${votes === 0 ? '' : sendButton}${back}</div>`;
+}
+
+function duplicateWarning(states: VoteSelection[]): Content {
+  if (states.includes('delivered')) {
+    return notice('attention', t('These votes were delivered. Each will arrive twice.'));
+  }
+  if (states.includes('sent-not-confirmed')) {
+    return notice(
+      'attention',
+      t(
+        'The listener closed the connection without an answer, as most Votifier v1 listeners do when they accept a vote. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
+      ),
+    );
+  }
+  if (states.includes('unconfirmed')) {
+    return notice('attention', t('These votes may have arrived. Some may arrive twice.'));
+  }
+  return html`<p>${t('A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.')}</p>`;
+}

@@ -1,0 +1,162 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import type { ObjectId, WithId } from 'mongodb';
+import { defineMessage, t } from '../../language/t.ts';
+import {
+  type Listener,
+  listenerState,
+  PROOF_FIELDS,
+  STATE_FIELDS,
+  type settingsProof,
+} from '../../listeners/listener.ts';
+import { listDrafts } from '../../servers/drafts.ts';
+import { invitationsOf, serversOf } from '../../servers/members.ts';
+import { roleOf } from '../../servers/ownership.ts';
+import type { Server } from '../../servers/server.ts';
+import type { ServerDraft } from '../../servers/server-draft.ts';
+import { userOf } from '../access.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import { contactWords } from '../shared/contact.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { count } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { listenerBadge } from '../shared/listener-state.ts';
+import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
+import { addressOf, statusBadge } from '../shared/server-status.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+import { invitationCard, ROLE_WORDS } from './member-pages.ts';
+
+const MESSAGES = {
+  discarded: defineMessage('Draft discarded.'),
+  removed: defineMessage('Server removed.'),
+  declined: defineMessage('Invitation declined.'),
+  left: defineMessage('You are no longer a member of this server.'),
+};
+
+/** `/dashboard`: the user's servers and drafts. */
+export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+
+  /** The listeners of servers, by the server's id. */
+  const listenersOf = async (servers: WithId<Server>[]): Promise<Map<string, ListedListener>> => {
+    const found = platform.listeners
+      .find({ serverId: { $in: servers.map(({ _id }) => _id) } })
+      .project<ListedListener>({ serverId: 1, ...STATE_FIELDS, ...PROOF_FIELDS });
+    return new Map((await found.toArray()).map((listener) => [listener.serverId.toHexString(), listener]));
+  };
+
+  app.get('/', SIGNED_IN, async (request, reply) => {
+    const user = userOf(request);
+    const [servers, drafts, invitations] = await Promise.all([
+      serversOf(platform, user._id),
+      listDrafts(platform, user._id),
+      invitationsOf(platform, user),
+    ]);
+    const listeners = await listenersOf(servers);
+    return sendPage(request, reply, {
+      title: t('Your servers'),
+      messages: MESSAGES,
+      body: html`<div class="page-head">
+          <h1>${t('Your servers')}</h1>
+          <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
+        </div>
+        ${invitationCard(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactWords(app.site)}</p>`}
+        <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: platform.clock.now() })}</section>
+        ${draftCard(base, drafts)}`,
+    });
+  });
+}
+
+/** The role of a member, with a button to leave. The owner's own servers show nothing. */
+function membership(base: string, server: WithId<Server>, userId: ObjectId): Content {
+  const role = roleOf(server, userId);
+  if (!role || role === 'owner') return '';
+  const form = button({
+    to: `${base}/dashboard/memberships/${server._id.toHexString()}/leave`,
+    text: t('Leave'),
+    kind: 'danger',
+    of: server.name,
+  });
+  return html`<div class="small">${t('member, {role}', { role: t(ROLE_WORDS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again. Tokens that you made for it are revoked, and its owner is told.'), form })}</div>`;
+}
+
+type ListedListener = Pick<Listener, 'serverId'> &
+  Parameters<typeof listenerState>[0] &
+  Parameters<typeof settingsProof>[0];
+
+type Table = {
+  base: string;
+  servers: WithId<Server>[];
+  listeners: Map<string, ListedListener>;
+  userId: ObjectId;
+  now: Date;
+};
+
+function serverTable({ base, servers, listeners, userId, now }: Table): Html {
+  const listenerCell = (server: WithId<Server>): Content => {
+    const listener = listeners.get(server._id.toHexString());
+    const path = serverPath(base, server, '/listener');
+    return listener
+      ? html`<a href="${path}">${listenerBadge({ ...listener, state: listenerState(listener) })}</a>`
+      : html`<a class="small" href="${path}">${t('none')}</a>`;
+  };
+  return dataTable({
+    caption: t('Your servers'),
+    rows: servers,
+    columns: [
+      {
+        title: t('Server'),
+        heads: true,
+        cell: (server) =>
+          html`<a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a>${membership(base, server, userId)}`,
+      },
+      {
+        title: t('Address'),
+        kind: 'address',
+        cell: (server) => html`<span class="mono">${addressOf(server)}</span>`,
+      },
+      { title: t('Status'), cell: (server) => statusBadge(server, now) },
+      { title: t('Vote listener'), cell: listenerCell },
+      { title: t('Rank'), kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
+      {
+        title: t('Votes in 30 days'),
+        kind: 'number',
+        cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
+      },
+    ],
+    empty: t('You have no servers yet. Add your first one in two minutes.'),
+  });
+}
+
+function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
+  if (drafts.length === 0) return '';
+  return card({
+    title: t('Not listed yet'),
+    body: dataTable({
+      caption: t('Servers to verify'),
+      rows: drafts,
+      columns: [
+        {
+          title: t('Server'),
+          heads: true,
+          cell: ({ _id, name }) =>
+            html`<a href="${base}/dashboard/drafts/${_id.toHexString()}"><bdi>${name}</bdi></a>`,
+        },
+        {
+          title: t('Address'),
+          kind: 'address',
+          cell: (draft) => html`<span class="mono">${addressOf(draft)}</span>`,
+        },
+        {
+          title: t('State'),
+          cell: ({ check }) =>
+            check?.reached
+              ? badge('attention', t('reached, not verified'))
+              : badge('attention', t('not verified')),
+        },
+      ],
+      empty: '',
+    }),
+  });
+}

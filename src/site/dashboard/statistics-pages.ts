@@ -1,0 +1,134 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { type History, historyAndReports, uptimeDays } from '../../history/history.ts';
+import { t } from '../../language/t.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
+import type { Server } from '../../servers/server.ts';
+import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
+import { votesByDay } from '../../votes/vote-figures.ts';
+import { serverOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { OWNER } from '../page-route.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { count, timeAgo } from '../shared/format.ts';
+import { latencyChart, playersChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
+import type { Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { card, dataTable } from '../shared/parts.ts';
+import { rankVotesTables } from '../shared/rank-votes.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+import { serverFrame } from './server-frame.ts';
+import { isTableName, since, TABLES, withoutEmptyEnds } from './statistics-tables.ts';
+
+/** The ranges of the charts in days. */
+const SPANS = [30, 90] as const;
+const TOP_VOTERS = 25;
+
+/** `/dashboard/servers/<id>/statistics`: charts with their numbers as tables and CSV files. */
+export function statisticsPages(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+
+  app.get('/servers/:serverId/statistics', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const now = platform.clock.now();
+    const days = spanOf(request.query);
+    const path = serverPath(base, server, '/statistics');
+    const [votes, { history, reported }, uptime, voters, rankDays] = await Promise.all([
+      votesByDay(platform, server._id, days),
+      historyAndReports(platform, server._id, days === 30 ? '30d' : 'all'),
+      uptimeDays(platform, server._id),
+      topVoters(platform, server._id, TOP_VOTERS),
+      rankVotesByDay(platform, server._id, dayOf(now)),
+    ]);
+    const recent = { ...history, points: since(history.points, now, days) };
+    const reports = reported && {
+      ...reported,
+      points: withoutEmptyEnds(since(reported.points, now, days)),
+    };
+    const body = html`<p class="actions">${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">${t('All days are UTC.')}</span></p>
+      ${part(t('Votes'), path, `votes.csv?days=${days}`, votesChart(votes))}
+      ${rankPart(base, rankDays)}
+      ${part(t('Players'), path, `players.csv?days=${days}`, playersChart(t('Players in {days} days', { days }), recent, now))}
+      ${part(t('Latency'), path, `latency.csv?days=${days}`, latencyChart(t('Latency in {days} days', { days }), recent, now))}
+      ${reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : ''}
+      ${part(t('Uptime in the last 30 days'), path, 'uptime.csv', uptimeChart(uptime))}
+      ${part(t('Top voters this month'), path, 'voters.csv', voterTable(voters, now))}`;
+    return sendPage(request, reply, {
+      title: `${t('Statistics')} · ${server.name}`,
+      body: serverFrame({ site: app.site, server, now, part: '/statistics', body }),
+    });
+  });
+
+  app.get('/servers/:serverId/statistics/:table', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const { table = '' } = request.params as { table?: string };
+    if (!isTableName(table)) throw new PageError(404, t('This file does not exist.'));
+    const text = await TABLES[table](platform, server._id, spanOf(request.query));
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-disposition', `attachment; filename="${fileName(server, table)}"`)
+      .type('text/csv; charset=utf-8')
+      .send(text);
+  });
+}
+
+function spanOf(query: unknown): (typeof SPANS)[number] {
+  return (query as { days?: unknown }).days === '90' ? 90 : 30;
+}
+
+/** A slug is safe in headers and file names. */
+function fileName({ slug }: WithId<Server>, table: string): string {
+  return `${slug}-${table}`;
+}
+
+function spanLink(path: string, span: number, current: number): Html {
+  return html`<a class="button ${span === current ? '' : 'quiet'}" href="${path}?days=${String(span)}" ${span === current ? html`aria-current="true"` : ''}>${t('{span} days', { span: String(span) })}</a>`;
+}
+
+function part(title: string, path: string, file: string, body: Html): Html {
+  return card({
+    title,
+    actions: html`<a href="${path}/${file}" download>${t('Download CSV<span>: {title}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, title })}</a>`,
+    body,
+  });
+}
+
+/** How many of the votes count for the rank, and why the others do not. */
+function rankPart(base: string, days: RankDay[]): Html {
+  const about = t(
+    'Every accepted vote is delivered, can be claimed and is in all counts. Only for the rank some may weigh less (<link>the rules</link>).',
+    { link: (text) => html`<a href="${base}/how-ranking-works#weight">${text}</a>` },
+  );
+  return card({
+    title: t('Votes for the rank'),
+    id: 'rank',
+    body: html`<p class="soft">${about}</p>${rankVotesTables(days)}`,
+  });
+}
+
+/** The server's own reports, beside the charts of our checks. */
+function reportedPart(path: string, reported: History, now: Date, days: number): Html {
+  return part(
+    t('Reported by the server'),
+    path,
+    `reported.csv?days=${days}`,
+    html`<p class="soft">${t('The server reported these values through the API. The charts above, averages and uptime come from our own checks.')}</p>
+      ${playersChart(t('Players in {days} days, as reported', { days }), reported, now)}
+      ${latencyChart(t('Latency in {days} days, as reported', { days }), reported, now)}`,
+  );
+}
+
+function voterTable(voters: TopVoter[], now: Date): Html {
+  return dataTable({
+    caption: t('Players with the most votes this month'),
+    rows: voters,
+    columns: [
+      { title: t('Player'), heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
+      { title: t('Votes'), kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: t('Last vote'), cell: ({ lastVotedAt }) => timeAgo(lastVotedAt, now) },
+    ],
+    empty: t('No votes this month.'),
+  });
+}

@@ -1,0 +1,151 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import type { ObjectId } from 'mongodb';
+import { isResendable } from '../../delivery/resend-votes.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import type { Vote } from '../../votes/vote.ts';
+import { writeVotesFrom } from '../../votes/vote-cursor.ts';
+import { pageOfVotes, type VotesFrom, type VotesPage } from '../../votes/vote-pages.ts';
+import { serverOf } from '../access.ts';
+import { OWNER } from '../page-route.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { timeAgo } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { listenerAnnouncement, listenerLine, waitingWords } from '../shared/listener-state.ts';
+import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
+import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
+import { card, dataTable, figure, pager } from '../shared/parts.ts';
+import { inFewWords, stateBadge } from '../shared/vote-state.ts';
+import type { DashboardSources } from './dashboard-deps.ts';
+import { serverFrame } from './server-frame.ts';
+import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
+
+const MESSAGES = {
+  resent: defineMessage('Votes queued again.'),
+  'nothing-to-resend': defineMessage('Nothing to send. The votes are already queued.'),
+};
+
+/** `/dashboard/servers/<id>/votes`: every vote with its state, newest first. */
+export function votesPage(app: FastifyInstance, { platform }: DashboardSources): void {
+  const { base } = app.site;
+  const statusOf = listenerStatusReader(platform);
+
+  /** What the page shows of the listener, in one read. Each delivery changes it. */
+  const listenerStateOf = (serverId: ObjectId) =>
+    platform.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
+
+  app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
+    const server = serverOf(request);
+    const { from, ...filter } = voteQuery.parse(request.query);
+    const path = serverPath(base, server, '/votes');
+    const now = platform.clock.now();
+    const [page, state] = await Promise.all([
+      pageOfVotes(platform, server._id, wantedBy(filter), from),
+      listenerStateOf(server._id),
+    ]);
+    const shownState = stateOf(state, page.votes.map(inBrief), page.next);
+    const seen = seenMark(request);
+    if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
+    const status = await statusOf(server._id);
+    const { listener } = status;
+    const open = (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen);
+    const shown: Shown = { path, filter, from, page, status, now };
+    const body = livePart({
+      id: 'votes',
+      href: `${path}${filterText(filter, from ? { from: writeVotesFrom(from) } : {})}`,
+      announcement: listener ? listenerAnnouncement(listener) : t('No vote listener.'),
+      open,
+      mark: markOf(shownState, open, now),
+      body: [
+        html`<section class="card">
+            <div class="figures">${figure(t('Votes waiting'), waitingWords(listener?.waiting ?? 0))}</div>
+            ${listenerLine(status, now)}
+            <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? t('Open vote listener') : t('Set up the vote listener')}</a></p>
+          </section>`,
+        // A refresh must not overwrite the user's input.
+        html`<div hx-morph-skip>${card({ title: t('Votes'), actions: resendLink(shown), body: filterForm(path, filter) })}</div>`,
+        html`<section class="card">${table(shown)}</section>`,
+      ],
+    });
+    return sendPage(request, reply, {
+      title: `${t('Votes')} · ${server.name}`,
+      live: true,
+      messages: MESSAGES,
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
+    });
+  });
+}
+
+type Shown = {
+  path: string;
+  filter: VoteFilter;
+  from: VotesFrom | undefined;
+  page: VotesPage;
+  status: ListenerStatus;
+  now: Date;
+};
+
+/** The fields of a listener that change while the page is open. */
+const SHOWN_OF_LISTENER = {
+  breaker: 1,
+  pause: 1,
+  limited: 1,
+  tested: 1,
+  lastDeliveredAt: 1,
+  revision: 1,
+} as const;
+
+/** The fields of a vote that change while the page is open. */
+const inBrief = ({ _id, excludedAt, quarantinedAt, delivery }: Vote) => [
+  _id,
+  delivery.state,
+  delivery.attemptCount,
+  delivery.nextAt,
+  excludedAt,
+  quarantinedAt,
+];
+
+const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
+
+/** Queued votes are not sent again, so a filter for them has no such link. */
+function resendLink({ path, filter, status }: Shown): Content {
+  const { state } = filter;
+  if (!status.listener || (state && !isResendable(state))) return '';
+  return html`<a class="button quiet" href="${path}/resend${filterText(filter)}">${t('Send again…')}</a>`;
+}
+
+function table({ path, filter, from, page, status, now }: Shown): Html {
+  const { votes, next } = page;
+  return html`${dataTable({
+    caption: t('Votes, newest first'),
+    rows: votes,
+    columns: [
+      {
+        title: t('Player'),
+        heads: true,
+        cell: ({ _id, username }) => html`<a href="${path}/${_id.toString()}"><bdi>${username}</bdi></a>`,
+      },
+      { title: t('Cast'), cell: ({ votedAt }) => timeAgo(votedAt, now) },
+      {
+        title: t('State'),
+        cell: (vote) =>
+          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">${t('not counted')}</span>` : ''}</span>`,
+      },
+      { title: t('Details'), cell: (vote) => inFewWords(vote, status.listener, now) },
+    ],
+    empty: emptyText(filter, next !== null),
+  })}
+  ${pager({
+    first: from ? `${path}${filterText(filter)}` : undefined,
+    older: next ? `${path}${filterText(filter, { from: writeVotesFrom(next) })}` : undefined,
+  })}`;
+}
+
+function emptyText(filter: VoteFilter, more: boolean): string {
+  if (more) return t('No matching votes on this page. Continue with older ones.');
+  if (isFiltered(filter)) return t('No matching votes.');
+  return t(
+    'No votes yet. Votes come from the vote form on the server’s page, and from plugins and websites that use an API token.',
+  );
+}

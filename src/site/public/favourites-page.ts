@@ -1,0 +1,154 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
+import {
+  addFavourite,
+  countFavouriteChange,
+  type Favourite,
+  listFavourites,
+  removeFavourite,
+} from '../../favourites/favourites.ts';
+import { statusAt } from '../../history/current-status.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import type { Server } from '../../servers/server.ts';
+import { whyOff } from '../../votes/web/web-vote.ts';
+import { userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { SIGNED_IN } from '../page-route.ts';
+import { queryText, readForm } from '../shared/form.ts';
+import { count, localTime } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
+import { nextPath } from '../shared/next-path.ts';
+import { dataTable, pager } from '../shared/parts.ts';
+import { pageFrom } from '../shared/review-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import { statusBadge } from '../shared/server-status.ts';
+import type { ListingSources } from './public-deps.ts';
+import { star, starAnchor, starForm } from './star.ts';
+
+const FAVOURITES_A_PAGE = 50;
+
+const starred = z.object({
+  favourite: z.enum(['yes', 'no'], { error: defineMessage('Choose one of these.') }),
+  next: z.string().max(2_048).default(''),
+});
+
+/** `/favourites`: the user's favourite servers with the times of their next votes; `/favourites/:serverId` changes them. */
+export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingSources, 'platform'>): void {
+  const { base } = app.site;
+  const path = `${base}/favourites`;
+
+  app.get('/favourites', SIGNED_IN, async (request, reply) => {
+    const page = pageFrom((request.query as { page?: unknown }).page);
+    const limit = FAVOURITES_A_PAGE;
+    const { rows, total, username } = await listFavourites(platform, userOf(request)._id, { page, limit });
+    const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
+    return sendPage(request, reply, {
+      title: t('Your favourites'),
+      body: html`<h1>${t('Your favourites')}</h1>
+        ${total > 0 ? html`<p class="soft">${aboutTimes(username)}</p>` : ''}
+        ${starForm(to(page))}
+        <section class="card">${table(rows, username)}
+          ${pager({
+            newer: page > 1 ? to(page - 1) : undefined,
+            older: page * limit < total ? to(page + 1) : undefined,
+          })}
+        </section>`,
+    });
+  });
+
+  app.post('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
+    const { serverId } = request.params as { serverId: string };
+    const { data } = readForm(starred, request);
+    if (!data) throw new PageError(400, t('The form was incomplete.'));
+    const missing = new PageError(404, t('No server is listed at this address.'));
+    if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
+    const { _id: userId } = userOf(request);
+    const retryAt = await countFavouriteChange(platform, userId);
+    if (retryAt)
+      throw new PageError(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
+    const _id = new ObjectId(serverId);
+    if (data.favourite === 'no') {
+      await removeFavourite(platform, userId, _id);
+      return reply.redirect(nextPath(data.next, base, path), 303);
+    }
+    const server = await platform.servers.findOne({ _id, removedAt: null, hiddenAt: null });
+    if (!server) throw missing;
+    if (!(await addFavourite(platform, userId, _id))) {
+      throw new PageError(
+        409,
+        t('You have {most} favourites, the most possible. Remove one first.', { most: MOST_FAVOURITES }),
+      );
+    }
+    const next = nextPath(data.next, base, `${base}${publicPath(server)}`);
+    return reply.redirect(`${next}#${starAnchor(server)}`, 303);
+  });
+
+  function table(rows: Favourite[], username: string | null): Html {
+    return dataTable({
+      caption: t('Your favourites'),
+      rows,
+      columns: [
+        { title: t('Server'), heads: true, cell: nameCell },
+        {
+          title: t('Status'),
+          cell: ({ server }) =>
+            server
+              ? statusBadge(server, platform.clock.now())
+              : html`<span class="soft">${t('not listed any more')}</span>`,
+        },
+        { title: t('Players'), kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },
+        { title: t('Next vote'), cell: (favourite) => nextVote(favourite, username) },
+        {
+          title: t('Remove'),
+          cell: ({ serverId, server }) =>
+            star(
+              { base },
+              {
+                id: serverId.toHexString(),
+                name: server?.name ?? t('a server that is not listed any more'),
+                slug: server?.slug ?? serverId.toHexString(),
+                isFavourite: true,
+              },
+            ),
+        },
+      ],
+      empty: t(
+        'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.',
+        { a: (text) => html`<a href="${base}/">${text}</a>` },
+      ),
+    });
+  }
+
+  function players(server: WithId<Server>): string {
+    const status = statusAt(server, platform.clock.now());
+    if (status === 'offline') return '0';
+    const { onlinePlayers, maxPlayers } = server.current;
+    return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
+  }
+
+  function nameCell({ server }: Favourite): Content {
+    if (!server) return html`<span class="soft">${t('A server that was removed or hidden')}</span>`;
+    return html`<a href="${base}${publicPath(server)}"><bdi>${server.name}</bdi></a>
+      ${server.game ? html`<span class="about">${gameName(server.game)}</span>` : ''}`;
+  }
+
+  function nextVote({ server, nextVoteAt }: Favourite, username: string | null): Content {
+    if (!server) return '–';
+    if (nextVoteAt) return localTime(nextVoteAt);
+    if (whyOff(platform.config, server)) return html`<span class="soft">${t('no votes on the page')}</span>`;
+    const text = nextVoteAt === null ? t('Vote now') : t('Vote');
+    const query = queryText({ username: username ?? undefined });
+    return html`<a href="${base}${publicPath(server, `/vote${query}`)}">${text}<span class="for-readers"> ${t('for {server}', { server: server.name })}</span></a>`;
+  }
+
+  function aboutTimes(username: string | null): Content {
+    return username === null
+      ? t('After your first vote on a server’s page, this page shows when you may vote next.')
+      : html`${t('The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.', { username })}`;
+  }
+}

@@ -1,0 +1,195 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import { sumOfDays } from '../../ranking/evidence/rank-votes.ts';
+import { firstWeighedDay } from '../../ranking/evidence/rule-start.ts';
+import {
+  type Decider,
+  explainRank,
+  type RankExplanation,
+  type RankFigures,
+} from '../../ranking/explain-rank.ts';
+import { findServer } from '../../servers/listed-servers.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { PUBLIC } from '../page-route.ts';
+import { sendPublicPage } from '../public-page.ts';
+import { barChart } from '../shared/chart.ts';
+import { queryOf, queryText } from '../shared/form.ts';
+import { count, counted, day, decimal, shortDay, time } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { card, dataTable, textField } from '../shared/parts.ts';
+import { rankDayColumns } from '../shared/rank-votes.ts';
+import { limitedSearch } from './limited-search.ts';
+import type { ListingSources } from './public-deps.ts';
+import { searchText } from './ranking-query.ts';
+import { voteWeights } from './vote-weights.ts';
+
+const PATH = '/how-ranking-works';
+
+/** `/how-ranking-works`: the formula, and the figures behind any server's rank. */
+export function howRankingWorks(app: FastifyInstance, { platform }: ListingSources): void {
+  const { base, name } = app.site;
+  app.get(PATH, PUBLIC, (request, reply) => {
+    const search = searchText(queryOf(request).server ?? '');
+    const canonical = `${PATH}${queryText({ server: search })}`;
+    return sendPublicPage(request, reply, canonical, async () => {
+      const [checked, first] = await Promise.all([
+        search ? check(platform, request, search) : null,
+        firstWeighedDay(platform),
+      ]);
+      return {
+        title: t('How the ranking works'),
+        listed: {
+          canonical: PATH,
+          description: t(
+            'How {name} ranks game servers: votes of {days} days, then uptime, then age. Check any server’s rank yourself.',
+            { name, days: RANKING_DAYS },
+          ),
+        },
+        body: html`<h1>${t('How the ranking works')}</h1>
+          ${formula(name)}
+          ${voteWeights(first)}
+          ${card({ title: t('Check a server’s rank'), id: 'check', body: html`${form(base, search)} ${checked}` })}`,
+      };
+    });
+  });
+}
+
+function formula(name: string): Html {
+  return html`<div class="columns">
+    ${card({
+      title: t('The formula'),
+      body: html`<p>${t('Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.')}</p>
+        <ol class="checklist">
+          <li><strong>${t('Votes')}</strong> <span class="soft">${t('More votes rank higher. Votes of today and the {days} days before count (UTC). <link>What a vote weighs</link> is nearly always one.', { days: RANKING_DAYS - 1, link: (text) => html`<a href="#weight">${text}</a>` })}</span></li>
+          <li><strong>${t('Uptime')}</strong> <span class="soft">${t('The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.')}</span></li>
+          <li><strong>${t('Age of the listing')}</strong> <span class="soft">${t('Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.')}</span></li>
+        </ol>
+        <p id="premium">${t('Nothing else counts. <strong>Premium</strong> is a label beside the name that an operator of {name} gives to a server. It does not change the rank, and players cannot vote more for it.', { name })}</p>`,
+    })}
+    ${card({
+      title: t('What does not count'),
+      body: html`<ul class="checklist">
+          <li>${t('A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.')}</li>
+          <li>${t('Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.', { name })}</li>
+          <li>${t('Votes of the vote form that look unusual, until an operator releases them. Their players see that.')}</li>
+          <li>${t('Hidden and removed servers. They have no rank.')}</li>
+          <li>${t('Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.')}</li>
+        </ul>
+        <p class="soft">${t('Delivery to the server’s plugin makes no difference: a vote counts when it is cast.')}</p>`,
+    })}
+  </div>`;
+}
+
+function form(base: string, search: string): Html {
+  return html`<form method="get" action="${base}${PATH}#check" class="filters" role="search" aria-label="${t('A server’s rank')}">
+    ${textField({ name: 'server', label: t('Server'), type: 'search', value: search, maxlength: 100, hint: t('Name, or the last part of the page’s address.'), spellcheck: false })}
+    <button type="submit">${t('Check')}</button>
+  </form>`;
+}
+
+/** The figures of the server that was searched for, or a list of similar names. */
+async function check(platform: Platform, request: FastifyRequest, search: string): Promise<Content> {
+  const { base } = request.server.site;
+  const named = await findServer(platform, search);
+  if (named && !named.hiddenAt) return explained(base, await explainRank(platform, named));
+  const alike = await limitedSearch(platform, request, search);
+  if (alike.length === 0)
+    return html`<p role="status">${t('No listed server has a name like “<bdi>{search}</bdi>”.', { search })}</p>`;
+  return html`<p role="status">${t('Choose a server:')}</p>
+    <ul class="plain">${alike.map(({ slug, name, place }) => html`<li><a href="${base}${PATH}${queryText({ server: slug })}#check"><bdi>${name}</bdi></a> <span class="soft">${t('rank {place}', { place: count(place) })}</span></li>`)}</ul>`;
+}
+
+const WHY: Record<Decider, Text> = {
+  votes: defineMessage('votes'),
+  uptime: defineMessage('uptime (equal votes)'),
+  listed: defineMessage('age of the listing (equal votes and uptime)'),
+  id: defineMessage('lower id (all else equal)'),
+};
+
+function explained(base: string, explanation: RankExplanation): Html {
+  const { server, rankedAt, listed, days, above, below } = explanation;
+  const { votes: now } = sumOfDays(days);
+  const counts = server.votesCount ?? 0;
+  const since =
+    now === counts ? '' : ` ${t('It has {now} now; the next ranking counts them.', { now: count(now) })}`;
+  const votes = counted(counts, 'vote');
+  const then = rankedAt
+    ? t('It had {votes} at {time}.', { votes, time: time(rankedAt) })
+    : t('It had {votes}.', { votes });
+  const why =
+    server.votesCount === null
+      ? t('It was listed after the last ranking and gets its rank with the next one.')
+      : html`${then}${since}${weighing(base, server)}`;
+  const rows = [above, { ...server, by: null }, below].filter((row) => row !== null);
+  return html`<p role="status">${t('<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}', { server: server.name, place: count(server.place), listed: count(listed), why })}</p>
+    ${neighbours(base, server, rows)}
+    ${votesByDay(days)}`;
+}
+
+/** What its votes weigh, if that is less than their number. */
+function weighing(base: string, { votesCount, rankVotes }: RankFigures): Content {
+  if (rankVotes === null || rankVotes === votesCount) return '';
+  return html` ${t('For the rank they weigh {rankVotes} (<link>why</link>).', { rankVotes: decimal(rankVotes), link: (text) => html`<a href="${base}${PATH}#weight">${text}</a>` })}`;
+}
+
+type Neighbour = RankFigures & { by: Decider | null };
+
+function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html {
+  return dataTable<Neighbour>({
+    caption: t('The server and its neighbours in the ranking'),
+    rows,
+    empty: '',
+    columns: [
+      { title: t('Rank'), kind: 'number', cell: ({ place }) => count(place) },
+      {
+        title: t('Server'),
+        heads: true,
+        cell: ({ slug, name }) => html`<a href="${base}/servers/${slug}"><bdi>${name}</bdi></a>`,
+      },
+      {
+        title: t('Votes in {days} days', { days: RANKING_DAYS }),
+        kind: 'number',
+        cell: ({ votesCount }) => (votesCount === null ? '–' : count(votesCount)),
+      },
+      {
+        title: t('For the rank'),
+        kind: 'number',
+        cell: ({ rankVotes }) => (rankVotes === null ? '–' : decimal(rankVotes)),
+      },
+      {
+        title: t('Uptime'),
+        kind: 'number',
+        cell: ({ probedUptime }) => (probedUptime === null ? t('none') : `${decimal(probedUptime)} %`),
+      },
+      { title: t('Listed'), cell: ({ listedAt }) => day(listedAt) },
+      {
+        title: t('Decided by'),
+        cell: ({ by, place }) =>
+          by === null
+            ? html`<span class="soft">${t('this server')}</span>`
+            : place < server.place
+              ? t('above by {by}', { by: t(WHY[by]) })
+              : t('below by {by}', { by: t(WHY[by]) }),
+      },
+    ],
+  });
+}
+
+function votesByDay(days: RankExplanation['days']): Html {
+  const shown = (value: number) => count(Math.round(value));
+  return html`<h3>${t('Votes per day')}</h3>
+    ${barChart({
+      title: t('Votes in the last {days} days', { days: days.length }),
+      points: days.map((one) => ({ label: shortDay(new Date(one.day)), value: one.votes })),
+      shown,
+      empty: t('No votes in this period.'),
+      numbers: dataTable({
+        caption: t('Votes by UTC day'),
+        rows: days,
+        empty: '',
+        columns: rankDayColumns(),
+      }),
+    })}`;
+}

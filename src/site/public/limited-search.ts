@@ -1,0 +1,28 @@
+import type { FastifyRequest } from 'fastify';
+import { t } from '../../language/t.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import type { Filters } from '../../ranking/filters.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import { searchListing } from '../../ranking/search-listing.ts';
+import { PageError } from '../error-pages.ts';
+
+/** Limit per network address. A search costs far more than a page of the ranking. */
+const SEARCHES = { times: 60, windowMs: MINUTE };
+
+/**
+ * Searches servers with a limit for each network address, over all web processes. Cached results do not count.
+ *
+ * @throws {PageError} 429, with the time of the next allowed search
+ */
+export async function limitedSearch(
+  platform: Platform,
+  { ip }: FastifyRequest,
+  typed: string,
+  filters: Filters = {},
+): Promise<ListedRow[]> {
+  const nextAt = await takeAll(platform, byNetwork('search:address', ip, SEARCHES));
+  if (nextAt) throw new PageError(429, t('Too many searches from your network address.'), nextAt);
+  return searchListing(platform, typed, filters);
+}

@@ -1,0 +1,78 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { User } from '../../accounts/user.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { WhyNot } from '../../reviews/own-review.ts';
+import { RATINGS, type Review } from '../../reviews/review.ts';
+import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
+import type { Server } from '../../servers/server.ts';
+import { LONGEST_USERNAME } from '../../votes/username.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { count, counted } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import { button, card, confirmed, notice, select, textArea, textField } from '../shared/parts.ts';
+import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
+
+/** A signed-in user on a server's page. */
+export type Reader = {
+  user: User;
+  /** Whether the user may open the server's dashboard. */
+  dashboard: boolean;
+  /** Whether the server is one of the user's favourites. */
+  isFavourite: boolean;
+  /** The user's review of the server. */
+  review: WithId<Review> | null;
+  whyNot: WhyNot | null;
+  /** A review that was sent with errors. */
+  typed: Typed | undefined;
+};
+
+export const WHY_NOT: Record<WhyNot, Text> = {
+  'own-server': defineMessage('You cannot review your own server.'),
+  unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
+};
+
+/** The user's own review of a server with its state, or the form for one. */
+export function ownReviewCard(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
+  const path = `${base}${publicPath(server)}`;
+  return card({
+    id: 'your-review',
+    title: t('Your review'),
+    body: reader
+      ? html`${reader.review ? existing(server, reader.review, now) : ''}${reviewActions(path, server, reader)}`
+      : html`<p>${t('<a>Sign in</a> or <a2>sign up</a2> to write a review.', { a: (text) => html`<a href="${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}">${text}</a>`, a2: (text) => html`<a href="${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}">${text}</a>` })}</p>`,
+  });
+}
+
+function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
+  return html`${reviewState(review)}
+    <p>${starsText(review.rating)} <bdi><strong>${review.username}</strong></bdi></p>
+    ${reviewText(review, server, now)}`;
+}
+
+/** The form for a first review, or the actions on the existing one. */
+function reviewActions(path: string, server: WithId<Server>, reader: Reader): Content {
+  const { review, whyNot, typed } = reader;
+  const form = whyNot ? '' : reviewForm(`${path}/review#your-review`, server, reader);
+  const why = whyNot ? html`<p class="soft">${t(WHY_NOT[whyNot])}</p>` : '';
+  if (!review) return html`${why}${form}`;
+  return html`${why}<div class="actions">
+    ${form ? html`<details class="confirm" ${typed ? 'open' : ''}><summary class="button quiet">${t('Edit your review')}</summary>${form}</details>` : ''}
+    ${confirmed({ text: t('Delete your review'), consequence: t('This deletes your review and the owner’s answer. It cannot be undone.'), form: button({ to: `${path}/review/delete`, text: t('Delete review'), kind: 'danger' }) })}
+  </div>`;
+}
+
+function reviewForm(action: string, { name }: WithId<Server>, { user, review, typed }: Reader): Html {
+  const { values, errors } = typed ?? UNTOUCHED;
+  const shownName = review?.username ?? [...user.name].slice(0, LONGEST_USERNAME).join('');
+  const stars = RATINGS.toReversed().map((one): [string, string] => [String(one), counted(one, 'star')]);
+  return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
+    ${typed ? notice('bad', errors.form ?? t('The review is not saved. Check the fields below.')) : ''}
+    ${select({ name: 'rating', label: html`${t('Stars for <bdi>{name}</bdi>', { name })}`, required: true, value: values.rating ?? (review ? String(review.rating) : ''), options: [['', t('Choose')], ...stars], error: errors.rating })}
+    ${textArea({ name: 'content', id: 'review-content', label: t('Review (optional)'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_REVIEW) }), rows: 5, value: values.content ?? review?.content ?? '', error: errors.content })}
+    ${textField({ name: 'username', label: t('Displayed name'), required: true, value: values.username ?? shownName, error: errors.username, spellcheck: false })}
+    <p class="hint">${review ? t('An operator approves your review before it is public, also after each edit.') : t('An operator approves your review before it is public.')}</p>
+    <button type="submit">${review ? t('Save changes') : t('Submit review')}</button>
+  </form>`;
+}

@@ -1,0 +1,82 @@
+import { html } from 'hono/html';
+import { DEVICE_LIFETIME_MS } from '../../accounts/known-devices.ts';
+import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
+import { contactLine } from '../shared/contact.ts';
+import { duration } from '../shared/format.ts';
+import type { Html } from '../shared/html.ts';
+import { card, dataTable } from '../shared/parts.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { STORED_DATA, type StoredData } from '../stored-data.ts';
+
+/**
+ * The privacy page of a listing whose operator wrote none: what is stored, by collection and setting. It has no terms and
+ * names nobody; the operator adds what the law asks for.
+ */
+export function privacyPage(site: Site, config: Config): Html {
+  const { base, name } = site;
+  return html`<h1>${t('Privacy')}</h1>
+    ${card({
+      title: t('In short'),
+      body: html`<ul>
+          <li>${t('If you only look at pages, you get no cookie unless you choose a language, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.')}</li>
+          <li>${t('A vote is stored with the player name that you enter. Your IP address is not stored with it, and the voted server does not get it.')}</li>
+          <li>${t('Signed-in users download their data and delete their account on the page <a>Account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</li>
+          <li>${t('The operator of {name} can remove a player name from all votes and reviews.', { name })}</li>
+        </ul>
+        ${contactLine(site)}`,
+    })}
+    ${card({ title: t('What is stored, why, and for how long'), id: 'stored', body: storedTable(config) })}
+    ${card({ title: t('Who else gets data'), id: 'recipients', body: recipients(name, config) })}
+    ${card({
+      title: t('Cookies'),
+      id: 'cookies',
+      body: html`<p>${t('Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.', { duration: duration(DEVICE_LIFETIME_MS) })}</p>`,
+    })}
+    ${card({
+      title: t('Logs and backups'),
+      id: 'logs',
+      body: html`<p>${t('The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.')}</p>`,
+    })}`;
+}
+
+function storedTable(config: Config): Html {
+  return dataTable<StoredData>({
+    caption: t('Stored personal data'),
+    rows: Object.values(STORED_DATA).filter((stored) => stored !== null),
+    empty: '',
+    columns: [
+      { title: t('What'), heads: true, cell: ({ title }) => t(title) },
+      { title: t('Data'), cell: ({ data }) => t(data) },
+      { title: t('Why'), cell: ({ why }) => t(why) },
+      {
+        title: t('How long'),
+        cell: ({ kept }) => kept(config).replace(/^\p{L}/u, (letter) => letter.toUpperCase()),
+      },
+    ],
+  });
+}
+
+function recipients(name: string, config: Config): Html {
+  return html`<ul>
+    <li>${t('Everybody sees reviews with their player name, and the names of a server’s top voters.')}</li>
+    <li>${t('The owner and the members of a server see who voted for it and when. Their vote listener gets the player name and the time of each vote, never your IP address.')}</li>
+    <li>${t('Operators of {name} see all votes, reviews, users and the audit log.', { name })}</li>
+    ${config.SMTP_URL === undefined ? '' : html`<li>${t('The mail server that the operator uses gets your e-mail address and the mails to you.')}</li>`}
+    <li>${t('If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.')}</li>
+    ${otherSites(config).map((site) => html`<li>${toldBy(site.id, { name, site: site.name })} ${t('{name} stores no access to your account there.', { name })}</li>`)}
+  </ul>`;
+}
+
+function toldBy(id: OtherSite['id'], names: { name: string; site: string }): string {
+  return id === 'discord'
+    ? t(
+        'If you sign in with {site}, {site} learns that you do, and tells {name} your name, your e-mail address and the address of your picture there.',
+        names,
+      )
+    : t(
+        'If you sign in with {site}, {site} learns that you do, and tells {name} your name and your e-mail address there.',
+        names,
+      );
+}

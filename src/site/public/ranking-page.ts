@@ -1,0 +1,235 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { favouriteIds } from '../../favourites/favourites.ts';
+import { defineMessage, type Message, type Text, t, translated } from '../../language/t.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { remembered } from '../../platform/deadline.ts';
+import type { Filters } from '../../ranking/filters.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import type { Choices } from '../../ranking/ranked-list.ts';
+import { listingSummary, type RankingPage, ROWS, rankingPage } from '../../ranking/read-lists.ts';
+import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
+import { readTags } from '../../servers/tag-list.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE, PUBLIC } from '../page-route.ts';
+import { sendPublicPage } from '../public-page.ts';
+import { count, counted } from '../shared/format.ts';
+import { gameName, isGame } from '../shared/game-names.ts';
+import type { Content } from '../shared/html.ts';
+import type { Listed, Page } from '../shared/layout.ts';
+import { limitedSearch } from './limited-search.ts';
+import type { ListingSources } from './public-deps.ts';
+import { activeFilters, filterForm, gameLinks, headingOf, sortLinks, tagLinks } from './ranking-filters.ts';
+import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
+import { rankingTable } from './ranking-table.ts';
+import { starForm } from './star.ts';
+
+/** How long the filter choices are cached. They change with each ranking, every ten minutes. */
+const SUMMARY_TTL_MS = 5 * SECOND;
+
+/** How long browsers may cache the redirect from an earlier address of a list. */
+const REDIRECT_SECONDS = 60;
+
+/** `/`: the ranking, filtered or searched; `/games/<game>`: that of one game. */
+export function ranking(app: FastifyInstance, { platform }: ListingSources): void {
+  const { base, name } = app.site;
+  const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(platform));
+  const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(platform));
+
+  app.get('/', PUBLIC, send);
+  app.get('/games/:game', PUBLIC, send);
+  app.get('/tags/:tag', PUBLIC, send);
+  for (const path of ['/games', '/games/', '/tags', '/tags/']) {
+    app.get(path, ANYONE, (_request, reply) => reply.redirect(`${base}/`, 301));
+  }
+  for (const path of ['/games/:game/', '/tags/:tag/']) {
+    app.get(path, ANYONE, (request, reply) =>
+      reply.redirect(`${base}${rankingPath(rankingQuery(request))}`, 301),
+    );
+  }
+
+  async function send(request: FastifyRequest, reply: FastifyReply) {
+    const tags = await tagsNow();
+    const asked = rankingQuery(request);
+    const tagName = tags.find(({ key }) => key === asked.filters.tag)?.name;
+    const query: RankingQuery = tagName ? { ...asked, tagName } : asked;
+    const path = rankingPath(query);
+    if (hasEmptyFields(request)) return reply.redirect(`${base}${path}`, 303);
+    const { game, tag } = request.params as { game?: string; tag?: string };
+    if (game !== undefined && !query.filters.game) throw noSuchGame();
+    if ((tag !== undefined || query.filters.tag) && !tagName)
+      throw new PageError(404, t('There is no tag at this address.'));
+    if (request.url.split('?')[0] !== `${base}${path.split('?')[0]}`) {
+      const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
+      reply.header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`);
+      return reply.redirect(`${base}${path}`, 301);
+    }
+    return sendPublicPage(request, reply, path, async () => {
+      const summary = await summaryNow();
+      return query.q ? searched(request, query, summary) : ranked(request, query, summary);
+    });
+  }
+
+  /** The signed-in user's favourites; null for visitors, whose pages are cached. */
+  const favouritesOf = async ({ signedIn }: FastifyRequest) =>
+    signedIn ? favouriteIds(platform, signedIn.user._id) : null;
+
+  async function ranked(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+    const { filters, page, sort } = query;
+    const [found, favourites, tags] = await Promise.all([
+      rankingPage(platform, filters, page, sort),
+      favouritesOf(request),
+      tagsNow(),
+    ]);
+    if (!found) throw new PageError(404, t('This page of the ranking does not exist.'));
+    const { rows, total, pages } = found;
+    if (filters.game && total === 0 && !isGame(filters.game)) throw noSuchGame();
+    const heading = headingOf(query);
+    const narrowed = isNarrowed(filters);
+    const to = (other: number) => rankingPath({ ...query, page: other });
+    const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
+    const description = describe(query, found, name);
+    const listed: Listed = { canonical: to(page), description, previous, next };
+    return {
+      title: page > 1 ? t('{heading}, page {page}', { heading, page: count(page) }) : heading,
+      ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
+      body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`)}
+        ${total > 0 || narrowed ? filterForm(base, query, summary, tags) : ''} ${activeFilters(base, query)}
+        ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
+        ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites, tags })}
+        ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}
+        ${narrowed || page > 1 ? '' : html`${gameLinks(base, summary)}${tagLinks(base, tags)}`}`,
+    };
+  }
+
+  async function searched(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+    const rows = await limitedSearch(platform, request, query.q, query.filters);
+    const [favourites, tags] = await Promise.all([favouritesOf(request), tagsNow()]);
+    return {
+      title: t('Search: {words}', { words: query.q }),
+      body: html`${head(t('Search'), found(rows, query))}
+        ${filterForm(base, query, summary, tags)} ${activeFilters(base, query)}
+        ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
+        ${rankingTable(base, t('Servers found'), rows, { empty: nothingFound(base, query), favourites, tags })}`,
+    };
+  }
+}
+
+function noSuchGame(): PageError {
+  return new PageError(404, t('There is no game at this address.'));
+}
+
+/** What search engines show below the title. */
+function describe(
+  { filters, sort, tagName }: RankingQuery,
+  { rows, total }: RankingPage,
+  site: string,
+): string {
+  const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
+  const what = of
+    ? t('{total, plural, one {# {of} server} other {# {of} servers}}', { total, of })
+    : counted(total, 'server');
+  const named = filters.game || filters.tag ? rows.slice(0, 3).map((row) => row.name) : [];
+  const where = isNarrowed(filters) && !of ? what : t('{what} on {site}', { what, site });
+  const sentence = t('{where}, {order}, with players and status', { where, order: orderText(sort) });
+  if (named.length === 0) return `${sentence}.`;
+  const names = named.join(', ');
+  return `${sentence}: ${total > named.length ? t('{names} and more', { names }) : names}.`;
+}
+
+/** How the list is ordered, as it follows the number of servers. */
+function orderText(sort: Sort): string {
+  return translated(ORDERS[sort], { days: RANKING_DAYS, reviews: ENOUGH_REVIEWS });
+}
+
+function isNarrowed(filters: Filters): boolean {
+  return Object.values(filters).some(Boolean);
+}
+
+/** The orders in words, as they follow the number of servers. */
+const ORDERS: Record<Sort, Message> = {
+  rank: defineMessage('ranked by votes in {days} days'),
+  players: defineMessage('with the most players first'),
+  newest: 'newest first',
+  rating: defineMessage('best rated first; servers with fewer than {reviews} reviews follow'),
+  uptime: defineMessage('with the highest uptime in 30 days first, by our own checks'),
+};
+
+/** Pages for search engines: the ranking, and the lists of one game, country or tag. */
+function isWorthListing({ sort, filters: { game, country, version, online, tag } }: RankingQuery): boolean {
+  return sort === 'rank' && !online && !version && !(game && (country || tag));
+}
+
+function head(heading: string, detail: Content) {
+  return html`<div class="page-head"><div><h1>${heading}</h1><p class="soft">${detail}</p></div></div>`;
+}
+
+/** The size of the list and its order. */
+function listSummary({ filters, sort }: RankingQuery, total: number, { servers, online }: Choices): Content {
+  const age = AGES[sort];
+  const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
+  if (isNarrowed(filters)) {
+    const age = filters.online
+      ? ` ${t('The filter «online» uses data up to ten minutes old; the status shown is current.')}`
+      : '';
+    return `${counted(total, 'server')}, ${order}${age}`;
+  }
+  if (total === 0) return '';
+  // The totals may be slightly older than the list.
+  const among = servers > 0 ? `, ${t('{online} online', { online: count(online) })}` : '';
+  return `${counted(total, 'server')}${among}, ${order}`;
+}
+
+/** Where the figures shown are newer than the order. */
+const AGES: Partial<Record<Sort, Text>> = {
+  players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
+};
+
+function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
+  const named = t('“<bdi>{words}</bdi>”', { words: q });
+  if (rows.length === 0) {
+    return isNarrowed(filters)
+      ? t('No server has a name, text or address like {named} and matches the filters.', { named })
+      : t('No server has a name, text or address like {named}.', { named });
+  }
+  const many =
+    rows.length === ROWS ? t('The {rows} best matches', { rows: ROWS }) : counted(rows.length, 'server');
+  const narrowed = isNarrowed(filters) ? ` ${t('Filters apply to the best matches only.')}` : '';
+  return html`${t('{many} with a name, text or address like {named}, best matches first.', { many, named })}${narrowed}`;
+}
+
+function nothingFound(base: string, { q, filters }: RankingQuery): Content {
+  const everywhere = `${base}${rankingPath({ q, filters: {}, sort: 'rank', page: 1 })}`;
+  return html`<p>${t('Try a part of it, such as its rarest word. One typo is allowed.')}</p>
+    <p>${isNarrowed(filters) ? html`<a href="${everywhere}">${t('Search all servers')}</a> · ` : ''}<a href="${base}/">${t('Show the whole ranking')}</a></p>`;
+}
+
+function noMatches(base: string, { online }: Filters): Content {
+  return html`<p>${t('No server matches all of these filters. Remove a filter, or see <a>all servers</a>.', { a: (text) => html`<a href="${base}/">${text}</a>` })}</p>
+    ${online ? html`<p class="small">${t('The filter «online» is updated every ten minutes.')}</p>` : ''}`;
+}
+
+function nothingListed(base: string): Content {
+  return html`<div class="spaced">
+    <p>${t('No servers are listed yet. Add one in two minutes: enter its address and verify that you own it.')}</p>
+    <p><a class="button" href="${base}/dashboard/servers/new">${t('Add the first server')}</a></p>
+  </div>`;
+}
+
+type Pages = {
+  page: number;
+  pages: number;
+  first: string;
+  last: string;
+  previous: string | undefined;
+  next: string | undefined;
+};
+
+function pageLinks(base: string, { page, pages, first, last, previous, next }: Pages): Content {
+  return html`<nav class="pager" aria-label="${t('Pages')}">
+    <span>${previous ? html`<a href="${base}${previous}" rel="prev">${t('← Higher ranks')}</a>` : ''}</span>
+    <span class="soft">${page > 2 ? html`<a href="${base}${first}">1</a> … ` : ''}${t('Page {page} of {pages}', { page: count(page), pages: page < pages - 1 ? html`<a href="${base}${last}">${count(pages)}</a>` : count(pages) })}</span>
+    <span>${next ? html`<a href="${base}${next}" rel="next">${t('Lower ranks →')}</a>` : ''}</span>
+  </nav>`;
+}

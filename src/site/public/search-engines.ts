@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { listedSlugs, listingSummary } from '../../ranking/read-lists.ts';
+import { PageError } from '../error-pages.ts';
+import { PUBLIC } from '../page-route.ts';
+import { sendPublic } from '../public-page.ts';
+import type { ListingSources } from './public-deps.ts';
+import { gamePath } from './ranking-query.ts';
+
+/** Addresses per file. The protocol allows 50,000; smaller files are quick to make. */
+const ADDRESSES_PER_FILE = 10_000;
+
+const XML = 'application/xml; charset=utf-8';
+const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
+const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** Private pages, and search results. */
+const DISALLOWED = [
+  '/dashboard',
+  '/operator',
+  '/account',
+  '/favourites',
+  '/api/',
+  '/servers/random',
+  '/*?q=',
+  '/*&q=',
+];
+
+/** `/robots.txt` and the site map: an index and its files. */
+export function forSearchEngines(app: FastifyInstance, { platform }: ListingSources): void {
+  const { base, url } = app.site;
+
+  app.get('/robots.txt', PUBLIC, (request, reply) =>
+    sendPublic(request, reply, '/robots.txt', {
+      type: 'text/plain; charset=utf-8',
+      make: async () =>
+        [
+          'User-agent: *',
+          ...DISALLOWED.map((path) => `Disallow: ${base}${path}`),
+          '',
+          `Sitemap: ${url}/sitemap.xml`,
+          '',
+        ].join('\n'),
+    }),
+  );
+
+  app.get('/sitemap.xml', PUBLIC, (request, reply) =>
+    sendPublic(request, reply, '/sitemap.xml', {
+      type: XML,
+      make: async () => {
+        const { servers } = await listingSummary(platform);
+        const files = Array.from(
+          { length: Math.max(1, Math.ceil(servers / ADDRESSES_PER_FILE)) },
+          (_, i) => i + 1,
+        );
+        const entries = files.map(
+          (file) => html`<sitemap><loc>${url}/sitemaps/${file}.xml</loc></sitemap>\n`,
+        );
+        return XML_HEAD + (await html`<sitemapindex xmlns="${NAMESPACE}">\n${entries}</sitemapindex>\n`);
+      },
+    }),
+  );
+
+  app.get('/sitemaps/:file', PUBLIC, async (request, reply) => {
+    const [, number] = /^([1-9]\d{0,4})\.xml$/.exec((request.params as { file: string }).file) ?? [];
+    if (!number) throw new PageError(404, 'This site map does not exist.');
+    return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
+      type: XML,
+      make: async () => {
+        await app.limitPages(request);
+        const file = Number(number);
+        const slugs = await listedSlugs(platform, {
+          skip: (file - 1) * ADDRESSES_PER_FILE,
+          limit: ADDRESSES_PER_FILE,
+        });
+        if (slugs.length === 0 && file > 1) throw new PageError(404, 'This site map does not exist.');
+        const { games } = await listingSummary(platform);
+        const fixed =
+          file === 1
+            ? ['/', '/how-ranking-works', '/docs/', ...games.map(({ value }) => gamePath(value))]
+            : [];
+        const paths = [...fixed, ...slugs.map((slug) => `/servers/${slug}`)];
+        const entries = paths.map((path) => html`<url><loc>${url}${path}</loc></url>\n`);
+        return XML_HEAD + (await html`<urlset xmlns="${NAMESPACE}">\n${entries}</urlset>\n`);
+      },
+    });
+  });
+}

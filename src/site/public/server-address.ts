@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { WithId } from 'mongodb';
+import { t } from '../../language/t.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import { findServer } from '../../servers/listed-servers.ts';
+import type { Server } from '../../servers/server.ts';
+import { PageError } from '../error-pages.ts';
+import { publicPath } from '../shared/server-paths.ts';
+
+/** How long browsers may cache the redirect: a renamed server may take its old name back. */
+const REDIRECT_SECONDS = 60;
+
+/** The address used an earlier slug, the server's id, or capital letters. */
+class HasAnotherAddress extends Error {
+  readonly slug: string;
+
+  constructor(slug: string) {
+    super(`the server's slug is ${slug}`);
+    this.name = 'HasAnotherAddress';
+    this.slug = slug;
+  }
+}
+
+/** The same answer for servers that never existed, were removed or are hidden. */
+function noServer(): PageError {
+  return new PageError(404, t('No server is listed at this address.'));
+}
+
+/** A slug or an id. */
+const SLUG_OR_ID = /^[a-z0-9-]+$/i;
+
+/**
+ * The slug or id in a request's address. It is part of the cache key of pages, so encoded slashes and question marks are
+ * refused.
+ *
+ * @throws {PageError} 404 if it cannot be a slug or an id
+ */
+export function slugOfRequest(request: FastifyRequest): string {
+  const { slug } = request.params as { slug: string };
+  if (!SLUG_OR_ID.test(slug)) throw noServer();
+  return slug;
+}
+
+/**
+ * The listed server with this slug or id; a hidden one only if `maySee` allows it.
+ *
+ * @throws {PageError} 404 when there is none
+ */
+export async function serverNamed(
+  platform: Pick<Platform, 'servers'>,
+  slug: string,
+  maySee: (hidden: WithId<Server>) => boolean,
+): Promise<WithId<Server>> {
+  const server = await findServer(platform, slug);
+  if (!server || (server.hiddenAt && !maySee(server))) throw noServer();
+  return server;
+}
+
+/**
+ * The same for the server's current slug only; call it inside `followingRenames`.
+ *
+ * @throws {PageError} 404 when there is none
+ * @throws {HasAnotherAddress} for another address of the server
+ */
+export async function listedServer(
+  platform: Pick<Platform, 'servers'>,
+  slug: string,
+  maySee: (hidden: WithId<Server>) => boolean = () => false,
+): Promise<WithId<Server>> {
+  const server = await serverNamed(platform, slug, maySee);
+  if (server.slug !== slug) throw new HasAnotherAddress(server.slug);
+  return server;
+}
+
+/**
+ * The listed server of a form, by any of its addresses: a form that was open while the server was renamed is still sent
+ * with what was typed, which a redirect would lose.
+ *
+ * @throws {PageError} 404 when there is none
+ */
+export function serverOfForm(
+  platform: Pick<Platform, 'servers'>,
+  request: FastifyRequest,
+): Promise<WithId<Server>> {
+  return serverNamed(platform, slugOfRequest(request), () => false);
+}
+
+/** Runs `send`, or redirects to the same path under the server's current slug. */
+export async function followingRenames(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  send: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof HasAnotherAddress)) throw error;
+    const { base } = request.server.site;
+    const rest = request.url.slice(`${base}/servers/`.length).replace(/^[^/?]*/, '');
+    // The redirect may carry a session, or reveal a hidden server.
+    const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
+    return reply
+      .header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`)
+      .redirect(`${base}${publicPath(error)}${rest}`, 301);
+  }
+}

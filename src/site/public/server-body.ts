@@ -1,0 +1,128 @@
+import { html } from 'hono/html';
+import { defineMessage, t } from '../../language/t.ts';
+import { plainText } from '../../probing/minecraft-text.ts';
+import { count, counted } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
+import type { Content, Html } from '../shared/html.ts';
+import type { Listed, Page } from '../shared/layout.ts';
+import { card, notice, pager } from '../shared/parts.ts';
+import { reviewItem, spreadOf } from '../shared/review-parts.ts';
+import { playersText } from '../shared/server-figures.ts';
+import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
+import { shareCard } from '../shared/share-card.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { ownReviewCard } from './own-review-card.ts';
+import { serverHead } from './server-head.ts';
+import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-view.ts';
+import { topVotersCard } from './top-voters-card.ts';
+
+const MESSAGES = {
+  'review-saved': defineMessage('Review saved. It becomes public after an operator approves it.'),
+  'review-deleted': defineMessage('Review deleted.'),
+};
+
+/**
+ * A server's page, as everybody sees it; `reader` adds what is for one user. The order follows a player's questions:
+ * how to join, how to vote, how good the server is, then the charts.
+ */
+export function serverBody(site: Site, view: View): Page {
+  const { server, seen, reader } = view;
+  const { base } = site;
+  const { now, uptime, ranks, votes } = seen;
+  return {
+    title: server.name,
+    messages: MESSAGES,
+    scripts: ['vote.js'],
+    ...(isPast(view) ? {} : { listed: listedAs(view) }),
+    body: html`${server.hiddenAt ? notice('attention', t('The operator has hidden this server. Only its owner and operators can see this page.')) : ''}
+      ${serverHead(site, view)}
+      ${playersCard(base, view)}
+      <div class="columns even">
+        ${latencyCard(view)}
+        ${card({ title: t('Uptime in 30 days'), body: html`${uptimeChart(uptime)}${uptimeKey(uptime)}` })}
+        ${card({ title: t('Votes in 30 days'), body: votesChart(votes) })}
+        ${card({ title: t('Rank'), body: rankChart(ranks) })}
+      </div>
+      ${topVotersCard(seen.topVoters)}
+      ${reviewsCard(base, view)}
+      ${ownReviewCard(base, server, reader, now)}
+      ${server.hiddenAt ? '' : shareCard(site, server)}
+      <p class="small soft">${t('Days are UTC days. Times are <span>UTC</span>.', { span: (text) => html`<span data-zone="${t('in your time zone, {zone}', { zone: '{zone}' })}">${text}</span>` })} ${server.hiddenAt ? '' : html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`}</p>`,
+  };
+}
+
+/** Whether the address is past the last page of reviews; search engines must not list it. */
+function isPast({ seen, wanted }: View): boolean {
+  return wanted.reviews > Math.max(seen.found.totalPages, 1);
+}
+
+function listedAs({ server, seen, wanted, preview }: View): Listed {
+  const { info, found } = seen;
+  const motd = plainText(info.motd).replace(/\s+/g, ' ');
+  const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
+  const game = gameName(server.game);
+  const about = server.profile?.shortText ?? motd;
+  return {
+    // The range of a chart is not part of the canonical address.
+    canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
+    description: `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
+      server: server.name,
+      game: game ? ` (${game})` : '',
+      status: playersText(info),
+      rank: count(info.rankPosition),
+      votes: counted(info.votesCount, 'vote'),
+    })}${about ? ` ${about}` : ''}`,
+    image: {
+      path: publicPath(server, preview),
+      ...SHARE_IMAGE,
+      alt: t('Status of {server}', { server: server.name }),
+    },
+    previous: wanted.reviews > 1 ? page(wanted.reviews - 1) : undefined,
+    next: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
+  };
+}
+
+const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
+
+/** Players over the selected range, with links to the other ranges. */
+function playersCard(base: string, { server, seen: { history, now }, wanted }: View): Html {
+  const link = ([range, text]: (typeof RANGES)[number]) =>
+    html`<a class="button ${range === wanted.range ? '' : 'quiet'}" href="${base}${pathOf(server, { ...wanted, range })}#players" ${range === wanted.range ? html`aria-current="true"` : ''}>${t(text)}</a>`;
+  return card({
+    id: 'players',
+    title: t('Players'),
+    actions: RANGES.map(link),
+    body: playersChart(t('Players: {range}', { range: rangeName(wanted) }), history, now),
+  });
+}
+
+/** Latency over the same range. */
+function latencyCard({ seen: { history, now }, wanted }: View): Html {
+  const title = t('Latency: {range}', { range: rangeName(wanted) });
+  return card({ title, body: latencyChart(title, history, now) });
+}
+
+function uptimeKey(uptime: Seen['uptime']): Content {
+  if (uptime.every(({ onlineSeconds, offlineSeconds }) => onlineSeconds + offlineSeconds === 0)) return '';
+  return html`<ul class="key soft small"><li class="good">${t('online')}</li><li class="bad">${t('offline')}</li><li class="unknown">${t('unknown: hover over a day, or show the table, to see the reason')}</li></ul>`;
+}
+
+function reviewsCard(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
+  const page = (reviews: number) => `${base}${pathOf(server, { ...wanted, reviews })}#reviews`;
+  const list =
+    found.reviews.length > 0
+      ? html`<ol class="reviews">${found.reviews.map((review, index) => reviewItem({ review, server, now, reviewer: reviewers[index] }))}</ol>
+          <p class="small soft">${t('“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.')}</p>`
+      : html`<div class="empty">${wanted.reviews > 1 ? t('There are no reviews on this page.') : t('No reviews yet.')}</div>`;
+  return card({
+    id: 'reviews',
+    title: t('Reviews'),
+    body: html`${found.total > 0 ? spreadOf(found) : ''}${list}
+      ${pager({
+        newer:
+          wanted.reviews > 1 ? page(Math.max(Math.min(wanted.reviews - 1, found.totalPages), 1)) : undefined,
+        older: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
+      })}`,
+  });
+}

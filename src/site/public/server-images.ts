@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import type { Server } from '../../servers/server.ts';
+import { PUBLIC } from '../page-route.ts';
+import { sendPublic } from '../public-page.ts';
+import { count } from '../shared/format.ts';
+import type { Html } from '../shared/html.ts';
+import { playersText } from '../shared/server-figures.ts';
+import { BADGE, BANNER } from '../shared/server-paths.ts';
+import { addressOf } from '../shared/server-status.ts';
+import { previewImage } from './preview-image.ts';
+import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
+import { WIDGET_HEADERS, widgetPage } from './widget.ts';
+
+/** Any site may embed the images. Opened as pages, they may load and run nothing. */
+const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
+const SVG = 'image/svg+xml; charset=utf-8';
+const SANDBOXED = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+};
+
+/** A server's status to embed: `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` for previews of links, and `widget`. */
+export function serverImages(app: FastifyInstance, { platform }: { platform: Platform }): void {
+  const { name: site } = app.site;
+  const infoOf = (server: WithId<Server>) => serverInfo(platform, server);
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    file: string,
+    type: string,
+    draw: (server: WithId<Server>) => Promise<string | Buffer>,
+    headers: Record<string, string> = SANDBOXED,
+  ) => {
+    const slug = slugOfRequest(request);
+    return followingRenames(request, reply.headers(EMBEDDABLE), () =>
+      sendPublic(request, reply, `/servers/${slug}/${file}`, {
+        type,
+        headers,
+        make: async () => draw(await listedServer(platform, slug)),
+      }),
+    );
+  };
+  app.get('/servers/:slug/banner.svg', PUBLIC, (request, reply) =>
+    send(request, reply, 'banner.svg', SVG, async (server) =>
+      String(bannerImage(await infoOf(server), site)),
+    ),
+  );
+  app.get('/servers/:slug/badge.svg', PUBLIC, (request, reply) =>
+    send(request, reply, 'badge.svg', SVG, async (server) => String(badgeImage(await infoOf(server)))),
+  );
+  app.get('/servers/:slug/card.png', PUBLIC, (request, reply) =>
+    send(request, reply, 'card.png', 'image/png', (server) =>
+      previewImage(platform, app.site, request, server),
+    ),
+  );
+  app.get('/servers/:slug/widget', PUBLIC, (request, reply) =>
+    send(
+      request,
+      reply.removeHeader('x-frame-options'),
+      'widget',
+      'text/html; charset=utf-8',
+      async (server) => String(await widgetPage(app.site, await infoOf(server))),
+      WIDGET_HEADERS,
+    ),
+  );
+}
+
+/** Name, address, players and rank on a dark card. */
+export function bannerImage(info: ServerInfo, site: string): Html {
+  const { width, height } = BANNER;
+  const [edge, right] = [20, width - 20];
+  const name = imageText(info.name);
+  const players = playersText(info);
+  const rank = `Rank ${count(info.rankPosition)}`;
+  const room = right - edge - 24 - textWidth(players, 16);
+  const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="#1a2124" stroke="#2e383b"/>
+<circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
+<text x="${edge + 22}" y="36" font-size="20" font-weight="700" fill="#e5ebec">${fitted(name, 21, room)}</text>
+<text x="${right}" y="36" font-size="15" fill="#e5ebec" text-anchor="end">${players}</text>
+<text x="${edge}" y="61" font-size="14" fill="#9dabae" font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${fitted(imageText(addressOf(info)), 14, 360)}</text>
+<text x="${right}" y="61" font-size="15" fill="#e5ebec" text-anchor="end">${rank}</text>
+<text x="${edge}" y="81" font-size="12" fill="#9dabae">Vote on ${fitted(imageText(site), 12, 300)}</text>`;
+  return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
+}
+
+const BACKGROUNDS = { online: '#1c6a3c', offline: '#96281b', unknown: '#525f64' } as const;
+
+/** A small badge for a README or a signature: name and players. */
+export function badgeImage(info: ServerInfo): Html {
+  const { height } = BADGE;
+  const name = fitted(imageText(info.name), 11, 160);
+  const players = playersText(info);
+  const [left, right] = [name, players].map((text) => Math.ceil(textWidth(text, 11)) + 16) as [
+    number,
+    number,
+  ];
+  const width = left + right;
+  const drawing = html`<rect width="${width}" height="${height}" rx="3" fill="#30383b"/>
+<path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v${height - 6}a3 3 0 0 1 -3 3h${3 - right}z" fill="${BACKGROUNDS[info.status]}"/>
+<g font-size="11" fill="#ffffff" text-anchor="middle"><text x="${left / 2}" y="14">${name}</text><text x="${left + right / 2}" y="14">${players}</text></g>`;
+  return svgImage({ width, height, label: `${name}: ${players}`, drawing });
+}

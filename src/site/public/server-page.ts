@@ -1,0 +1,142 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WithId } from 'mongodb';
+import { favouriteIds } from '../../favourites/favourites.ts';
+import { t } from '../../language/t.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
+import { findServer } from '../../servers/listed-servers.ts';
+import { roleOf } from '../../servers/ownership.ts';
+import type { Server } from '../../servers/server.ts';
+import { isByOperator, userOf } from '../access.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE, PUBLIC, SIGNED_IN } from '../page-route.ts';
+import { sendPublicPage } from '../public-page.ts';
+import { errorsOf, type Typed, typedValues } from '../shared/form.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import { type Reader, WHY_NOT } from './own-review-card.ts';
+import { previewPath } from './preview-image.ts';
+import { sendRandomServer } from './random-server.ts';
+import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
+import { serverBody } from './server-body.ts';
+import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
+import { accountOf } from './voter.ts';
+
+type Sources = { platform: Platform };
+
+/** `/servers/<slug>`: a server's public page, and the user's own review of it. */
+export function serverPages(app: FastifyInstance, { platform }: Sources): void {
+  const { site } = app;
+  const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
+    const user = request.signedIn?.user;
+    return user !== undefined && (roleOf(server, user._id) !== null || isByOperator(platform, request));
+  };
+  const page = async (
+    request: FastifyRequest,
+    server: WithId<Server>,
+    wanted: Wanted,
+    typed?: Typed,
+  ): Promise<Page> => {
+    const [seen, preview, reader] = await Promise.all([
+      readServer(platform, server, wanted),
+      previewPath(platform, site, request, server),
+      readerOf(platform, request, server, typed),
+    ]);
+    const voting = { config: platform.config, account: accountOf(platform, request) };
+    return serverBody(site, { server, seen, wanted, preview, reader, voting });
+  };
+
+  const sendServer = (request: FastifyRequest, reply: FastifyReply, slug: string) => {
+    const wanted = wantedOf(request.query);
+    return followingRenames(request, reply, () =>
+      sendPublicPage(request, reply, pathOf({ slug }, wanted), async () =>
+        page(request, await listedServer(platform, slug, maySeeHidden(request)), wanted),
+      ),
+    );
+  };
+  app.get('/servers/:slug', PUBLIC, (request, reply) => sendServer(request, reply, slugOfRequest(request)));
+  // A server that got this slug before it was reserved keeps its address.
+  app.get('/servers/random', PUBLIC, async (request, reply) =>
+    (await findServer(platform, 'random'))
+      ? sendServer(request, reply, 'random')
+      : sendRandomServer(platform, request, reply),
+  );
+
+  const reviewedServer = (request: FastifyRequest) =>
+    serverNamed(platform, slugOfRequest(request), maySeeHidden(request));
+  const back = (reply: FastifyReply, server: Server, done: string) =>
+    reply.redirect(`${site.base}${publicPath(server)}?done=${done}#your-review`, 303);
+
+  const pathOfRequest = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });
+  // Forums and users add a trailing slash.
+  app.get('/servers/:slug/', ANYONE, (request, reply) =>
+    reply.redirect(`${site.base}${pathOfRequest(request)}`, 301),
+  );
+  for (const path of ['/servers', '/servers/']) {
+    app.get(path, ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
+  }
+
+  // A form with errors is shown at this address, which users may reload or share.
+  app.get('/servers/:slug/review', ANYONE, (request, reply) =>
+    reply.redirect(`${site.base}${pathOfRequest(request)}#your-review`, 303),
+  );
+
+  app.post('/servers/:slug/review', SIGNED_IN, async (request, reply) => {
+    const server = await reviewedServer(request);
+    const user = userOf(request);
+    const refused = whyNotReview(server, user, confirmsAddresses(platform));
+    if (refused) throw new PageError(403, WHY_NOT[refused]);
+    const values = typedValues(request);
+    const { username = '', rating = '', content = '' } = values;
+    try {
+      const whose = { serverId: server._id, userId: user._id };
+      const review = { username, rating: Number(rating || Number.NaN), content };
+      const saved = await saveOwnReview(platform, whose, review);
+      if ('review' in saved) return back(reply, server, 'review-saved');
+      throw new PageError(
+        429,
+        t('You have changed your reviews too often. Try again later.'),
+        saved.nextAllowedAt,
+      );
+    } catch (error) {
+      if (error instanceof PageError) throw error;
+      return sendPage(
+        request,
+        reply,
+        await page(request, server, wantedOf({}), errorsOf(error, values)),
+        400,
+      );
+    }
+  });
+
+  app.post('/servers/:slug/review/delete', SIGNED_IN, async (request, reply) => {
+    const server = await reviewedServer(request);
+    await deleteOwnReview(platform, { serverId: server._id, userId: userOf(request)._id });
+    return back(reply, server, 'review-deleted');
+  });
+}
+
+/** Addresses can only be confirmed if the listing sends mail. */
+function confirmsAddresses({ config }: Platform): boolean {
+  return config.SMTP_URL !== undefined;
+}
+
+/** The signed-in user and their review; null when nobody is signed in. */
+async function readerOf(
+  platform: Platform,
+  request: FastifyRequest,
+  server: WithId<Server>,
+  typed?: Typed,
+): Promise<Reader | null> {
+  if (!request.signedIn) return null;
+  const { user } = request.signedIn;
+  const byOperator = isByOperator(platform, request);
+  return {
+    user,
+    dashboard: roleOf(server, user._id) !== null || byOperator,
+    isFavourite: (await favouriteIds(platform, user._id)).has(server._id.toHexString()),
+    review: await findOwnReview(platform, server._id, user._id),
+    whyNot: whyNotReview(server, user, confirmsAddresses(platform)),
+    typed,
+  };
+}

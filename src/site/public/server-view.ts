@@ -1,0 +1,104 @@
+import type { WithId } from 'mongodb';
+import { type HistoryRange, historyOf, uptimeDays } from '../../history/history.ts';
+import { serverInfo } from '../../history/server-info.ts';
+import { defineMessage, type Text } from '../../language/t.ts';
+import { DAY } from '../../platform/clock.ts';
+import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
+import type { Platform } from '../../process/app-deps.ts';
+import { rankHistory } from '../../ranking/rank-history.ts';
+import { readAnswered } from '../../reviews/read-reviews.ts';
+import { reviewersOf } from '../../reviews/reviewers.ts';
+import type { Server } from '../../servers/server.ts';
+import { readTags } from '../../servers/tag-list.ts';
+import { votesByDay } from '../../votes/vote-figures.ts';
+import { pageFrom, REVIEWS_A_PAGE } from '../shared/review-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import type { Reader } from './own-review-card.ts';
+import { readTopVoters } from './top-voters-card.ts';
+import type { VoteFormView } from './vote-form.ts';
+
+/** The ranges of the players and latency charts, with the text of their links. */
+export const RANGES = [
+  ['48h', defineMessage('48 hours')],
+  ['30d', defineMessage('30 days')],
+  ['all', defineMessage('All time')],
+] as const satisfies [HistoryRange, Text][];
+
+const VOTE_DAYS = 30;
+const RANK_DAYS = 60;
+
+/** The query of a server's page. */
+export type Wanted = { range: HistoryRange; reviews: number };
+
+/** Reads the query of a server's page. Invalid values count as absent. */
+export function wantedOf(query: unknown): Wanted {
+  const { players, reviews } = query as { players?: unknown; reviews?: unknown };
+  const [range] = RANGES.find(([range]) => range === players) ?? RANGES[0];
+  return { range, reviews: pageFrom(reviews) };
+}
+
+/** The path of a server's page with its query, without default values. */
+export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted): string {
+  const query = new URLSearchParams();
+  if (range !== RANGES[0][0]) query.set('players', range);
+  if (reviews > 1) query.set('reviews', String(reviews));
+  return publicPath(server, query.size > 0 ? `?${query}` : '');
+}
+
+/** Everything on a server's page that is the same for all visitors. */
+export async function readServer(platform: Platform, server: WithId<Server>, { range, reviews }: Wanted) {
+  const [info, history, uptime, ranks, votes, found, topVoters, tags] = await Promise.all([
+    serverInfo(platform, server),
+    historyOf(platform, server._id, range),
+    uptimeDays(platform, server._id),
+    rankHistory(platform, server._id),
+    votesByDay(platform, server._id, VOTE_DAYS),
+    readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
+    readTopVoters(platform, server._id),
+    readTags(platform),
+  ]);
+  const reviewers = await reviewersOf(platform, server._id, found.reviews);
+  const now = platform.clock.now();
+  return {
+    now,
+    reviewers,
+    info,
+    history,
+    uptime,
+    ranks: ranksByDay(ranks, now),
+    votes,
+    found,
+    topVoters,
+    tags,
+  };
+}
+
+/** The result of `readServer`. */
+export type Seen = Awaited<ReturnType<typeof readServer>>;
+
+/** A server's page for one visitor. */
+export type View = {
+  server: WithId<Server>;
+  seen: Seen;
+  wanted: Wanted;
+  /** The path of the image for previews of links, below the page's. */
+  preview: string;
+  reader: Reader | null;
+  /** For the vote form. */
+  voting: Pick<VoteFormView, 'config' | 'account'>;
+};
+
+/** The ranks of the last days, from the first recorded one to yesterday; null for days without a rank. */
+function ranksByDay(ranks: { day: string; place: number }[], now: Date) {
+  const yesterday = addDays(dayOf(now), -1);
+  const since = addDays(yesterday, 1 - RANK_DAYS);
+  const recent = ranks.filter(({ day }) => day >= since);
+  const [first] = recent;
+  if (!first) return [];
+  const byDay = new Map(recent.map(({ day, place }) => [day, place]));
+  const days = Math.round((Date.parse(yesterday) - Date.parse(first.day)) / DAY) + 1;
+  return Array.from({ length: Math.max(days, 1) }, (_, i) => {
+    const day = addDays(first.day, i);
+    return { day, rank: byDay.get(day) ?? null };
+  });
+}

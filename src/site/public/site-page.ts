@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import { html, raw } from 'hono/html';
+import { t } from '../../language/t.ts';
+import { PageError } from '../error-pages.ts';
+import { PUBLIC } from '../page-route.ts';
+import { sendPublicPage } from '../public-page.ts';
+import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
+import { privacyPage } from './privacy-page.ts';
+import type { ListingSources } from './public-deps.ts';
+
+/**
+ * `/contact`, `/imprint`, `/privacy`, `/terms`: the operator's own pages. Without a file, the privacy page is made from
+ * the configuration, and the others are not found.
+ */
+export function sitePages(app: FastifyInstance, { platform: { config } }: ListingSources): void {
+  const { name: listing, pages } = app.site;
+  for (const name of Object.keys(SITE_PAGES) as SitePageName[]) {
+    const path = `/${name}`;
+    app.get(path, PUBLIC, (request, reply) =>
+      sendPublicPage(request, reply, path, async () => {
+        const page = pages.get(name);
+        if (!page && name === 'privacy') {
+          const description = t('What {listing} stores about you, why, and for how long.', { listing });
+          return {
+            title: t(SITE_PAGES.privacy),
+            listed: { canonical: path, description },
+            body: privacyPage(app.site, config),
+          };
+        }
+        if (!page) throw new PageError(404, t('This listing does not have this page.'));
+        return {
+          title: page.title,
+          listed: {
+            canonical: path,
+            description: t('{title}: {listing}.', { title: page.title, listing }),
+          },
+          body: html`<article class="card prose">${raw(page.html)}</article>`,
+        };
+      }),
+    );
+  }
+}

@@ -1,0 +1,27 @@
+import { html } from 'hono/html';
+import { t } from '../../language/t.ts';
+import type { Content, Html } from '../shared/html.ts';
+import type { Site } from '../shared/site-settings.ts';
+
+/** A server that a user can mark, and whether it is marked. */
+export type Starred = { id: string; name: string; slug: string; isFavourite: boolean };
+
+/** The id of the form that the stars of a page belong to. */
+const FORM = 'stars';
+
+/** The form of all stars of a page. `path` is where they return to. */
+export function starForm(path: string): Html {
+  return html`<form id="${FORM}" method="post" hidden><input type="hidden" name="next" value="${path}" /></form>`;
+}
+
+/** The anchor of a server's star: the page returns to it. */
+export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
+  return `star-${slug}`;
+}
+
+/** A button that adds a server to the user's favourites or removes it. The page has a `starForm`. */
+export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
+  const { id, name, isFavourite } = server;
+  const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
+  return html`<button class="star" type="submit" form="${FORM}" formaction="${base}/favourites/${id}" name="favourite" value="${isFavourite ? 'no' : 'yes'}" id="${starAnchor(server)}" title="${does}"><span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>${text}<span class="for-readers">${does}: ${name}</span></button>`;
+}

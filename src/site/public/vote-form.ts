@@ -1,0 +1,141 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Server } from '../../servers/server.ts';
+import { votesBySteamId } from '../../votes/claims/steam-games.ts';
+import { LONGEST_USERNAME } from '../../votes/username.ts';
+import type { VoteStreak } from '../../votes/vote-streak.ts';
+import { networkLimits } from '../../votes/web/network-limits.ts';
+import { EARLIER_DAYS } from '../../votes/web/returning-players.ts';
+import { whyOff } from '../../votes/web/web-vote.ts';
+import type { Typed } from '../shared/form.ts';
+import { count, localTime } from '../shared/format.ts';
+import type { Content, Html } from '../shared/html.ts';
+import type { Listed, Page } from '../shared/layout.ts';
+import { card, notice, textField } from '../shared/parts.ts';
+import { writtenText } from '../shared/plain-text.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { streakCard } from './streak-card.ts';
+
+/** A server's vote form. */
+export type VoteFormView = {
+  server: WithId<Server>;
+  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'>;
+  /** An established account needs no proof of work, and so no script; a `young` one votes as a visitor does. */
+  account: 'none' | 'young' | 'established';
+  typed: Typed;
+  /** The votes of the named player. */
+  streak?: VoteStreak | undefined;
+  /** The end of the cooldown that refused the vote. */
+  nextVoteAt?: Date | undefined;
+};
+
+/** `/servers/<slug>/vote`. */
+export function votePage(site: Site, view: VoteFormView): Page {
+  const { server } = view;
+  const page = `${site.base}${publicPath(server)}`;
+  return {
+    title: t('Vote for {server}', { server: server.name }),
+    width: 'narrow',
+    scripts: ['vote.js'],
+    ...(isPlain(view) ? { listed: listedAs(server) } : {}),
+    body: html`<h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
+      ${view.typed.errors.form ? notice('bad', refusal(view)) : ''}
+      ${card({ title: t('Your vote'), body: voteForm(site, view) })}
+      ${whyOff(view.config, server) ? '' : networkRules(view.config)}
+      ${view.streak ? streakCard(view.typed.values.username ?? '', view.streak) : ''}
+      ${server.howToVote ? card({ title: t('From the owner'), body: writtenText(server.howToVote) }) : ''}
+      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
+  };
+}
+
+/** The form as everybody gets it: without a name, an answer or an error. */
+function isPlain({ typed, streak }: VoteFormView): boolean {
+  return !streak && !typed.values.username && Object.keys(typed.errors).length === 0;
+}
+
+function listedAs(server: WithId<Server>): Listed {
+  return {
+    canonical: publicPath(server, '/vote'),
+    description: t(
+      'Vote for {server} once in 24 hours, without an account. You see whether the vote arrives in the game.',
+      {
+        server: server.name,
+      },
+    ),
+  };
+}
+
+function refusal({ typed, nextVoteAt }: VoteFormView): Html {
+  const next = nextVoteAt ? html` ${t('In your time: {time}.', { time: localTime(nextVoteAt) })}` : '';
+  return html`${typed.errors.form}${next}`;
+}
+
+/**
+ * The vote form. For visitors its script (scripts/vote.js) gets a challenge, solves it in a worker and then sends the
+ * form. Where votes on pages are switched off, a text says so.
+ */
+export function voteForm(site: Site, { server, config, account, typed }: VoteFormView): Html {
+  const off = whyOff(config, server);
+  if (off) {
+    return html`<p class="soft">${off === 'owner' ? t('The owner has switched off votes on this page.') : t('This listing has no votes on this page.')}</p>`;
+  }
+  const isEstablished = account === 'established';
+  const bySteamId = votesBySteamId(server.game);
+  const path = `${site.base}${publicPath(server, '/vote')}`;
+  const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}" data-texts="${JSON.stringify(scriptTexts())}"`;
+  return html`<form method="post" action="${path}" class="stack" ${isEstablished ? '' : html`data-vote ${solver}`}>
+    ${textField({
+      name: 'username',
+      label: bySteamId ? t('Your SteamID64') : t('Your player name'),
+      hint: bySteamId
+        ? t('The 17 digits of your Steam profile. The plugins of this game find votes by them.')
+        : t('As in the game.'),
+      value: typed.values.username ?? '',
+      error: typed.errors.username,
+      maxlength: 2 * LONGEST_USERNAME,
+      required: true,
+      autocomplete: 'username',
+      spellcheck: false,
+    })}
+    ${isEstablished ? '' : html`<input type="hidden" name="proof" value="" />`}
+    <div class="actions"><button type="submit">${t('Vote')}</button></div>
+    ${isEstablished ? '' : needsScript(site, account)}
+  </form>`;
+}
+
+/** What the script says. */
+function scriptTexts() {
+  return {
+    proving: t('Proving that you are not a script …'),
+    voting: t('Voting …'),
+    slow: t('The proof took too long. Try again.'),
+    failed: t('Your browser could not make the proof. Sign in to vote.'),
+    insecure: t('Your browser makes the proof only on a secure page (https). Sign in to vote.'),
+    unreachable: t('The listing does not answer. Try again.'),
+  };
+}
+
+/** The script replaces this text by its progress. */
+function needsScript({ base }: Site, account: VoteFormView['account']): Content {
+  const text =
+    account === 'young'
+      ? t(
+          'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.',
+        )
+      : t('A vote without an account needs JavaScript. Without it, <a>sign in</a> to vote.', {
+          a: (words) => html`<a href="${base}/sign-in">${words}</a>`,
+        });
+  return html`<p class="small soft" role="status" data-progress>${text}</p>`;
+}
+
+/** How many players of one network may vote: for families, schools and shared connections. */
+function networkRules(config: VoteFormView['config']): Html {
+  const { newPlayers, newPlayersOverAll, players } = networkLimits(config);
+  return html`<details class="small soft">
+    <summary>${t('Several players on one connection')}</summary>
+    <p>${t('On one day, {few} new players of one network can vote for a server, and {more} for all servers together; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.', { few: count(newPlayers), more: count(newPlayersOverAll), days: count(EARLIER_DAYS), most: count(players) })}</p>
+  </details>`;
+}

@@ -1,0 +1,101 @@
+import type { Refusal } from '../../http/http-errors.ts';
+import { defineMessage, t, translated } from '../../language/t.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
+import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
+import { PROOF_ERRORS } from '../../votes/web/proof-of-work.ts';
+import type { WebVoteResult } from '../../votes/web/web-vote.ts';
+import { counted, timeText } from '../shared/format.ts';
+
+/** The form has no valid name. */
+export const INCOMPLETE = {
+  status: 400,
+  sentence: defineMessage('Enter the name of your player.'),
+  code: 'malformed',
+} satisfies Refusal;
+
+export const RESULT_UNKNOWN: Refusal = {
+  status: 503,
+  sentence: defineMessage(
+    'Your vote may have been counted. Vote again: if it was counted, the page says so.',
+  ),
+  headers: { 'retry-after': '5' },
+  code: 'result-unknown',
+};
+
+/** One answer for blocked names and networks, so that nobody learns what is on the list. */
+const NOT_ACCEPTED = defineMessage(
+  'This vote is not accepted. If you think that this is a mistake, contact the operator of this listing.',
+);
+
+/** Why a vote of the vote form was not accepted. */
+export function refusalOf(
+  result: Exclude<WebVoteResult, { kind: 'accepted' }>,
+  { clock }: { clock: Clock },
+): Refusal {
+  switch (result.kind) {
+    case 'refused': {
+      const { vote, nextVoteAt } = result;
+      const seconds = secondsUntil(nextVoteAt, clock.now());
+      return {
+        status: 429,
+        sentence: t('«{username}» voted for this server on {time}. The next vote is possible on {next}.', {
+          username: vote.username,
+          time: timeText(vote.votedAt),
+          next: timeText(nextVoteAt),
+        }),
+        headers: { 'retry-after': String(seconds) },
+        code: 'cooldown',
+        fields: { next_vote_at: nextVoteAt.toISOString() },
+      };
+    }
+    case 'off':
+      return {
+        status: 403,
+        sentence:
+          result.by === 'owner'
+            ? t('The owner of this server has switched off votes on this page. Vote as the owner describes.')
+            : t('Votes on this page are switched off. Vote as the owner of the server describes.'),
+        code: 'web-votes-off',
+      };
+    case 'no-proof':
+      return {
+        status: result.why === 'proof-used' ? 409 : 400,
+        sentence: translated(PROOF_ERRORS[result.why]),
+        code: result.why,
+      };
+    case 'blocked':
+      return { status: 403, sentence: t(NOT_ACCEPTED), code: 'vote-not-accepted' };
+    case 'too-many-players':
+      return {
+        status: 429,
+        sentence: tooManyPlayers(result),
+        headers: { 'retry-after': String(secondsUntil(tomorrow(clock.now()), clock.now())) },
+        code: 'too-many-players',
+      };
+  }
+}
+
+function tooManyPlayers({ by, most }: Extract<WebVoteResult, { kind: 'too-many-players' }>): string {
+  switch (by) {
+    case 'account':
+      return t('You have voted for this server as another player today. An account counts as one player.');
+    case 'new-players':
+      return t(
+        'Your network has voted for this server as {players} today. Sign in with an account that is older than 7 days to vote as one more, or vote tomorrow: the day ends at midnight UTC.',
+        { players: counted(most, 'new player') },
+      );
+    case 'network':
+      return t(
+        'Your network has voted for this server as {players} today, and more are not possible. Vote from another network, or tomorrow: the day ends at midnight UTC.',
+        { players: counted(most, 'player') },
+      );
+  }
+}
+
+function tomorrow(now: Date): Date {
+  return startOf(addDays(dayOf(now), 1));
+}
+
+function secondsUntil(at: Date, now: Date): number {
+  return Math.max(1, Math.ceil((at.getTime() - now.getTime()) / SECOND));
+}

@@ -1,0 +1,184 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Vote } from '../../votes/vote.ts';
+import type { QuarantineCause } from '../../votes/vote-exclusion.ts';
+import type { VoteStreak } from '../../votes/vote-streak.ts';
+import { count, relative } from '../shared/format.ts';
+import type { Html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
+import { livePart } from '../shared/live.ts';
+import { badge, card, notice, type Tone } from '../shared/parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { streakCard } from './streak-card.ts';
+
+type VoteResult = {
+  server: WithId<Server>;
+  vote: Vote;
+  status: DeliveryStatus;
+  streak: VoteStreak;
+  /** Why it is held, where that is on record. */
+  heldFor: QuarantineCause | undefined;
+  /** The server's votes of this month. */
+  monthlyVotes: number;
+  now: Date;
+};
+
+/** `/servers/<slug>/vote/<vote id>`: what a vote did, while it is delivered. */
+export function resultPage(site: Site, result: VoteResult): Page {
+  const { server, vote } = result;
+  const page = `${site.base}${publicPath(server)}`;
+  return {
+    title: t('Your vote for {server}', { server: server.name }),
+    width: 'narrow',
+    live: true,
+    body: html`<h1>${t('Your vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
+      ${countedNotice(result)}
+      ${card({ title: t('In the game'), body: deliveryPart(`${page}/vote/${vote._id.toString()}`, result) })}
+      ${streakCard(vote.username, result.streak)}
+      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
+  };
+}
+
+function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResult): Html {
+  const player = html`<bdi>${vote.username}</bdi>`;
+  if (vote.quarantinedAt && status.state === 'none' && status.why === 'excluded')
+    return notice(
+      'bad',
+      html`${t('An operator of this listing has excluded the vote of {player}. It does not count.', { player })}`,
+    );
+  if (vote.quarantinedAt)
+    return notice(
+      'attention',
+      html`${t('The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.', { player })} ${heldText(server, heldFor)}`,
+    );
+  if (vote.excludedAt)
+    return notice(
+      'bad',
+      html`${t('An operator of this listing has excluded the vote of {player}.', { player })}`,
+    );
+  return notice(
+    'good',
+    html`${t('The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.', { player, server: server.name, votes: count(monthlyVotes) })}`,
+  );
+}
+
+/** Why a vote is held, and what helps with the next one. */
+function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | undefined): Html {
+  const server = name;
+  switch (heldFor) {
+    case 'network':
+      return html`${t('The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.')}`;
+    case 'neighbourhood':
+      return html`${t('The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.', { server })}`;
+    case 'mail-domain':
+      return html`${t('The reason is the mail domain of your account: many new players with it vote for <bdi>{server}</bdi> now. Your votes count again in some hours.', { server })}`;
+    case undefined:
+      return html``;
+    case 'new-players':
+      return html`${t('The reason is not you: many new players vote for <bdi>{server}</bdi> now. Players who voted for it before are not held, and an account that is older than 7 days helps.', { server })}`;
+  }
+}
+
+function deliveryPart(href: string, { status, now }: VoteResult): Html {
+  const { tone, name, sentence } = words(status, now);
+  const isOpen =
+    status.state === 'waiting' ||
+    status.state === 'sending' ||
+    (status.state === 'none' && status.why === 'quarantined');
+  return livePart({
+    id: 'delivery',
+    href,
+    announcement: sentence,
+    open: isOpen,
+    body: html`<p>${badge(tone, name)} ${sentence}</p>`,
+  });
+}
+
+/** The state of a delivery, in words for the player. */
+function words(status: DeliveryStatus, now: Date): { tone: Tone; name: string; sentence: string } {
+  switch (status.state) {
+    case 'none':
+      return { ...NONE[status.why], name: t(NONE[status.why].name), sentence: t(NONE[status.why].sentence) };
+    case 'waiting': {
+      const { waitingFor } = status;
+      const next =
+        'at' in waitingFor ? ` ${t('The next try is {time}.', { time: relative(waitingFor.at, now) })}` : '';
+      const sentence = status.reason
+        ? t('The game server does not take votes now. Your vote is kept and sent when it does.')
+        : t('Your vote is on its way to the game server.');
+      return { tone: 'attention', name: t('waiting'), sentence: `${sentence}${next}` };
+    }
+    case 'sending':
+      return {
+        tone: 'attention',
+        name: t('being sent'),
+        sentence: t('Your vote is being sent to the game server.'),
+      };
+    case 'delivered':
+      return status.confirmed === false
+        ? {
+            tone: 'quiet',
+            name: t('sent, not confirmed'),
+            sentence: t('Your vote was sent. This game server does not confirm votes.'),
+          }
+        : { tone: 'good', name: t('delivered'), sentence: t('Your vote arrived at the game server.') };
+    case 'unconfirmed':
+      return {
+        tone: 'attention',
+        name: t('unconfirmed'),
+        sentence:
+          status.why === 'restored'
+            ? t(
+                'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.',
+              )
+            : t(
+                'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
+              ),
+      };
+    case 'failed':
+      return {
+        tone: 'bad',
+        name: t('failed'),
+        sentence: t(
+          'Your vote counts here, but the game server did not take it. The owner of the server can send it again.',
+        ),
+      };
+  }
+}
+
+const NONE: Record<
+  Extract<DeliveryStatus, { state: 'none' }>['why'],
+  { tone: Tone; name: Text; sentence: Text }
+> = {
+  imported: {
+    tone: 'quiet',
+    name: defineMessage('not forwarded'),
+    sentence: defineMessage('This vote was cast on another listing.'),
+  },
+  quarantined: {
+    tone: 'attention',
+    name: defineMessage('quarantined'),
+    sentence: defineMessage('Your vote waits for a decision of an operator.'),
+  },
+  excluded: {
+    tone: 'bad',
+    name: defineMessage('excluded'),
+    sentence: defineMessage('Your vote is not sent to the game server.'),
+  },
+  'no-listener': {
+    tone: 'quiet',
+    name: defineMessage('not forwarded'),
+    sentence: defineMessage(
+      'This listing sends no votes to this server. Its plugin may ask the listing for your vote.',
+    ),
+  },
+  'listener-removed': {
+    tone: 'quiet',
+    name: defineMessage('not forwarded'),
+    sentence: defineMessage('The owner has switched off sending votes to the game server.'),
+  },
+};

@@ -1,0 +1,162 @@
+import { html } from 'hono/html';
+import { t } from '../../language/t.ts';
+import type { Content, Html } from './html.ts';
+
+/**
+ * One point on a chart's time axis. `value` null means unknown and is drawn as a gap; `reason` says why. With `at`, a script
+ * adds the time in the visitor's zone to the label.
+ */
+export type ChartPoint = { label: string; value: number | null; reason?: string; at?: Date };
+
+type Chart = {
+  /** The chart's accessible name. */
+  title: string;
+  points: ChartPoint[];
+  /** Formats a value for the axis and the tooltips. */
+  shown: (value: number) => string;
+  /** The same data as a table. */
+  numbers: Html;
+  /** Shown instead of the chart when there is no data. */
+  empty: Content;
+};
+
+/** Size of the SVG's view box; the page stretches it to the available width. */
+const WIDTH = 600;
+const HEIGHT = 160;
+
+/** One bar for each point. For sums, such as votes. */
+export function barChart(chart: Chart): Html {
+  const top = axisTop(chart.points);
+  const step = WIDTH / Math.max(chart.points.length, 1);
+  const bars = chart.points.map(({ label, value }, index) => {
+    const [x, width] = [round(index * step + step * 0.12), round(step * 0.76)];
+    if (value === null)
+      return html`<rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>${t('{label}: unknown', { label })}</title></rect>`;
+    const height = round((value / top) * HEIGHT);
+    return html`<g><title>${label}: ${chart.shown(value)}</title>
+      <rect class="reach" x="${round(index * step)}" y="0" width="${round(step)}" height="${HEIGHT}" />
+      <rect class="bar" x="${x}" y="${round(HEIGHT - height)}" width="${width}" height="${height}" /></g>`;
+  });
+  return figureOf(chart, [top, 0], html`${bars}`);
+}
+
+/**
+ * A line through the points with gaps for unknown values. For levels, such as players.
+ *
+ * @param chart - `firstOnTop`: the axis begins with 1 at the top, for ranks
+ */
+export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
+  const { firstOnTop = false } = chart;
+  const [top, foot] = firstOnTop ? [1, Math.max(axisTop(chart.points), 3)] : [axisTop(chart.points), 0];
+  // A single point is drawn in the middle; its tooltip covers the whole width.
+  const isAlone = chart.points.length === 1;
+  const left = isAlone ? WIDTH / 2 : 0;
+  const step = isAlone ? 2 * WIDTH : WIDTH / Math.max(chart.points.length - 1, 1);
+  const at = (index: number, value: number) =>
+    `${round(left + index * step)} ${round(((top - value) / (top - foot)) * HEIGHT)}`;
+  const runs = knownRuns(chart.points).map((run) => {
+    const [first] = run;
+    const last = run.at(-1);
+    if (!first || !last) return '';
+    const line = run.map(({ index, value }) => at(index, value)).join(' L');
+    // A point between two gaps has no length; its round line ends draw it as a dot.
+    if (run.length === 1) return html`<path class="line lone" d="M${line} h0.01" />`;
+    const area = `M${round(first.index * step)} ${HEIGHT} L${line} L${round(last.index * step)} ${HEIGHT} Z`;
+    return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
+  });
+  return figureOf(chart, [top, foot], html`${gaps(chart.points, step)}${runs}${tips(chart, step)}`);
+}
+
+/** Tooltips: each point covers its own part of the width. */
+function tips({ points, shown }: Chart, step: number): Html {
+  const parts = points.map(({ label, value, reason = t('unknown'), at }, index) => {
+    const from = Math.max((index - 0.5) * step, 0);
+    const width = Math.min((index + 0.5) * step, WIDTH) - from;
+    return html`<rect x="${round(from)}" width="${round(width)}"${at ? html` data-at="${String(at.getTime())}"` : ''}><title>${label}: ${value === null ? reason : shown(value)}</title></rect>`;
+  });
+  // site.css sets their height to save bytes: there are many of them.
+  return html`<g class="tips">${parts}</g>`;
+}
+
+type Known = { index: number; value: number };
+
+/** Runs of consecutive known points. */
+function knownRuns(points: ChartPoint[]): Known[][] {
+  const runs: Known[][] = [];
+  let previous = -2;
+  for (const [index, { value }] of points.entries()) {
+    if (value === null) continue;
+    if (previous !== index - 1) runs.push([]);
+    runs.at(-1)?.push({ index, value });
+    previous = index;
+  }
+  return runs;
+}
+
+/** Grey areas between known points where values are unknown. */
+function gaps(points: ChartPoint[], step: number): Content[] {
+  const drawn: Content[] = [];
+  for (let begin = 0; begin < points.length; begin += 1) {
+    if (points[begin]?.value !== null) continue;
+    let end = begin;
+    while (end + 1 < points.length && points[end + 1]?.value === null) end += 1;
+    const from = Math.max(begin - 1, 0);
+    const to = Math.min(end + 1, points.length - 1);
+    drawn.push(
+      html`<rect class="gap" x="${round(from * step)}" y="0" width="${round((to - from) * step)}" height="${HEIGHT}" />`,
+    );
+    begin = end;
+  }
+  return drawn;
+}
+
+/** A day and its shares of time from 0 to 1. Their sum is at most 1; the rest is unknown. */
+type ShareDay = { label: string; good: number; bad: number };
+
+/** One column for each day: good at the bottom, bad above it, unknown in grey. */
+export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
+  const step = WIDTH / Math.max(chart.days.length, 1);
+  const columns = chart.days.map(({ label, good, bad }, index) => {
+    const [x, width] = [round(index * step + step * 0.08), round(step * 0.84)];
+    const [goodHeight, badHeight] = [round(good * HEIGHT), round(bad * HEIGHT)];
+    return html`<g><title>${label}</title><rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}" />
+      <rect class="share good" x="${x}" y="${round(HEIGHT - goodHeight)}" width="${width}" height="${goodHeight}" />
+      <rect class="share bad" x="${x}" y="${round(HEIGHT - goodHeight - badHeight)}" width="${width}" height="${badHeight}" /></g>`;
+  });
+  const labels = chart.days.map(({ label }) => ({ label: label.split(':')[0] ?? '', value: 1 }));
+  const isEmpty = chart.days.every(({ good, bad }) => good + bad === 0);
+  const shown = (value: number) => `${Math.round(100 * value)} %`;
+  return figureOf({ ...chart, points: isEmpty ? [] : labels, shown }, [1, 0], html`${columns}`);
+}
+
+function figureOf(
+  { title, points, shown, numbers, empty }: Chart,
+  [top, foot]: [top: number, foot: number],
+  drawing: Html,
+): Html {
+  if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
+  // With one or two points, no label appears twice.
+  const labelled = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
+  return html`<figure class="chart-figure">
+    <div class="chart-scale" aria-hidden="true"><span>${shown(top)}</span><span>${shown((top + foot) / 2)}</span><span>${shown(foot)}</span></div>
+    <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
+      ${[0, HEIGHT / 2, HEIGHT].map((y) => html`<line class="grid" x1="0" x2="${WIDTH}" y1="${y}" y2="${y}" />`)}
+      ${drawing}
+    </svg>
+    <div class="chart-times" aria-hidden="true">${labelled.map((point) => html`<span>${point?.at ? html`<time datetime="${point.at.toISOString()}" data-local="short">${point.label}</time>` : (point?.label ?? '')}</span>`)}</div>
+    <p class="chart-value small soft" aria-hidden="true">${t('Touch the chart to read its values.')}</p>
+    <details class="chart-numbers"><summary>${t('Show as a table')}</summary>${numbers}</details>
+  </figure>`;
+}
+
+/** A round number not below the greatest value; half of it is round too. */
+function axisTop(points: ChartPoint[]): number {
+  const greatest = Math.max(...points.map(({ value }) => value ?? 0), 1);
+  const power = 10 ** Math.floor(Math.log10(greatest));
+  const step = [1, 2, 4, 6, 8, 10].find((factor) => factor * power >= greatest) ?? 10;
+  return Math.max(step * power, 2);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

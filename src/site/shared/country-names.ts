@@ -1,0 +1,47 @@
+import { LANGUAGES, type Language, LOCALES, languageNow } from '../../language/language.ts';
+
+const REGIONS = Object.fromEntries(
+  LANGUAGES.map((language) => [language, regions(LOCALES[language])]),
+) as Record<Language, [string, string][]>;
+
+/** The countries of ISO 3166-1 by name: Unicode's list without groups and exceptional codes. */
+function regions(locale: string): [string, string][] {
+  const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' });
+  const noCountry = new Set([
+    'EU',
+    'EZ',
+    'UN',
+    'QO',
+    'XA',
+    'XB',
+    'ZZ',
+    'AC',
+    'CP',
+    'CQ',
+    'DG',
+    'EA',
+    'IC',
+    'TA',
+  ]);
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  return letters
+    .flatMap((first) => letters.map((second) => `${first}${second}`))
+    .filter((code) => !noCountry.has(code) && new Intl.Locale(`und-${code}`).region === code)
+    .map((code): [string, string] => [code, names.of(code) ?? ''])
+    .filter(([, name]) => name !== '')
+    .toSorted(([, a], [, b]) => a.localeCompare(b, locale));
+}
+
+const COUNTRIES = Object.fromEntries(
+  LANGUAGES.map((language) => [language, new Map(REGIONS[language])]),
+) as Record<Language, Map<string, string>>;
+
+/** The codes and names of all countries, by name in the language of the request. */
+export function countries(): [code: string, name: string][] {
+  return REGIONS[languageNow()];
+}
+
+/** A country's name; its code if Unicode's list has none. */
+export function countryName(code: string): string {
+  return COUNTRIES[languageNow()].get(code) ?? code;
+}

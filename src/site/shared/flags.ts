@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { FastifyInstance } from 'fastify';
+import { html } from 'hono/html';
+import { countryName } from './country-names.ts';
+import type { Content, Html } from './html.ts';
+
+const require = createRequire(import.meta.url);
+const { version } = require('country-flag-icons/package.json') as { version: string };
+
+/** The drawings of country-flag-icons, a few hundred bytes each. */
+const FOLDER = new URL('3x2/', import.meta.resolve('country-flag-icons'));
+
+/** Countries with a drawing, by their codes in ISO 3166. */
+const CODES = (await readdir(FOLDER)).flatMap((file) => /^([A-Z]{2})\.svg$/.exec(file)?.[1] ?? []);
+const HAS_FLAG = new Set(CODES);
+
+/** The version is part of the path, so caches may keep the file for ever. */
+const path = (code: string) => `/assets/flags-${version}/${code}.svg`;
+
+/** Serves the drawings. */
+export function serveFlags(app: FastifyInstance): void {
+  app.get(path(':code'), { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
+    const { code } = request.params as { code: string };
+    if (!HAS_FLAG.has(code)) return reply.callNotFound();
+    return reply
+      .header('cache-control', 'public, max-age=31536000, immutable')
+      .type('image/svg+xml')
+      .send(await readFile(new URL(`${code}.svg`, FOLDER)));
+  });
+}
+
+/** A country's flag, which screen readers skip, and its name. */
+export function country(base: string, code: string): Html {
+  return html`<span class="country">${flag(base, code)}${countryName(code)}</span>`;
+}
+
+function flag(base: string, code: string): Content {
+  if (!HAS_FLAG.has(code)) return '';
+  return html`<img src="${base}${path(code)}" alt="" width="18" height="12" />`;
+}

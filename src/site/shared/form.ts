@@ -1,0 +1,91 @@
+import type { FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { t, translated } from '../../language/t.ts';
+import { InvalidDocumentError } from '../../platform/document.ts';
+
+/** The entered values of a form, to show them again, and the error of each field. */
+export type Typed = { values: Record<string, string>; errors: Record<string, string> };
+
+/** An empty form. */
+export const UNTOUCHED: Typed = { values: {}, errors: {} };
+
+/** The form fields of a request as text. If a field occurs twice, the last value counts. */
+export function typedValues(request: FastifyRequest): Record<string, string> {
+  const body = (request.body ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, String(Array.isArray(value) ? value.at(-1) : value)]),
+  );
+}
+
+/** The query parameters of a request as trimmed text. Empty ones are left out. */
+export function queryOf(request: FastifyRequest): Record<string, string> {
+  const query = (request.query ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(query)
+      .map(([name, value]) => [name, String(Array.isArray(value) ? value.at(-1) : value).trim()] as const)
+      .filter(([, value]) => value !== ''),
+  );
+}
+
+/** A query string such as `?name=value`, without empty values; `''` if all are empty. */
+export function queryText(values: Record<string, string | undefined>): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => !!entry[1]);
+  return given.length > 0 ? `?${new URLSearchParams(given)}` : '';
+}
+
+/** Turns a rule into a sentence: `must not be empty` becomes `Must not be empty.` */
+function asSentence(english: string): string {
+  const rule = translated(english);
+  const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`;
+}
+
+/** Reads a form with its schema: the data, or the form to show again. A missing field gets the error of an empty one. */
+export function readForm<S extends z.ZodType>(
+  schema: S,
+  request: FastifyRequest,
+): { data: z.output<S>; typed: Typed } | { data: null; typed: Typed } {
+  const values = typedValues(request);
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return { data: parsed.data, typed: { values, errors: {} } };
+  const errors = sentencesOf(parsed.error);
+  const missing = Object.keys(errors).filter((name) => name !== 'form' && !Object.hasOwn(values, name));
+  const empty = Object.fromEntries(missing.map((name) => [name, '']));
+  const emptyErrors = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
+  // An optional field must be sent too: a missing one must not clear the stored value.
+  for (const name of missing) errors[name] = emptyErrors[name] ?? t('This field is missing.');
+  return { data: null, typed: { values, errors } };
+}
+
+/** The first error of each field. */
+function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
+  const errors: Record<string, string> = {};
+  for (const { path, message } of error?.issues ?? []) {
+    errors[String(path[0] ?? 'form')] ??= asSentence(message);
+  }
+  return errors;
+}
+
+/**
+ * The form with a feature's error messages beside its fields. Errors about other fields go under `form`.
+ *
+ * @throws `error` itself unless it is about the input
+ */
+export function errorsOf(
+  error: unknown,
+  values: Record<string, string>,
+  fields: Record<string, string> = {},
+): Typed {
+  if (!(error instanceof InvalidDocumentError)) throw error;
+  const errors: Record<string, string> = {};
+  for (const [field, sentence] of Object.entries(error.errors)) {
+    const name = fields[field] ?? field;
+    errors[name in values ? name : 'form'] ??= asSentence(sentence);
+  }
+  return { values, errors };
+}
+
+/** The entered form with an error message above it. */
+export function withError(typed: Typed, sentence: string): Typed {
+  return { values: typed.values, errors: { ...typed.errors, form: sentence } };
+}

@@ -1,0 +1,129 @@
+import { html } from 'hono/html';
+import { LANGUAGES, type Language, LOCALES, languageNow } from '../../language/language.ts';
+import { t, translated } from '../../language/t.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
+import type { Html } from './html.ts';
+
+const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
+const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as const;
+
+/** How one language writes numbers and times. */
+function formatsOf(locale: string) {
+  const unit = (unit: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
+  return {
+    count: new Intl.NumberFormat(locale),
+    decimal: new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }),
+    minute: new Intl.DateTimeFormat(locale, MINUTE_PARTS),
+    second: new Intl.DateTimeFormat(locale, { ...MINUTE_PARTS, second: '2-digit' }),
+    day: new Intl.DateTimeFormat(locale, DAY_PARTS),
+    dayOfMonth: new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+    hour: new Intl.DateTimeFormat(locale, {
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone: 'UTC',
+    }),
+    relative: new Intl.RelativeTimeFormat(locale),
+    oneOf: new Intl.ListFormat(locale, { type: 'disjunction' }),
+    durations: { day: unit('day'), hour: unit('hour'), minute: unit('minute'), second: unit('second') },
+  };
+}
+
+const FORMATS = Object.fromEntries(
+  LANGUAGES.map((language) => [language, formatsOf(LOCALES[language])]),
+) as Record<Language, ReturnType<typeof formatsOf>>;
+
+const formats = () => FORMATS[languageNow()];
+
+/** A day without its year: `21 Nov`. */
+export function shortDay(at: Date): string {
+  return formats().dayOfMonth.format(at);
+}
+
+/** A UTC time of a day without its year: `21 Nov, 14:00`. */
+export function shortTime(at: Date): string {
+  return formats().hour.format(at);
+}
+
+/** `failed, waiting or being sent`. */
+export function oneOf(words: string[]): string {
+  return formats().oneOf.format(words);
+}
+
+/** `1,204`. */
+export function count(value: number): string {
+  return formats().count.format(value);
+}
+
+/** `12.5`. */
+export function decimal(value: number): string {
+  return formats().decimal.format(value);
+}
+
+/** `1 vote`, `2 votes`; `many` is the plural unless it only adds an s. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${translated(value === 1 ? one : many)}`;
+}
+
+/** A time as text: `21 Nov 2026, 14:02 UTC`. */
+export function timeText(at: Date): string {
+  return `${formats().minute.format(at)} UTC`;
+}
+
+/** The same as a `time` element. */
+export function time(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
+}
+
+/** The same; a script shows it in the visitor's time zone (scripts/page.js). */
+export function localTime(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}" data-local>${timeText(at)}</time>`;
+}
+
+/** The same as `time` to the second. */
+export function exactTime(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${formats().second.format(at)} UTC</time>`;
+}
+
+/** A UTC day as text: `21 Nov 2026`. */
+export function dayText(at: Date): string {
+  return formats().day.format(at);
+}
+
+/** The same as a `time` element. */
+export function day(at: Date): Html {
+  return html`<time datetime="${at.toISOString().slice(0, 10)}">${dayText(at)}</time>`;
+}
+
+/** A time relative to now: `3 minutes ago`, `in 2 hours`, `just now`. */
+export function relative(at: Date, now: Date): string {
+  const ms = at.getTime() - now.getTime();
+  if (Math.abs(ms) < 5 * SECOND) return ms > 0 ? t('in a moment') : t('just now');
+  const { value, unit } = inLargestUnit(Math.abs(ms));
+  return formats().relative.format(ms > 0 ? value : -value, unit);
+}
+
+/** The same, with the full time as a tooltip. */
+export function timeAgo(at: Date, now: Date): Html {
+  return html`<time datetime="${at.toISOString()}" title="${timeText(at)}">${relative(at, now)}</time>`;
+}
+
+const UNITS = [
+  [DAY, 'day'],
+  [HOUR, 'hour'],
+  [MINUTE, 'minute'],
+] as const;
+
+function inLargestUnit(ms: number) {
+  const [length, unit] = UNITS.find(([length]) => ms >= length) ?? ([SECOND, 'second'] as const);
+  return { value: Math.round(ms / length), unit };
+}
+
+/** A duration in its largest unit, rounded: `3 minutes`. */
+export function duration(ms: number): string {
+  if (ms < SECOND) return `${count(Math.round(ms))} ms`;
+  const { value, unit } = inLargestUnit(ms);
+  return formats().durations[unit].format(value);
+}

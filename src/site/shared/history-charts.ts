@@ -1,0 +1,189 @@
+import type { GreyReason, History, HistoryPoint, UptimeDay } from '../../history/history.ts';
+import { inSlots } from '../../history/history-slots.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
+import { barChart, lineChart, shareChart } from './chart.ts';
+import { count, counted, day, dayText, decimal, duration, localTime, shortDay, shortTime } from './format.ts';
+import type { Html } from './html.ts';
+import { dataTable } from './parts.ts';
+
+/** Approximate numbers of slots in a line and of rows in its table. They keep the page small for old servers. */
+const MAX_SLOTS = 96;
+const MAX_ROWS = 32;
+
+/** The slot lengths of a line and of its table, in milliseconds. */
+function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
+  if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
+  if (resolution === 'hours') return { slotMs: 8 * HOUR, rowMs: DAY, stepMs: HOUR };
+  const days = (most: number) => Math.ceil(points.length / most) * DAY;
+  return { slotMs: days(MAX_SLOTS), rowMs: days(MAX_ROWS), stepMs: DAY };
+}
+
+const WHY_UNKNOWN: Record<GreyReason, Text> = {
+  'no-data': defineMessage('no checks were made'),
+  unconfirmed: defineMessage('a failed check was not confirmed'),
+  canary: defineMessage('our own network was down'),
+};
+
+type Level = {
+  title: string;
+  history: History;
+  now: Date;
+  unit: string;
+  of(point: HistoryPoint): number | null;
+};
+
+/** A line of players or latency over the range of `history`. */
+function levelChart({ title, history, now, unit, of }: Level): Html {
+  const { slotMs, rowMs, ...step } = slotLengths(history);
+  const format = slotMs < DAY ? shortTime : dayText;
+  return lineChart({
+    title,
+    points: inSlots(history.points, { slotMs, ...step, now }).map((point) => ({
+      label: format(point.at),
+      ...(slotMs < DAY ? { at: point.at } : {}),
+      value: of(point),
+      reason: whyNone(point),
+    })),
+    shown: (value) => `${count(Math.round(value))}${unit}`,
+    empty: whyEmpty(history),
+    numbers: dataTable({
+      caption: title,
+      rows: inSlots(history.points, { slotMs: rowMs, ...step, now }).toReversed(),
+      columns: [
+        { title: t('From'), heads: true, cell: ({ at }) => (rowMs < DAY ? localTime(at) : day(at)) },
+        {
+          title: t('Average'),
+          kind: 'number',
+          cell: (point) => {
+            const value = of(point);
+            return value === null ? whyNone(point) : `${decimal(value)}${unit}`;
+          },
+        },
+      ],
+      empty: '',
+    }),
+  });
+}
+
+/** Why a chart is empty. For a server that was online, only latency can be unknown. */
+function whyEmpty({ resolution, points }: History): string {
+  const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
+  if (shares.some((share) => share > 0)) return t('No latency data for this period.');
+  if (shares.length > 0) return t('The server was not online in this period.');
+  if (points.length > 0) return t('Status unknown in this period.');
+  return resolution === 'days'
+    ? t('No data yet. The first full day appears tomorrow.')
+    : t('No data yet: the server has not been checked and has not reported.');
+}
+
+/** Why a point has no value. */
+function whyNone({ onlineShare, reason }: HistoryPoint): string {
+  if (onlineShare === 0) return t('offline');
+  return reason === null ? t('unknown') : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
+}
+
+export function playersChart(title: string, history: History, now: Date): Html {
+  return levelChart({ title, history, now, unit: '', of: ({ averagePlayers }) => averagePlayers });
+}
+
+export function latencyChart(title: string, history: History, now: Date): Html {
+  return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs });
+}
+
+export function votesChart(votes: { day: string; votes: number }[]): Html {
+  const total = votes.reduce((sum, { votes }) => sum + votes, 0);
+  return barChart({
+    title: t('Votes per day: {votes} in {days} days', {
+      votes: counted(total, 'vote'),
+      days: votes.length,
+    }),
+    points:
+      total === 0 ? [] : votes.map(({ day, votes }) => ({ label: shortDay(new Date(day)), value: votes })),
+    shown: (value) => count(value),
+    empty: t('No votes in the last {days} days.', { days: votes.length }),
+    numbers: dataTable({
+      caption: t('Votes per day'),
+      rows: votes.toReversed(),
+      columns: [
+        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
+        { title: t('Votes'), kind: 'number', cell: (row) => count(row.votes) },
+      ],
+      empty: '',
+    }),
+  });
+}
+
+const DAY_SECONDS = 86_400;
+const percent = (seconds: number) => `${decimal((100 * seconds) / DAY_SECONDS)} %`;
+
+/** Why a part of a day is unknown: `2 hours: our own network was down`. */
+function greyReasons({ unknown }: UptimeDay): string {
+  const reasons = Object.entries(unknown) as [GreyReason, number][];
+  return reasons
+    .filter(([, seconds]) => seconds >= 1)
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([reason, seconds]) => `${duration(1_000 * seconds)}: ${t(WHY_UNKNOWN[reason])}`)
+    .join('; ');
+}
+
+export function uptimeChart(days: UptimeDay[]): Html {
+  return shareChart({
+    title: t('Uptime per day, last 30 days'),
+    days: days.map((one) => {
+      const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;
+      const why = greyReasons(one);
+      return {
+        label: `${t('{day}: {online} online, {offline} offline, {unknown} unknown', {
+          day: shortDay(new Date(day)),
+          online: percent(onlineSeconds),
+          offline: percent(offlineSeconds),
+          unknown: percent(unknownSeconds),
+        })}${why ? ` (${why})` : ''}`,
+        good: onlineSeconds / DAY_SECONDS,
+        bad: offlineSeconds / DAY_SECONDS,
+      };
+    }),
+    empty: t('No data for the last 30 days.'),
+    numbers: dataTable({
+      caption: t('Uptime per day'),
+      rows: days.toReversed(),
+      columns: [
+        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
+        { title: t('Online'), kind: 'number', cell: (row) => percent(row.onlineSeconds) },
+        { title: t('Offline'), kind: 'number', cell: (row) => percent(row.offlineSeconds) },
+        { title: t('Unknown'), kind: 'number', cell: (row) => percent(row.unknownSeconds) },
+        { title: t('Reason for unknown'), cell: greyReasons },
+      ],
+      empty: '',
+    }),
+  });
+}
+
+/** The rank at the end of each day. `ranks` has every day; `rank` is null when none was recorded. */
+export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
+  return lineChart({
+    title: t('Rank per day, last {days} days', { days: ranks.length }),
+    firstOnTop: true,
+    points: ranks.map(({ day, rank }) => ({
+      label: shortDay(new Date(day)),
+      value: rank,
+      reason: t('no rank was recorded'),
+    })),
+    shown: (value) => count(Math.round(value)),
+    empty: t('No rank history yet. The first rank appears after the first full day.'),
+    numbers: dataTable({
+      caption: t('Rank per day'),
+      rows: ranks.toReversed(),
+      columns: [
+        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
+        {
+          title: t('Rank'),
+          kind: 'number',
+          cell: ({ rank }) => (rank === null ? t('not recorded') : count(rank)),
+        },
+      ],
+      empty: '',
+    }),
+  });
+}

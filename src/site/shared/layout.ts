@@ -1,0 +1,272 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { html, raw } from 'hono/html';
+import type { User } from '../../accounts/user.ts';
+import { compressPage } from '../../http/compressed.ts';
+import {
+  inLanguage,
+  LANGUAGE_NAMES,
+  LANGUAGES,
+  type Language,
+  languageNow,
+} from '../../language/language.ts';
+import { t, translated } from '../../language/t.ts';
+import type { AssetName } from '../assets.ts';
+import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
+import { contactHref } from './contact.ts';
+import type { Content, Html } from './html.ts';
+import { notice } from './parts.ts';
+import type { Site } from './site-settings.ts';
+
+/** A page without its frame. */
+export type Page = {
+  title: string;
+  /** `narrow` for one form, `wide` for tables. */
+  width?: 'narrow' | 'wide';
+  body: Content;
+  /** Parts of the page refresh themselves (loads htmx). */
+  live?: boolean;
+  /** The page's own scripts. */
+  scripts?: AssetName[];
+  /**
+   * Messages shown at the top after a redirect with `?done=<code>`, by code. Links cannot contain the text itself, so
+   * nobody can make the site show text of their own.
+   */
+  messages?: Record<string, string>;
+  /** The page's path and query under the site's base, without parameters that change nothing; by default the request's path. */
+  address?: string;
+  /** Metadata for search engines. A page without it is private. */
+  listed?: Listed;
+};
+
+/** What a public page tells search engines and link previews. */
+export type Listed = {
+  /** The canonical address: a path under the site's base with its query. */
+  canonical: string;
+  /** One or two sentences for search engines and previews. */
+  description: string;
+  /** An image for previews, as a path under the site's base. */
+  image?: { path: string; width: number; height: number; alt: string };
+  /** The neighbouring pages of a list, as paths under the site's base. */
+  previous?: string | undefined;
+  next?: string | undefined;
+};
+
+/** Elements that a user opened stay open after a refresh. Scripts add no styles. */
+const HTMX = JSON.stringify({
+  morphIgnore: ['data-htmx-powered', 'open'],
+  includeIndicatorCSS: false,
+  history: false,
+});
+
+/** Where a page is. */
+type Place = {
+  /** The request's path. */
+  path: string;
+  /** The address names the language. */
+  isLanguageInAddress: boolean;
+};
+
+/** The whole document. */
+export function layout(site: Site, user: User | null, page: Page & Place): Html {
+  const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
+  const { base, name, logo } = site;
+  const address = page.address === undefined ? path : `${base}${page.address}`;
+  return html`<!doctype html>
+<html lang="${languageNow()}">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    ${listed ? listing(site, title, listed, page.isLanguageInAddress) : html`<meta name="robots" content="noindex" />`}
+    <title>${title} · ${name}</title>
+    <link rel="icon" type="${logo.type}" href="${logo.href}" />
+    <link rel="stylesheet" href="${site.asset('site.css')}" />
+    <script type="module" src="${site.asset('page.js')}"></script>
+    ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
+    ${live ? html`<meta name="htmx-config" content="${HTMX}" /><script defer src="${site.asset('htmx.js')}"></script>` : ''}
+  </head>
+  <body>
+    <a class="skip" href="#content">${t('Skip to the content')}</a>
+    <header class="site-head">
+      <a class="brand" href="${base}/"><img src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a>
+      <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
+      ${site.announcement.shown()}
+      ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
+    </header>
+    <main id="content" class="${width}" tabindex="-1">${body}</main>
+    <footer class="site-foot">${footer(site)}${languageSwitch(site, address)}</footer>
+  </body>
+</html>`;
+}
+
+/** The links of the footer: our pages, the operator's pages, the operator's links. */
+function footer(site: Site): Html {
+  const { base, pages, footerLinks } = site;
+  const contact = contactHref(site);
+  const names = Object.keys(SITE_PAGES) as SitePageName[];
+  const own = names.filter((name) => name !== 'contact' && (pages.has(name) || name === 'privacy'));
+  return html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a><a href="${base}/docs/">${t('API reference')}</a>${contact ? html`<a href="${contact}">${t('Contact')}</a>` : ''}${own.map((name) => html`<a href="${base}/${name}">${t(SITE_PAGES[name])}</a>`)}${footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`)}`;
+}
+
+/** The page in the other languages. The choice is stored in a cookie. */
+function languageSwitch({ base }: Site, address: string): Html {
+  const others = LANGUAGES.filter((language) => language !== languageNow());
+  return html`${others.map((language) => html`<a href="${base}/language/${language}?next=${encodeURIComponent(address)}" lang="${language}" hreflang="${language}" rel="nofollow">${LANGUAGE_NAMES[language]}</a>`)}`;
+}
+
+/** The address of a page in one language, for search engines. */
+export function inLanguageOf(path: string, language: Language): string {
+  return `${path}${path.includes('?') ? '&' : '?'}lang=${language}`;
+}
+
+/** Metadata for search engines and previews, with absolute URLs. */
+function listing(
+  { url, name }: Site,
+  title: string,
+  { canonical, description, image, ...list }: Listed,
+  isLanguageInAddress: boolean,
+): Html {
+  const own = isLanguageInAddress ? inLanguageOf(canonical, languageNow()) : canonical;
+  const card = image
+    ? html`<meta property="og:image" content="${url}${image.path}" />
+    <meta property="og:image:width" content="${String(image.width)}" />
+    <meta property="og:image:height" content="${String(image.height)}" />
+    <meta property="og:image:alt" content="${image.alt}" />
+    <meta name="twitter:card" content="summary_large_image" />`
+    : '';
+  return html`<meta name="description" content="${description}" />
+    <link rel="canonical" href="${url}${own}" />
+    <link rel="alternate" hreflang="x-default" href="${url}${canonical}" />
+    ${LANGUAGES.map((language) => html`<link rel="alternate" hreflang="${language}" href="${url}${inLanguageOf(canonical, language)}" />`)}
+    ${list.previous ? html`<link rel="prev" href="${url}${list.previous}" />` : ''}
+    ${list.next ? html`<link rel="next" href="${url}${list.next}" />` : ''}
+    <meta property="og:type" content="website" />
+    <meta property="og:site_name" content="${name}" />
+    <meta property="og:title" content="${title}" />
+    <meta property="og:description" content="${description}" />
+    <meta property="og:url" content="${url}${own}" />
+    ${card}`;
+}
+
+function links({ base }: Site, user: User | null, path: string): Html {
+  const link = (href: string, text: string) =>
+    html`<a href="${base}${href}" ${isUnder(path, `${base}${href}`) ? html`aria-current="true"` : ''}>${text}</a>`;
+  const isListing =
+    path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`) || isUnder(path, `${base}/games`);
+  const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>${t('Servers')}</a>`;
+  if (!user) return html`${ranking}${link('/sign-in', t('Sign in'))}${link('/sign-up', t('Sign up'))}`;
+  return html`${ranking}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
+    ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''} ${link('/account', t('Account'))}
+    <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">${t('Sign out')}</button></form>`;
+}
+
+function isUnder(path: string, of: string): boolean {
+  return path === of || path.startsWith(`${of}/`);
+}
+
+/** Sends a page. It is never cached, because it may be private. */
+export async function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Page,
+  status = 200,
+): Promise<FastifyReply> {
+  const content = pageFor(request, page);
+  if (!isOwnNavigation(request)) return sendHtml(reply, content, status);
+  const body = await compressPage(request, reply, String(await content));
+  return reply.code(status).header('cache-control', 'no-store').type('text/html; charset=utf-8').send(body);
+}
+
+/**
+ * Whether a signed-in user opens a page from this site, or by its address. Only these answers are compressed: another
+ * site cannot make the browser send such a request, so it cannot measure sizes (BREACH, docs/adr/0099).
+ */
+function isOwnNavigation({ method, headers, signedIn }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': from, 'sec-fetch-dest': to } = headers;
+  return (
+    method === 'GET' &&
+    signedIn !== null &&
+    signedIn !== undefined &&
+    to === 'document' &&
+    (from === 'same-origin' || from === 'none')
+  );
+}
+
+function pageFor(request: FastifyRequest, page: Page): Html {
+  const { done } = request.query as { done?: unknown };
+  const messages = new Map(Object.entries(page.messages ?? {}));
+  const message = typeof done === 'string' ? messages.get(done) : undefined;
+  const readOnly = request.isReadOnly
+    ? notice('quiet', t('You may see this server, but not change it.'))
+    : '';
+  const body = html`${message ? notice('good', translated(message)) : ''}${readOnly}${page.body}`;
+  return wholePage(request, { ...page, body });
+}
+
+/** The whole document without a message at its top. */
+export function wholePage(request: FastifyRequest, page: Page): Html {
+  const user = request.signedIn?.user ?? null;
+  const path = request.url.split('?')[0] ?? '';
+  return layout(request.server.site, user, {
+    ...page,
+    path,
+    isLanguageInAddress: request.isLanguageInAddress,
+  });
+}
+
+/** Marks where the pieces go. User input cannot contain it, because input is escaped. */
+const PIECES = '<!--pieces-->';
+
+/**
+ * Streams a page whose middle is written while an operation runs. Browsers show each piece as it arrives, without a
+ * script, and no other process needs to know the state.
+ *
+ * @param page - `body` builds the page around the pieces
+ * @param pieces - must not throw
+ */
+export function streamPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Omit<Page, 'body'> & { body: (pieces: Content) => Content },
+  pieces: AsyncIterable<Html>,
+): FastifyReply {
+  const whole = String(pageFor(request, { ...page, body: page.body(raw(PIECES)) }));
+  const [head = '', tail = ''] = whole.split(PIECES);
+  async function* written(): AsyncGenerator<string> {
+    yield head;
+    for await (const piece of inLanguageOfPage(request, pieces)) yield String(await piece);
+    yield tail;
+  }
+  return reply
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no')
+    .type('text/html; charset=utf-8')
+    .send(Readable.from(written()));
+}
+
+/** The stream asks for pieces when the connection is ready, which is outside of the request's language. */
+async function* inLanguageOfPage(
+  { language }: FastifyRequest,
+  pieces: AsyncIterable<Html>,
+): AsyncGenerator<Html> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await inLanguage(language, () => iterator.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** Sends HTML: a whole page, or a part that htmx swaps in. */
+export async function sendHtml(reply: FastifyReply, content: Html, status = 200): Promise<FastifyReply> {
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .type('text/html; charset=utf-8')
+    .send(String(await content));
+}

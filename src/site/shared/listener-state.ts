@@ -1,0 +1,195 @@
+import { html } from 'hono/html';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
+import { explain, listenerReason } from '../../delivery/diagnosis/explanations.ts';
+import type { ListenerView } from '../../delivery/listeners.ts';
+import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
+import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
+import { count, relative, time, timeAgo } from './format.ts';
+import type { Content, Html } from './html.ts';
+import type { ListenerStatus } from './listener-status.ts';
+import { badge, button, facts, notice, type Tone } from './parts.ts';
+
+/** The states in words. */
+export const LISTENER_STATES: Record<ListenerState, Text> = {
+  active: defineMessage('active'),
+  unverified: defineMessage('unverified'),
+  paused: defineMessage('paused'),
+  unreachable: defineMessage('unreachable'),
+};
+
+export const LISTENER_TONES: Record<ListenerState, Tone> = {
+  active: 'good',
+  unverified: 'attention',
+  paused: 'attention',
+  unreachable: 'bad',
+};
+
+type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>;
+
+/** A listener's state. It is called active only after a vote or a test vote arrived with its present settings. */
+export function listenerBadge(listener: Stated): Html {
+  return badge(...toneAndWords(listener));
+}
+
+/** The state in words, and what it means to the reader. */
+function toneAndWords(listener: Stated): [Tone, string] {
+  const { state } = listener;
+  const proof = settingsProof(listener);
+  if (state !== 'active' || proof === 'works') return [LISTENER_TONES[state], t(LISTENER_STATES[state])];
+  return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
+}
+
+/** The number of waiting votes, counted up to `COUNTED_AT_MOST`. */
+export function waitingWords(waiting: number): string {
+  return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
+}
+
+/** A listener's state in one line, for other pages. */
+export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
+  if (!listener)
+    return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
+  return html`<p>${listenerBadge(listener)} ${shortReason(listener, now)}
+    ${lastVoteWords(listener, now)}
+    ${queuePaused ? t(QUEUE_PAUSED) : ''}</p>`;
+}
+
+/** When the last vote with these settings was delivered, or sent without an answer. */
+export function lastVoteWords(listener: ListenerView, now: Date): Content {
+  const last = lastDelivery(listener);
+  if (!last) return '';
+  const at = timeAgo(last.at, now);
+  return last.confirmed === false
+    ? html`<span class="soft">${t('Last vote sent {time}, not confirmed.', { time: at })}</span>`
+    : html`<span class="soft">${t('Last vote delivered {time}.', { time: at })}</span>`;
+}
+
+function shortReason(listener: ListenerView, now: Date): Content {
+  const { breaker, pause } = listener;
+  const reason = listenerReason(listener);
+  if (!reason) return '';
+  if (pause) return html`${translated(reason.cause)} ${t('Votes wait until you resume the listener.')}`;
+  return html`${translated(reason.cause)} ${breaker.nextTestAt ? t('Next test {time}.', { time: relative(breaker.nextTestAt, now) }) : ''}`;
+}
+
+const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
+
+/** The state for screen readers, without values that change all the time. */
+export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
+  const [, state] = toneAndWords(listener);
+  const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
+  return `${t('Vote listener: {state}.', { state })} ${votes}`;
+}
+
+/** A listener's state, its reason, how to fix it, and the buttons. */
+export function listenerState(
+  { listener, queuePaused }: { listener: ListenerView; queuePaused: boolean | null },
+  path: string,
+  now: Date,
+): Html {
+  const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
+  const last = lastDelivery(listener);
+  return html`${why(listener, now)} ${queuePaused ? notice('attention', t(QUEUE_PAUSED)) : ''}
+    ${facts([
+      [t('Votes waiting'), waiting === 0 ? t('none') : waitingWords(waiting)],
+      [t('Unconfirmed'), unconfirmed === 0 ? null : unconfirmedWords(unconfirmed, path)],
+      [t('Sent, not confirmed'), sentNotConfirmed === 0 ? null : sentWords(sentNotConfirmed, path)],
+      [
+        t('Next test'),
+        state === 'unreachable' && breaker.nextTestAt
+          ? html`${t('{time}, with one vote. When it arrives, the others follow.', { time: timeAgo(breaker.nextTestAt, now) })}`
+          : null,
+      ],
+      [
+        t('Last delivered'),
+        last
+          ? html`${timeAgo(last.at, now)}${last.confirmed === false ? `, ${t('not confirmed')}` : ''}`
+          : t('none with these settings'),
+      ],
+    ])}
+    <div class="actions">${actions(state, path)}</div>`;
+}
+
+const UNVERIFIED = defineMessage(
+  'Your website has not answered the challenge yet. Send a test vote to trigger it, or wait for the first vote.',
+);
+
+const LIMITED = defineMessage(
+  'The number of connections per minute is limited until the listener acknowledges its first vote.',
+);
+
+/** The number of unconfirmed votes, with a link to send them again. */
+function unconfirmedWords(unconfirmed: number, path: string): Html {
+  const words = t('no answer after the last attempt. They may have arrived.');
+  return html`${waitingWords(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">${t('Send again…')}</a>`;
+}
+
+/** The number of votes that Votifier v1 did not confirm, with a link to send them again. */
+function sentWords(votes: number, path: string): Html {
+  const words = t(
+    'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:',
+  );
+  return html`${waitingWords(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">${t('Send again…')}</a>`;
+}
+
+function resendPath(path: string, state: VoteSelection): string {
+  return `${path.replace(/\/listener$/, '/votes')}/resend?state=${state}`;
+}
+
+function why(listener: ListenerView, now: Date): Content {
+  const { state, breaker, limited } = listener;
+  const reason = listenerReason(listener);
+  if (reason) {
+    const title =
+      state === 'unreachable'
+        ? t('Unreachable')
+        : reason.code
+          ? t('Paused because of an error')
+          : t('Paused by its owner');
+    return notice(
+      state === 'paused' ? 'attention' : 'bad',
+      html`<p><strong>${t('{title} since {time}', { title, time: time(reason.since) })}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
+        <p>${reason.code ? translated(reason.cause) : ''}${reason.words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words: reason.words })}` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
+        <p>${translated(reason.mend)}</p>`,
+    );
+  }
+  if (state === 'unverified') return html`<p>${t(UNVERIFIED)}</p>`;
+  if (limited && limited.until > now) {
+    return html`<p>${t('The next votes are sent {time}.', { time: relative(limited.until, now) })} ${t(LIMITED)}</p>`;
+  }
+  if (breaker.failures === 0 || !breaker.code) return html`<p>${untroubled(listener)}</p>`;
+  const times =
+    breaker.failures === 1
+      ? t('The last attempt failed')
+      : t('The last {failures} attempts failed', { failures: breaker.failures });
+  return html`<p>${times}: ${translated(explain(breaker.code, listener.protocol).cause)} ${t('We retry automatically. After three failures in a row, the listener is marked unreachable.')}</p>`;
+}
+
+/** Without failed attempts: what the last test vote found. */
+function untroubled(listener: ListenerView): string {
+  const { tested, protocol } = listener;
+  switch (settingsProof(listener)) {
+    case 'works':
+      return t('Votes are sent as soon as they are cast.');
+    case 'untested':
+      return t('No vote has arrived with these settings yet. Send a test vote to check them.');
+    case 'failed':
+      return t(
+        'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
+        { cause: tested ? translated(explain(tested.code, protocol).cause) : '' },
+      );
+  }
+}
+
+function actions(state: ListenerState, path: string): Content {
+  const pause = button({ to: `${path}/pause`, text: t('Pause') });
+  switch (state) {
+    case 'active':
+    case 'unverified':
+      return pause;
+    case 'paused':
+      return button({ to: `${path}/resume`, text: t('Resume'), kind: 'primary' });
+    case 'unreachable':
+      return [button({ to: `${path}/resume`, text: t('Test now'), kind: 'primary' }), pause];
+  }
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { html } from 'hono/html';
+import { t } from '../../language/t.ts';
+import { after, SECOND } from '../../platform/clock.ts';
+import type { Content, Html } from './html.ts';
+
+/** Refresh intervals in milliseconds, while work is in progress and otherwise. */
+const FAST_MS = 3 * SECOND;
+const SLOW_MS = 15 * SECOND;
+/** How often a page with a mark is polled: a change shows within two seconds. */
+const MARKED_MS = 1.2 * SECOND;
+
+/**
+ * A part of a page that refreshes itself every few seconds while the tab is visible, without moving focus or scroll
+ * (see scripts/page.js). Without a script it offers a link. The page must be sent with `live: true`.
+ *
+ * @param part - `href`: the page itself, which contains this part; `announcement`: the state in words without times,
+ *   which a screen reader reads out when it changes; `open`: work is in progress; `mark`: of a page that answers polls
+ *   with `isUnchanged`
+ */
+export function livePart(part: {
+  id: string;
+  href: string;
+  announcement: string;
+  open: boolean;
+  mark?: string;
+  body: Content;
+}): Html {
+  const { id, href, announcement, open, mark, body } = part;
+  const polled = mark ? `${href}${href.includes('?') ? '&' : '?'}seen=${mark}` : href;
+  const interval = mark ? MARKED_MS : open ? FAST_MS : SLOW_MS;
+  return html`<div class="live" id="${id}" data-live data-hx-get="${polled}" data-hx-select="#${id}"
+    data-hx-swap="outerMorph" data-hx-sync="drop" data-hx-trigger="every ${String(interval)}ms, seen">
+    <p class="for-readers" role="status">${announcement}</p>
+    ${body}
+    <p class="small soft"><span class="kept-fresh">${t('This section refreshes automatically.')}</span>
+      <span class="not-fresh">${t('Could not refresh: the connection was lost or the listing is restarting.')}</span>
+      <a href="${href}">${t('Refresh')}</a></p>
+  </div>`;
+}
+
+/** What a page shows, as a short text that changes with it. */
+export function stateOf(...shown: unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
+}
+
+/**
+ * The mark of a page that shows `state`. After the refresh interval the whole page is sent again, because its relative
+ * times are old.
+ */
+export function markOf(state: string, open: boolean, now: Date): string {
+  return `${state}.${after(now, open ? FAST_MS : SLOW_MS)
+    .getTime()
+    .toString(36)}`;
+}
+
+/** The mark that a poll sends with `seen`; null for a whole page. */
+export function seenMark(request: FastifyRequest): string | null {
+  const { seen } = request.query as { seen?: unknown };
+  return typeof seen === 'string' ? seen : null;
+}
+
+/** Whether the page with this mark still shows `state`. */
+export function isUnchanged(mark: string, state: string, now: Date): boolean {
+  const [seen, until = ''] = mark.split('.');
+  return seen === state && now.getTime() < Number.parseInt(until, 36);
+}
+
+/** Answers a poll of an unchanged page. */
+export function sendUnchanged(reply: FastifyReply): FastifyReply {
+  return reply.code(204).header('cache-control', 'no-store').send();
+}

@@ -1,0 +1,18 @@
+import { html } from 'hono/html';
+import { plainText, type StyledText, styledLines } from '../../probing/minecraft-text.ts';
+import type { Content } from './html.ts';
+
+/** A server's MOTD in the colours of its § codes on a dark background; empty without text. */
+export function motdPanel(motd: string): Content {
+  if (plainText(motd) === '') return '';
+  const lines = styledLines(motd).map(
+    (line, index) => html`${index > 0 ? html`<br />` : ''}${line.map(piece)}`,
+  );
+  return html`<p class="motd" dir="auto">${lines}</p>`;
+}
+
+/** The site forbids inline styles, so each colour is a class in site.css. */
+function piece({ text, colour, formats }: StyledText): Content {
+  const classes = [colour, ...formats].filter(Boolean).map((name) => `mc-${name}`);
+  return classes.length > 0 ? html`<span class="${classes.join(' ')}">${text}</span>` : text;
+}

@@ -1,0 +1,243 @@
+import { html } from 'hono/html';
+import { type Text, t } from '../../language/t.ts';
+import type { Content, Html } from './html.ts';
+
+/** What a state means to the reader. A text always accompanies the colour. */
+export type Tone = 'good' | 'bad' | 'attention' | 'quiet';
+
+export function badge(tone: Tone, text: string): Html {
+  return html`<span class="badge ${tone}">${text}</span>`;
+}
+
+/** A message at the top of a page or a card. Screen readers read `bad` out at once. */
+export function notice(tone: Tone, content: Content): Html {
+  return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`;
+}
+
+/** A section with a heading; `actions` are shown beside the heading. */
+export function card(part: { title: Content; id?: string; actions?: Content; body: Content }): Html {
+  const { title, id, actions, body } = part;
+  return html`<section class="card" ${id ? html`id="${id}"` : ''}>
+    <header class="card-head"><h2>${title}</h2>${actions ? html`<div class="actions">${actions}</div>` : ''}</header>
+    ${body}
+  </section>`;
+}
+
+/** Names and values. Entries without a value are left out. */
+export function facts(entries: [name: string, value: Content][]): Html {
+  return html`<dl class="facts">
+    ${entries
+      .filter(([, value]) => value === 0 || Boolean(value))
+      .map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+}
+
+/** One key figure with its name. */
+export function figure(name: string, value: Content, detail?: Content): Html {
+  return html`<div class="figure">
+    <span class="figure-name">${name}</span><span class="figure-value">${value}</span>${detail ? html`<span class="soft">${detail}</span>` : ''}
+  </div>`;
+}
+
+/** The options of a `select` with their texts. */
+export function optionsOf(options: [value: string, text: Text][]): [string, string][] {
+  return options.map(([value, text]) => [value, t(text)]);
+}
+
+/** A form field. `error` describes what is wrong with its value. */
+type Field = {
+  name: string;
+  /** Needed when a page has several fields of one name. Defaults to the name. */
+  id?: string;
+  label: Content;
+  hint?: Content;
+  error?: string | undefined;
+  required?: boolean;
+};
+
+type InputAttributes = Partial<{
+  type: string;
+  value: string;
+  autocomplete: string;
+  inputmode: string;
+  placeholder: string;
+  maxlength: number;
+  minlength: number;
+  min: number | string;
+  max: number | string;
+  pattern: string;
+  spellcheck: boolean;
+  autofocus: boolean;
+  list: string;
+  step: number | 'any';
+}>;
+
+/**
+ * Maximum length of a port field. Browsers silently cut pasted text to this length: with five characters, ` 25565`
+ * became 2556, which is a valid port.
+ */
+export const PORT_LENGTH = 20;
+
+/** An input with its label, hint and error, linked for screen readers. */
+export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
+  const { name, id = name, label: _, hint: __, error: ___, required, ...attributes } = rest;
+  return labelled(
+    rest,
+    html`<input id="${id}" name="${name}" type="${type}" ${shared(rest)} ${required ? 'required' : ''}
+      ${Object.entries(attributes).map(([key, value]) => html` ${attribute(key, value)}`)} />`,
+  );
+}
+
+export function textArea(field: Field & { value?: string; rows?: number; maxlength?: number }): Html {
+  const { name, id = name, value = '', rows = 4, maxlength, required } = field;
+  return labelled(
+    field,
+    html`<textarea id="${id}" name="${name}" dir="auto" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
+      ${required ? 'required' : ''}>${value}</textarea>`,
+  );
+}
+
+export function select(
+  field: Field & { value?: string | undefined; options: [value: string, text: string][] },
+): Html {
+  const { name, id = name, value, options, required } = field;
+  return labelled(
+    field,
+    html`<select id="${id}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
+      ${options.map(
+        ([option, text]) =>
+          html`<option value="${option}" ${option === value ? 'selected' : ''}>${text}</option>`,
+      )}
+    </select>`,
+  );
+}
+
+export function checkbox(field: Field & { checked?: boolean }): Html {
+  const { name, id = name, label, hint, checked } = field;
+  return html`<div class="field check">
+    <input id="${id}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
+    <label for="${id}">${label}</label>
+    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
+  </div>`;
+}
+
+function labelled(field: Field, control: Html): Html {
+  const { name, id = name, label, hint, error } = field;
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
+    ${error ? html`<p class="error" id="${id}-error">${error}</p>` : ''}
+    ${control}
+  </div>`;
+}
+
+function shared({ name, id = name, hint, error }: Field): Html {
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return html`${error ? html`aria-invalid="true"` : ''} ${described ? html`aria-describedby="${described}"` : ''}`;
+}
+
+function attribute(key: string, value: string | number | boolean | undefined): Content {
+  if (value === undefined || value === false) return '';
+  if (value === true && key !== 'spellcheck') return html`${key}`;
+  return html`${key}="${String(value)}"`;
+}
+
+/** A button that changes something, in a form of its own. The form also sends the `hidden` fields. */
+export function button(action: {
+  to: string;
+  text: string;
+  hidden?: Record<string, string>;
+  kind?: 'primary' | 'quiet' | 'danger';
+  /** For screen readers, when several buttons of a page have the same text. */
+  of?: string;
+}): Html {
+  const { to, text, hidden = {}, kind = 'quiet', of } = action;
+  return html`<form method="post" action="${to}" class="one-button">
+    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+    <button class="${kind}" type="submit">${text}${of ? html`<span class="for-readers"> ${of}</span>` : ''}</button>
+  </form>`;
+}
+
+/** A confirmation for actions that cannot be undone: the first click shows the consequence. Needs no script. */
+export function confirmed(action: {
+  text: string;
+  consequence: Content;
+  form: Html;
+  of?: string;
+  /** Whether to show the form at once, because it has errors. */
+  isOpen?: boolean;
+}): Html {
+  const { text, consequence, form, of, isOpen } = action;
+  return html`<details class="confirm" ${isOpen ? 'open' : ''}>
+    <summary class="button quiet">${text}${of ? html`<span class="for-readers"> ${of}</span>` : ''}</summary>
+    <div class="confirm-body"><p>${consequence}</p>${form}</div>
+  </details>`;
+}
+
+/** Text to copy, such as a token or a command. The button needs a script; without one the text can be selected. */
+export function copyable(text: string, label: string): Html {
+  return html`<div class="copyable">
+    <pre tabindex="0" aria-label="${label}"><code>${text}</code></pre>
+    <button class="quiet" type="button" data-copy data-copied="${t('Copied')}" data-selected="${t('Selected')}">${t('Copy<span> {label}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, label })}</button>
+  </div>`;
+}
+
+/** A column of a table. `number` is right-aligned; `address` leaves room for long text without spaces. */
+export type Column<T> = {
+  title: string;
+  kind?: 'number' | 'address';
+  /** Whether the cells are row headings. One column of a table has them. */
+  heads?: boolean;
+  /** The order of the rows, in the column that decides it. */
+  sorted?: 'ascending' | 'descending';
+  cell: (row: T) => Content;
+};
+
+/** A table that becomes a list of cards on narrow pages. `empty` is shown when there are no rows. */
+export function dataTable<T>(table: {
+  caption: string;
+  columns: Column<T>[];
+  rows: T[];
+  empty: Content;
+}): Html {
+  const { caption, columns, rows, empty } = table;
+  if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
+  const cell = (row: T, { title, kind, heads, cell }: Column<T>) =>
+    heads
+      ? html`<th scope="row" data-title="${title}"><div>${cell(row)}</div></th>`
+      : html`<td class="${kind ?? ''}" data-title="${title}"><div>${cell(row)}</div></td>`;
+  return html`<table class="data">
+    <caption class="for-readers">${caption}</caption>
+    <thead>
+      <tr>${columns.map(({ title, kind, sorted }) => html`<th scope="col" class="${kind ?? ''}" ${attribute('aria-sort', sorted)}>${title}</th>`)}</tr>
+    </thead>
+    <tbody>
+      ${rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>`)}
+    </tbody>
+  </table>`;
+}
+
+/** Links to the previous and next page of a long list. */
+export function pager(links: {
+  newer?: string | undefined;
+  older?: string | undefined;
+  /** For lists that only page forward: a link to the first page. */
+  first?: string | undefined;
+}): Content {
+  const { newer, older, first } = links;
+  if (!newer && !older && !first) return '';
+  return html`<nav class="pager" aria-label="${t('Pages')}">
+    ${newer ? html`<a href="${newer}" rel="prev">${t('← Newer')}</a>` : first ? html`<a href="${first}">${t('← Back to the start')}</a>` : html`<span></span>`}
+    ${older ? html`<a href="${older}" rel="next">${t('Older →')}</a>` : html`<span></span>`}
+  </nav>`;
+}
+
+/** Tabs; the current one is marked. */
+export function tabs(label: string, entries: { href: string; text: string }[], current: string): Html {
+  return html`<nav class="tabs" aria-label="${label}">
+    ${entries.map(
+      ({ href, text }) =>
+        html`<a href="${href}" ${href === current ? html`aria-current="page"` : ''}>${text}</a>`,
+    )}
+  </nav>`;
+}

@@ -1,0 +1,30 @@
+import { html } from 'hono/html';
+import { withoutDirections, writtenLink } from '../../platform/written-link.ts';
+import type { Content, Html } from './html.ts';
+
+/** A URL in a text, without punctuation at its end. */
+const ADDRESS = /https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]}]/gi;
+
+/**
+ * Text written by a user, with line breaks and links. Links are `nofollow ugc` for search engines and send no referrer; each
+ * shows its address in ASCII.
+ */
+export function writtenText(text: string): Html {
+  const lines = withoutDirections(text)
+    .split('\n')
+    .map((line, index) => html`${index > 0 ? html`<br />` : ''}${linked(line)}`);
+  return html`<div class="written" dir="auto">${lines}</div>`;
+}
+
+function linked(line: string): Content[] {
+  const parts: Content[] = [];
+  let linkedUntil = 0;
+  for (const { 0: address, index } of line.matchAll(ADDRESS)) {
+    const link = writtenLink(address);
+    if (!link) continue;
+    parts.push(line.slice(linkedUntil, index));
+    parts.push(html`<a href="${link.href}" rel="nofollow ugc noopener noreferrer">${link.href}</a>`);
+    linkedUntil = index + address.length;
+  }
+  return [...parts, line.slice(linkedUntil)];
+}

@@ -1,0 +1,98 @@
+import { html, raw } from 'hono/html';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import { renderMarkdown } from '../../platform/markdown.ts';
+import { writtenLink } from '../../platform/written-link.ts';
+import { languageName } from '../../servers/languages.ts';
+import {
+  type Banner,
+  type Icon,
+  LINKS,
+  type LinkName,
+  type Profile,
+  type ProfilePart,
+  type ProfileTexts,
+} from '../../servers/profile.ts';
+import type { Tag } from '../../servers/tag-list.ts';
+import type { Content, Html } from './html.ts';
+import { facts } from './parts.ts';
+
+export const LINK_TITLES: Record<LinkName, Text> = {
+  website: defineMessage('Website'),
+  discord: defineMessage('Discord'),
+  store: defineMessage('Store'),
+  rules: defineMessage('Rules'),
+  video: defineMessage('Video'),
+};
+
+/** The parts of a profile in a sentence. */
+export const PART_WORDS: Record<ProfilePart, Text> = {
+  shortText: defineMessage('short text'),
+  description: defineMessage('description'),
+  links: defineMessage('links'),
+  banner: defineMessage('banner'),
+  icon: defineMessage('icon'),
+};
+
+/** A server's description, rendered from Markdown and sanitised. */
+export function description(text: string): Html {
+  return html`<div class="written markdown" dir="auto">${raw(renderMarkdown(text))}</div>`;
+}
+
+/** Links to the pages of tags in the order of the list; keys that are not in the list are left out. */
+export function tagChips(
+  base: string,
+  keys: string[] | undefined,
+  tags: Tag[],
+  most = Number.POSITIVE_INFINITY,
+): Content {
+  const chosen = tags.filter(({ key }) => keys?.includes(key)).slice(0, most);
+  if (chosen.length === 0) return '';
+  return html`<span class="tags">${chosen.map(({ key, name }) => html`<a class="tag" href="${base}/tags/${key}">${name}</a>`)}</span>`;
+}
+
+/** The languages and links of a profile. */
+export function profileFacts(profile: ProfileTexts): Content {
+  const { languages = [] } = profile;
+  const entries: [string, Content][] = [
+    [t('Languages'), languages.map(languageName).join(', ')],
+    ...LINKS.map((name): [string, Content] => [t(LINK_TITLES[name]), ownersLink(profile[name])]),
+  ];
+  return entries.some(([, value]) => value) ? facts(entries) : '';
+}
+
+/** Shows the whole host, in ASCII, and the beginning of the rest. */
+function ownersLink(address: string | undefined): Content {
+  const link = writtenLink(address ?? '');
+  if (!link) return '';
+  const rest = `${link.pathname}${link.search}${link.hash}`.replace(/\/$/, '');
+  const shown = `${link.host}${rest.length > 40 ? `${rest.slice(0, 39)}…` : rest}`;
+  return html`<a href="${link.href}" rel="nofollow ugc noopener noreferrer"><bdi>${shown}</bdi></a>`;
+}
+
+/** Whether a profile has something for the card of the public page. */
+export function hasAbout({ description, languages, ...links }: Profile): boolean {
+  return !!description || !!languages?.length || LINKS.some((name) => links[name]);
+}
+
+/** The body of the card with description, languages and links. */
+export function aboutBody(profile: ProfileTexts): Html {
+  return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
+}
+
+/** The address of a picture. It never changes, so browsers keep it for a year. */
+function pictureAddress(base: string, id: string): string {
+  return `${base}/pictures/${id}.webp`;
+}
+
+/** A server's banner in two sizes. `name` is the text for readers who do not see it. */
+export function bannerImage(base: string, { wide, narrow, width, height }: Banner, name: string): Html {
+  const small = Math.min(600, width);
+  const sources = `${pictureAddress(base, narrow)} ${small}w, ${pictureAddress(base, wide)} ${width}w`;
+  return html`<img class="banner" src="${pictureAddress(base, wide)}" srcset="${sources}" sizes="(max-width: 68rem) 100vw, 65rem" width="${width}" height="${height}" alt="${t('Banner of {name}', { name })}" />`;
+}
+
+/** A server's icon. It stands beside the server's name, so it has no text of its own. */
+export function iconImage(base: string, icon: Icon | undefined, side: 24 | 64 = 64): Content {
+  if (!icon?.picture) return '';
+  return html`<img class="icon" src="${pictureAddress(base, icon.picture)}" alt="" width="${side}" height="${side}" loading="lazy" />`;
+}

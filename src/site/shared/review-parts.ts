@@ -1,0 +1,112 @@
+import { html } from 'hono/html';
+import type { WithId } from 'mongodb';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { Review, ReviewState } from '../../reviews/review.ts';
+import type { Reviewer } from '../../reviews/reviewers.ts';
+import type { Server } from '../../servers/server.ts';
+import { count, counted, decimal, timeAgo } from './format.ts';
+import type { Content, Html } from './html.ts';
+import { badge } from './parts.ts';
+import { writtenText } from './plain-text.ts';
+
+export const REVIEWS_A_PAGE = 10;
+/** Larger page numbers are invalid; no server has that many reviews. */
+const LAST_PAGE = 1_000_000;
+
+/** Reads the page number of a query; 1 if it is invalid. */
+export function pageFrom(given: unknown): number {
+  const page = Number(given ?? 1);
+  return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
+}
+
+/** The average of a server's public reviews, and the number of reviews for each rating. */
+export function spreadCard(found: { total: number; averageRating: number; spread: number[] }): Content {
+  return found.total === 0 ? '' : html`<section class="card">${spreadOf(found)}</section>`;
+}
+
+/** The same for use inside another card. */
+export function spreadOf({
+  total,
+  averageRating,
+  spread,
+}: {
+  total: number;
+  averageRating: number;
+  spread: number[];
+}): Html {
+  const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
+  return html`<p><strong>${t('{average} of 5 stars', { average: decimal(averageRating) })}</strong> <span class="soft">${t('{reviews} in all', { reviews: counted(total, 'review') })}</span></p>
+    <table class="spread">
+      <caption class="for-readers">${t('Reviews by rating')}</caption>
+      <tbody>${rows.map(
+        ({ stars, votes }) => html`<tr><th scope="row">${counted(stars, 'star')}</th>
+          <td><meter min="0" max="${String(total)}" value="${String(votes)}">${count(votes)}</meter></td>
+          <td class="number">${count(votes)}</td></tr>`,
+      )}</tbody>
+    </table>`;
+}
+
+export function starsText(rating: number): Html {
+  return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${t('{stars} of 5', { stars: counted(rating, 'star') })}</span></span>`;
+}
+
+/** One review in a list, with the owner's answer; `more` holds the reader's actions, `reviewer` is what is known of its author. */
+export function reviewItem({
+  review,
+  server,
+  now,
+  reviewer,
+  more,
+}: {
+  review: WithId<Review>;
+  server: Pick<Server, 'name'>;
+  now: Date;
+  reviewer?: ShownReviewer | undefined;
+  more?: Content;
+}): Html {
+  const { _id, username, createdAt, editedAt } = review;
+  return html`<li id="review-${_id.toHexString()}">
+    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : ''}</span>${reviewer ? reviewerBadges(reviewer) : ''}</p>
+    ${reviewText(review, server, now)}
+    ${more}
+  </li>`;
+}
+
+function reviewerBadges({ isNewAccount, hasVoted }: ShownReviewer): Content {
+  return html`${hasVoted ? html` ${badge('good', t('has voted'))}` : ''}${isNewAccount ? html` ${badge('attention', t('new account'))}` : ''}`;
+}
+
+/** What readers see of a review's author. */
+type ShownReviewer = Pick<Reviewer, 'isNewAccount' | 'hasVoted'>;
+
+const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Text, sentence: Text]> = {
+  pending: [
+    'attention',
+    defineMessage('waiting for approval'),
+    defineMessage('Only you can see it until an operator approves it.'),
+  ],
+  approved: ['good', defineMessage('public'), defineMessage('Everyone can see it.')],
+  rejected: [
+    'bad',
+    defineMessage('not approved'),
+    defineMessage('An operator did not approve your review. You can edit it and send it again.'),
+  ],
+};
+
+/** The state of a review, for its author. */
+export function reviewState({ state, rejectionReason }: Pick<Review, 'state' | 'rejectionReason'>): Html {
+  const [tone, word, sentence] = STATES[state];
+  const reason = state === 'rejected' && rejectionReason ? html` “<bdi>${rejectionReason}</bdi>”` : '';
+  return html`<p>${badge(tone, t(word))} <span class="soft">${t(sentence)}${reason}</span></p>`;
+}
+
+/** The text of a review, and the owner's answer. */
+export function reviewText(
+  { content, answer, editedAt }: Review,
+  server: Pick<Server, 'name'>,
+  now: Date,
+): Html {
+  const isOlder = answer && editedAt && answer.at < editedAt;
+  return html`${content ? writtenText(content) : html`<p class="soft">${t('Rating only.')}</p>`}
+    ${answer ? html`<div class="answer"><p class="small soft">${t('Answer from <bdi>{server}</bdi>, {time}', { server: server.name, time: timeAgo(answer.at, now) })}${isOlder ? ', before the review was edited' : ''}</p>${writtenText(answer.text)}</div>` : ''}`;
+}

@@ -1,0 +1,50 @@
+import { html } from 'hono/html';
+import { whyNotProbed } from '../../games/games.ts';
+import type { ServerInfo } from '../../history/server-info.ts';
+import { t } from '../../language/t.ts';
+import { count, counted, decimal } from './format.ts';
+import type { Content, Html } from './html.ts';
+import { figure } from './parts.ts';
+
+/** A server's four key figures; `more` adds those of a page. Figures of probes are never known for some games. */
+export function serverFigures(
+  info: ServerInfo,
+  { game, more = '' }: { game: string | null | undefined; more?: Content },
+): Html {
+  const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
+  const { status, onlinePlayers, maxPlayers, votesCount, rankVotes, uptimePercentage } = info;
+  const isKnown = info.lastCheckedAt !== null;
+  const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
+  const when = status === 'unknown' ? t('when last known') : most;
+  const detail = info.playersSource === 'reports' ? html`${when} ${reportedMark()}` : when;
+  return html`<div class="figures">
+    ${isKnown ? figure(t('Players'), count(onlinePlayers), detail) : figure(t('Players'), '–', unknown)}
+    ${more}
+    ${figure(t('Rank'), count(info.rankPosition))}
+    ${figure(t('Votes in 30 days'), count(votesCount), rankVotes === null ? undefined : t('{votes} for the rank', { votes: decimal(rankVotes) }))}
+    ${figure(t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? unknown : undefined)}
+  </div>`;
+}
+
+/** Marks a number of players that the server reported after our last successful probe. */
+export function reportedMark(): Html {
+  return html`<span class="soft small" title="${t('Reported by the server. Our last successful check is older.')}">${t('reported')}</span>`;
+}
+
+/** Players or status in words: `12 of 100 players`, `12 of 100 players reported`, `offline`. */
+export function playersText({
+  status,
+  onlinePlayers,
+  maxPlayers,
+  playersSource,
+}: Pick<ServerInfo, 'status' | 'onlinePlayers' | 'maxPlayers' | 'playersSource'>): string {
+  if (status !== 'online') return status === 'offline' ? t('offline') : t('status unknown');
+  const players =
+    maxPlayers > 0
+      ? t('{online} of {players}', {
+          online: count(onlinePlayers),
+          players: counted(maxPlayers, 'player'),
+        })
+      : counted(onlinePlayers, 'player');
+  return playersSource === 'reports' ? t('{players} reported', { players }) : players;
+}

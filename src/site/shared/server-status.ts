@@ -1,0 +1,30 @@
+import { whyNotProbed } from '../../games/games.ts';
+import { statusAt } from '../../history/current-status.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { Server, ServerStatus } from '../../servers/server.ts';
+import type { Html } from './html.ts';
+import { badge } from './parts.ts';
+
+/** The address for players: `play.example.org:25565`; an IPv6 address in brackets. */
+export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+const STATUSES: Record<ServerStatus, Text> = {
+  online: defineMessage('online'),
+  offline: defineMessage('offline'),
+  unknown: defineMessage('unknown'),
+};
+
+const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
+
+/** A server's status as a badge. */
+export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
+  return badgeOf(statusAt(server, now), server.game);
+}
+
+/** @param game - without reports, the status of a game that cannot be queried stays unknown */
+export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
+  const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
+  return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));
+}

@@ -1,0 +1,46 @@
+import { html } from 'hono/html';
+import { t } from '../../language/t.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Html } from './html.ts';
+import { card, copyable } from './parts.ts';
+import { BADGE, BANNER, publicPath, WIDGET } from './server-paths.ts';
+import type { Site } from './site-settings.ts';
+
+/** Characters with a meaning in Markdown. */
+const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;
+
+/** A server's banner and badge, and the code that embeds them elsewhere. */
+export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Html {
+  const { base, url } = site;
+  const page = `${url}${publicPath(server)}`;
+  const banner = `${url}${publicPath(server, '/banner.svg')}`;
+  const badge = `${url}${publicPath(server, '/badge.svg')}`;
+  const { width, height } = BANNER;
+  const alt = t('Vote for {server}', { server: server.name });
+  const asHtml = String(
+    html`<a href="${page}"><img src="${banner}" width="${width}" height="${height}" alt="${alt}"></a>`,
+  );
+  const widget = String(
+    html`<iframe src="${`${url}${publicPath(server, '/widget')}`}" width="${String(WIDGET.width)}" height="${String(WIDGET.height)}" title="${alt}" loading="lazy" style="border:0"></iframe>`,
+  );
+  return card({
+    id: 'share',
+    title: t('Share'),
+    body: html`<p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}" width="${String(width)}" height="${String(height)}" alt="${t('The banner')}" loading="lazy" /></p>
+      <p><img src="${base}${publicPath(server, '/badge.svg')}" height="${String(BADGE.height)}" alt="${t('The badge')}" loading="lazy" /></p>
+      <p class="soft">${t('The images and the widget update automatically. Embed them on a website, in a forum or in a README:')}</p>
+      <details><summary>${t('Show embed code')}</summary><div class="spaced">
+        <h3>${t('Page address')}</h3>${copyable(page, t('the page’s address'))}
+        <h3>${t('Banner, HTML')}</h3>${copyable(asHtml, t('the banner as HTML'))}
+        <h3>${t('Banner, Markdown')}</h3>${copyable(markdown(alt, banner, page), t('the banner as Markdown'))}
+        <h3>${t('Banner, BBCode')}</h3>${copyable(`[url=${page}][img]${banner}[/img][/url]`, t('the banner as BBCode'))}
+        <h3>${t('Widget with a vote button, HTML')}</h3>${copyable(widget, t('the widget as HTML'))}
+        <h3>${t('Badge, Markdown')}</h3>${copyable(markdown(alt, badge, page), t('the badge as Markdown'))}
+        <h3>${t('Badge, BBCode')}</h3>${copyable(`[url=${page}][img]${badge}[/img][/url]`, t('the badge as BBCode'))}
+      </div></details>`,
+  });
+}
+
+function markdown(alt: string, image: string, page: string): string {
+  return `[![${alt.replace(MARKDOWN_SIGNS, '\\$&')}](${image})](${page})`;
+}

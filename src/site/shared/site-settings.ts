@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import type { Platform } from '../../process/app-deps.ts';
+import type { AssetName, Assets } from '../assets.ts';
+import type { Access } from '../route-access.ts';
+import { readSitePages, type SitePages } from '../site-pages.ts';
+import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
+
+/** Settings of the site that every page needs. */
+export type Site = {
+  /** The path of the site: `''` or `/listing`. */
+  base: string;
+  /** The site's absolute URL without a trailing slash. */
+  url: string;
+  /** The name of the listing. */
+  name: string;
+  /** A notice at the top of every page; empty for none. */
+  notice: string;
+  /** The operators' announcement, above the content of every page. */
+  announcement: AnnouncementCache;
+  /** The operator's e-mail address or link. */
+  contact: string | undefined;
+  /** The operator's own pages. */
+  pages: SitePages;
+  /** The operator's links in the footer. */
+  footerLinks: { text: string; href: string }[];
+  /** The logo in the head of every page, which is the favicon too. */
+  logo: Assets['logo'] & { href: string };
+  /** The address of one of the site's own files. */
+  asset(name: AssetName): string;
+  /** Every route of the site with its access. */
+  routes: { method: string; url: string; access: Access }[];
+};
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    site: Site;
+  }
+}
+
+/**
+ * Sets the site of `app`, for all pages and error pages.
+ *
+ * @throws {ConfigError} when the operator's pages cannot be read
+ */
+export function nameSite(app: FastifyInstance, platform: Platform, assets: Assets): void {
+  const { config } = platform;
+  const base = config.basePath;
+  app.decorate('site', {
+    base,
+    url: config.PUBLIC_URL.replace(/\/+$/, ''),
+    name: config.SERVICE_NAME,
+    notice: config.NOTICE,
+    announcement: createAnnouncementCache(platform),
+    contact: config.CONTACT,
+    pages: readSitePages(config.SITE_PAGES_DIR),
+    footerLinks: config.FOOTER_LINKS,
+    logo: { ...assets.logo, href: `${base}${assets.logo.path}` },
+    asset: (name) => `${base}${assets.path(name)}`,
+    routes: [],
+  });
+}

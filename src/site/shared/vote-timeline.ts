@@ -1,0 +1,117 @@
+import { html } from 'hono/html';
+import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
+import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
+import { causeWords, eventWords } from '../../delivery/timeline/timeline-words.ts';
+import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import type { Step } from '../../listeners/outcomes.ts';
+import { count, counted, duration, exactTime } from './format.ts';
+import type { Content, Html } from './html.ts';
+import { badge, type Tone } from './parts.ts';
+
+/** The events of a vote in order. Advice that several attempts share is shown once, with the newest of them. */
+export function timelineList(events: TimelineEvent[]): Html {
+  const newest = new Map(events.map((event) => [adviceOf(event), event]));
+  return html`<ol class="timeline">${events.map((event) => item(event, newest.get(adviceOf(event)) === event))}</ol>`;
+}
+
+/** The advice after an attempt; null if there is none. */
+function adviceOf(event: TimelineEvent): string | null {
+  return event.kind === 'attempt' && event.end && event.end.class !== 'delivered' ? event.end.mend : null;
+}
+
+function item(event: TimelineEvent, hasAdvice: boolean): Html {
+  switch (event.kind) {
+    case 'attempt':
+      return attemptItem(event, hasAdvice);
+    case 'older-attempts':
+      return olderItem(event);
+    default: {
+      const words = translated(eventWords(event));
+      return entry(
+        'quiet',
+        event.at,
+        html`<strong>${words.charAt(0).toUpperCase()}${words.slice(1)}</strong>`,
+      );
+    }
+  }
+}
+
+function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): Html {
+  return html`<li class="${tone}">
+    <p>${head} <span class="small soft">${at ? exactTime(at) : ''}</span></p>
+    ${body}
+  </li>`;
+}
+
+/** What an attempt means for the vote. */
+const CLASS_WORDS: Record<string, Text> = {
+  delivered: defineMessage('delivered'),
+  transient: defineMessage('transient'),
+  ambiguous: defineMessage('ambiguous'),
+  configuration: defineMessage('configuration'),
+  'vote-only': defineMessage('vote-only'),
+  none: defineMessage('none'),
+};
+
+const CLASS_TONES: Record<string, Tone> = {
+  delivered: 'good',
+  transient: 'attention',
+  ambiguous: 'attention',
+  configuration: 'bad',
+  'vote-only': 'bad',
+  none: 'quiet',
+};
+
+/** How far an attempt got. */
+const REACHED: Record<Step, Text> = {
+  none: defineMessage('The host name did not resolve.'),
+  resolved: defineMessage('The address was found, but the connection failed.'),
+  connected: defineMessage('Connected.'),
+  greeted: defineMessage('Connected and received the greeting.'),
+  written: defineMessage('Sent the vote.'),
+  acknowledged: defineMessage('Sent the vote and received an answer.'),
+};
+
+function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
+  const { at, number, test, end, underWay, worker } = attempt;
+  const kind = test ? t('Listener test') : t('Attempt');
+  const what = number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`;
+  const cause = causeWords(attempt);
+  const startedBy = cause ? `${t('Started by {cause}.', { cause: translated(cause) })} ` : '';
+  if (!end) {
+    const words = underWay ? t('in progress') : t('outcome unknown');
+    return entry(
+      underWay ? 'quiet' : 'attention',
+      at,
+      html`<strong>${what}</strong> ${badge(underWay ? 'attention' : 'quiet', words)}`,
+      html`<p class="small soft">${startedBy}${t('Worker {worker}.', { worker })}</p>`,
+    );
+  }
+  const tone = CLASS_TONES[end.class] ?? 'quiet';
+  const took =
+    end.durationMs === null ? '' : ` ${t('Duration: {duration}.', { duration: duration(end.durationMs) })}`;
+  const head = html`<strong>${what}</strong> ${badge(tone, end.code.replaceAll('-', ' '))}`;
+  return entry(
+    tone,
+    at,
+    head,
+    html`<p>${translated(end.cause)}</p>
+      ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
+      ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
+      ${hasAdvice && adviceOf(attempt) ? html`<p>${translated(end.mend)}</p>` : ''}
+      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${t(CLASS_WORDS[end.class] ?? 'none')})</p>`,
+  );
+}
+
+function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts): Html {
+  const outcomes = Object.entries(codes ?? ends).map(
+    ([of, times]) => `${count(times)} × ${of.replaceAll('-', ' ')}`,
+  );
+  const until = lastAt ? html` ${t('to {time}', { time: exactTime(lastAt) })}` : '';
+  return entry(
+    'quiet',
+    firstAt,
+    html`<strong>${counted(older, 'older attempt')}</strong>`,
+    html`<p class="small soft">${outcomes.join(', ')}${until}. ${t('Their details are not kept.')}</p>`,
+  );
+}

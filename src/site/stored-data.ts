@@ -1,0 +1,308 @@
+import { CONFIRM_MS } from '../accounts/address/change-address.ts';
+import { SESSION_MS } from '../accounts/auth.ts';
+import { DELETION_DELAY_MS } from '../accounts/deletion/request-deletion.ts';
+import { LINK_MS } from '../accounts/sign-up.ts';
+import type { Collections } from '../database/collections.ts';
+import { ATTEMPT_DETAILS_TTL_MS } from '../delivery/forget-attempts.ts';
+import { defineMessage, type Text, t } from '../language/t.ts';
+import { MAIL_TTL_MS } from '../mail/mail.ts';
+import { COMPLAINT_TTL_MS } from '../moderation/complaint.ts';
+import { DAY, SECOND } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { UPLOAD_TTL_MS } from '../servers/picture-uploads.ts';
+import { DRAFT_TTL_MS } from '../servers/server-draft.ts';
+import { BLOCK_TTL_SECONDS } from '../votes/blocks/block.ts';
+import { KEY_LIFETIME_MS } from '../votes/cast-vote-once.ts';
+import { ORIGIN_STORED_MS } from '../votes/web/vote-origin.ts';
+
+/** Deletes documents `seconds` after the time in `field`. */
+type Ttl = { field: string; seconds: number };
+
+/** Personal data in a collection, in words for the privacy page. */
+export type StoredData = {
+  title: Text;
+  data: Text;
+  why: Text;
+  /** How long it is stored. */
+  kept: (config: Config) => string;
+  /** The TTL index that deletes it: the field with a time, and the delay after that time. */
+  ttl?: Ttl | Ttl[];
+};
+
+/** The delays with which MongoDB deletes documents whose own time has passed. */
+const AT_ONCE = 0;
+const MINUTE_LATER = 60;
+const HOUR_LATER = 3_600;
+
+const WITH_ACCOUNT = () =>
+  t('until the account is deleted, {time} after you ask for it', {
+    time: days(DELETION_DELAY_MS),
+  });
+
+/**
+ * Every collection with the personal data in it; null for none. The privacy page shows this list, and a test compares it
+ * with the collections and TTL indexes of a migrated database.
+ */
+export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
+  users: {
+    title: defineMessage('Accounts'),
+    data: defineMessage(
+      'Name, e-mail address, role, settings, times; the address of a Discord picture; the reason of a suspension',
+    ),
+    why: defineMessage('To sign in, manage servers and write reviews'),
+    kept: WITH_ACCOUNT,
+  },
+  credentials: {
+    title: defineMessage('Ways to sign in'),
+    data: defineMessage('A password as a scrypt hash, or the id of an account at another site'),
+    why: defineMessage('To sign in'),
+    kept: WITH_ACCOUNT,
+  },
+  twoFactors: {
+    title: defineMessage('Second factors'),
+    data: defineMessage('The key of an authenticator app and backup codes, encrypted'),
+    why: defineMessage('To sign in'),
+    kept: () => t('until you switch the second factor off or the account is deleted'),
+  },
+  sessions: {
+    title: defineMessage('Sessions'),
+    data: defineMessage('IP address, browser, times of sign-in and last use'),
+    why: defineMessage('To keep you signed in, and to show you where you are'),
+    kept: () => t('{time} after the last use, or until you sign out', { time: days(SESSION_MS) }),
+    ttl: { field: 'expiresAt', seconds: AT_ONCE },
+  },
+  verifications: {
+    title: defineMessage('Links by mail'),
+    data: defineMessage('E-mail address or account, and a hash of the link'),
+    why: defineMessage('To confirm an address or to set a password'),
+    kept: () => days(LINK_MS),
+    ttl: { field: 'expiresAt', seconds: AT_ONCE },
+  },
+  addressChanges: {
+    title: defineMessage('Changes of an e-mail address'),
+    data: defineMessage('The present and the new address'),
+    why: defineMessage('To confirm the change at both addresses'),
+    kept: () =>
+      t('until the change is done, at most {time} without a confirmation', {
+        time: days(CONFIRM_MS),
+      }),
+    ttl: { field: 'expiresAt', seconds: AT_ONCE },
+  },
+  accountDeletions: {
+    title: defineMessage('Requests to delete an account'),
+    data: defineMessage('Account, e-mail address, times'),
+    why: defineMessage('To delete the account after a delay, in which you can cancel it'),
+    kept: () =>
+      t('until the account is deleted, {time} after you ask for it', {
+        time: days(DELETION_DELAY_MS),
+      }),
+  },
+  votes: {
+    title: defineMessage('Votes'),
+    data: defineMessage(
+      'Player name, server, time, how the vote was cast and delivered, and who sent it again',
+    ),
+    why: defineMessage(
+      'To allow one vote in 24 hours, to deliver votes to the server, to count them and to list the top voters',
+    ),
+    kept: ({ KEEP_PLAYER_NAMES_MONTHS: months }) =>
+      [
+        t('The vote without a limit.'),
+        months === 0
+          ? t('The player name without a limit; the operator removes it if you ask.')
+          : t('The player name for {time}.', { time: monthsOf(months) }),
+        t('Details of the delivery for {time}', { time: days(ATTEMPT_DETAILS_TTL_MS) }),
+      ].join(' '),
+  },
+  idempotencyKeys: {
+    title: defineMessage('Repeated calls'),
+    data: defineMessage('Player name and answer of a vote that another website or a plugin cast'),
+    why: defineMessage('To count a vote once if the call is repeated'),
+    kept: () => days(KEY_LIFETIME_MS),
+    ttl: { field: 'expiresAt', seconds: HOUR_LATER },
+  },
+  voteOrigins: {
+    title: defineMessage('Origins of votes on this site'),
+    data: defineMessage(
+      'Keyed hashes of the network (not the single IP address), of the mail address of an account, and of the player names; no plain addresses',
+    ),
+    why: defineMessage('To limit how many players of one network vote, and to find votes by machines'),
+    kept: () => days(ORIGIN_STORED_MS),
+    ttl: { field: 'expiresAt', seconds: HOUR_LATER },
+  },
+  returningPlayers: {
+    title: defineMessage('Players who come back'),
+    data: defineMessage(
+      'A keyed hash of a network and a player name together, and on which days that player voted from it',
+    ),
+    why: defineMessage('To let more players of one network vote, such as a family or a school'),
+    kept: () => t('{time} after the last vote from that network', { time: days(ORIGIN_STORED_MS) }),
+    ttl: { field: 'expiresAt', seconds: HOUR_LATER },
+  },
+  blocks: {
+    title: defineMessage('Blocked players and networks'),
+    data: defineMessage(
+      'A player name, a network or its keyed hash, the reason, and the e-mail address of the operator who decided',
+    ),
+    why: defineMessage('To keep votes of cheaters out'),
+    kept: () => t('until {time} after the block has ended', { time: days(BLOCK_TTL_SECONDS * SECOND) }),
+    ttl: [
+      { field: 'lifted.at', seconds: BLOCK_TTL_SECONDS },
+      { field: 'endsAt', seconds: BLOCK_TTL_SECONDS },
+    ],
+  },
+  voteExclusions: {
+    title: defineMessage('Excluded votes'),
+    data: defineMessage(
+      'The e-mail address of the operator who decided, the reason, and the player name if it is about one player; until the decision, a keyed hash of the network or mail domain whose votes are held',
+    ),
+    why: defineMessage('To show who took votes out of the counts'),
+    kept: addresses(defineMessage('The decision without a limit')),
+  },
+  reviews: {
+    title: defineMessage('Reviews'),
+    data: defineMessage(
+      'Player name, rating, text, times, the account; the e-mail addresses of who approved or answered it, which are not public',
+    ),
+    why: defineMessage('To show them on the page of the server after a check'),
+    kept: addresses(defineMessage('Until the author deletes the review or the account')),
+  },
+  favourites: {
+    title: defineMessage('Favourites'),
+    data: defineMessage(
+      'Your favourite servers, and the player name that you last voted with while signed in',
+    ),
+    why: defineMessage('To show your favourites and to fill in the vote form'),
+    kept: WITH_ACCOUNT,
+  },
+  complaints: {
+    title: defineMessage('Reports about servers'),
+    data: defineMessage(
+      'Reason and text; the account of a signed-in sender until it is deleted; the operator who closed the report',
+    ),
+    why: defineMessage('To check listed servers'),
+    kept: () =>
+      t('until {time} after an operator closed the report', {
+        time: days(COMPLAINT_TTL_MS),
+      }),
+    ttl: { field: 'closedAt', seconds: COMPLAINT_TTL_MS / SECOND },
+  },
+  servers: {
+    title: defineMessage('Servers'),
+    data: defineMessage(
+      'Name, host name or IP address, texts and pictures, owner, members, e-mail addresses of invited members',
+    ),
+    why: defineMessage('To list the server and to let its owner and members manage it'),
+    kept: addresses(
+      defineMessage(
+        'While the server is listed. A removed server is not shown, but its record stays, so that its address on this site is never given to another one',
+      ),
+    ),
+  },
+  pictureUploads: {
+    title: defineMessage('Uploaded pictures'),
+    data: defineMessage(
+      'The file as it came, with its metadata, until a worker has encoded it without them; the e-mail address of the sender',
+    ),
+    why: defineMessage('To show the banner or icon of the server'),
+    kept: () => t('some seconds, at most {time}', { time: days(UPLOAD_TTL_MS) }),
+    ttl: { field: 'expiresAt', seconds: AT_ONCE },
+  },
+  serverDrafts: {
+    title: defineMessage('Servers without proof of ownership'),
+    data: defineMessage('Account, name, host name or IP address of the server, results of checks'),
+    why: defineMessage('To prove the ownership before the server is listed'),
+    kept: () => days(DRAFT_TTL_MS),
+    ttl: { field: 'createdAt', seconds: DRAFT_TTL_MS / SECOND },
+  },
+  apiTokens: {
+    title: defineMessage('Access keys of servers'),
+    data: defineMessage('Name, a hash of the key, time of the last use'),
+    why: defineMessage('To let plugins and websites of the owner cast and read votes'),
+    kept: () => t('as long as the record of the server'),
+  },
+  listeners: {
+    title: defineMessage('Vote listeners'),
+    data: defineMessage('Address and encrypted key of the owner’s vote listener, and its last errors'),
+    why: defineMessage('To deliver votes to the server'),
+    kept: () => t('until the owner removes it, else as long as the record of the server'),
+  },
+  auditLog: {
+    title: defineMessage('Audit log'),
+    data: defineMessage(
+      'E-mail addresses of who changed what and whom it concerned, the player whose waiting time was ended, and what changed',
+    ),
+    why: defineMessage('To find out who changed something, and to investigate misuse'),
+    kept: addresses(
+      defineMessage('The entry without a limit; the name of a player in it as long as in a vote'),
+    ),
+  },
+  mails: {
+    title: defineMessage('Mails to users'),
+    data: defineMessage('E-mail address, subject and, until it was sent, the encrypted text'),
+    why: defineMessage('To send links, warnings and notifications'),
+    kept: () => days(MAIL_TTL_MS),
+    ttl: { field: 'createdAt', seconds: MAIL_TTL_MS / SECOND },
+  },
+  discordMessages: {
+    title: defineMessage('Messages to Discord'),
+    data: defineMessage('Subject and, until it was sent, the encrypted text, such as a review of the server'),
+    why: defineMessage('To tell owners in their own Discord channel what happens to their server'),
+    kept: () => days(MAIL_TTL_MS),
+    ttl: { field: 'createdAt', seconds: MAIL_TTL_MS / SECOND },
+  },
+  rateLimits: {
+    title: defineMessage('Limits'),
+    data: defineMessage(
+      'IP addresses or networks, accounts, hashes of e-mail addresses, and how often each did something',
+    ),
+    why: defineMessage('To stop guessing of passwords, floods and misuse'),
+    kept: () => t('at most {time}', { time: days(DAY) }),
+    ttl: { field: 'resetAt', seconds: MINUTE_LATER },
+  },
+  diagnosisAllowances: {
+    title: defineMessage('Limits of checks'),
+    data: defineMessage('Accounts that asked for a check of a server or a listener, and when'),
+    why: defineMessage('To limit the connections that one account causes'),
+    kept: () => t('a minute'),
+    ttl: { field: 'expiresAt', seconds: MINUTE_LATER },
+  },
+  announcements: null,
+  pictures: null,
+  previewCards: null,
+  tagLists: null,
+  usedProofs: null,
+  voteCounters: null,
+  statusSamples: null,
+  dailyStats: null,
+  periodMarks: null,
+  workLeases: null,
+  restores: null,
+  rankSnapshots: null,
+  rankedLists: null,
+  listingSummary: null,
+  reviewLists: null,
+  sentNotifications: null,
+  discordWebhooks: null,
+  serverNotices: null,
+  migrations: null,
+};
+
+/** The record stays, and the e-mail addresses in it as long as `KEEP_ADDRESSES_MONTHS` says. */
+function addresses(record: Text): StoredData['kept'] {
+  return ({ KEEP_ADDRESSES_MONTHS: months }) =>
+    `${t(record)}. ${
+      months === 0
+        ? t('E-mail addresses in it as long')
+        : t('E-mail addresses in it at most {time} after that time', { time: monthsOf(months) })
+    }`;
+}
+
+function days(ms: number): string {
+  const count = ms / DAY;
+  return t('{count, plural, one {one day} other {# days}}', { count });
+}
+
+function monthsOf(count: number): string {
+  return t('{count, plural, one {one month} other {# months}}', { count });
+}

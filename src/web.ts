@@ -1,0 +1,53 @@
+/** The web process: the API, its description and the admin area on `HOST:PORT`. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { buildApp } from './app.ts';
+import { closeApp } from './http/close-app.ts';
+import { type Config, ConfigError } from './platform/config.ts';
+import type { Platform } from './process/app-deps.ts';
+import { type ProcessContext, runProcess, type Work } from './process/process.ts';
+
+async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
+  warnOfUnusedVariables(platform);
+  const closing = new AbortController();
+  const app = await buildApp(platform, { ...context, closing: closing.signal });
+  try {
+    const { HOST: host, PORT: port } = platform.config;
+    const address = await app.listen({ host, port, listenTextResolver: (text) => `web: ${text}` });
+    platform.log.info({ event: 'web.listening', address, publicUrl: platform.config.PUBLIC_URL });
+  } catch (error) {
+    await app.close();
+    throw listenError(error, platform.config);
+  }
+  return {
+    async close() {
+      // During the delay, load balancers see in /readyz that they must send requests elsewhere.
+      await pause(platform.config.SHUTDOWN_DELAY_MS);
+      closing.abort();
+      await closeApp(app);
+    },
+  };
+}
+
+/** Warns about variables of older versions and says what to do instead. */
+function warnOfUnusedVariables({ config, log }: Platform): void {
+  if (config.OPERATOR_PASSWORD_HASH === undefined) return;
+  log.warn(
+    { event: 'config.unused', name: 'OPERATOR_PASSWORD_HASH' },
+    'OPERATOR_PASSWORD_HASH is not used any more: make an operator with `tallyport operator create --email ADDRESS`, then remove it',
+  );
+}
+
+/** One readable line for errors that an operator can correct. */
+function listenError(error: unknown, { HOST: host, PORT: port }: Config): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new ConfigError([`PORT ${port} is taken on ${host} by another process: choose another`]);
+  }
+  if (code === 'EACCES') return new ConfigError([`PORT ${port}: this user is not allowed to open it`]);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new ConfigError([`HOST ${host} is not an address of this machine`]);
+  }
+  return error;
+}
+
+await runProcess('web', startWeb);

@@ -1,0 +1,91 @@
+import { type Collection, ObjectId, type WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
+import type { Clock } from '../platform/clock.ts';
+import { foldName } from '../ranking/name-terms.ts';
+import type { RankedList } from '../ranking/ranked-list.ts';
+import { searchListing } from '../ranking/search-listing.ts';
+import { findServer } from '../servers/listed-servers.ts';
+import { searchServers } from '../servers/search-servers.ts';
+import type { Server } from '../servers/server.ts';
+import { isId } from '../servers/slug.ts';
+
+type Finding = {
+  servers: Collection<Server>;
+  users: Collection<User>;
+  rankedLists: Collection<RankedList>;
+  clock: Clock;
+};
+
+/** The names of so many new, hidden and removed servers are compared, the newest of each first. */
+const COMPARED = 1_000;
+
+/**
+ * Finds servers for operators, hidden and removed ones too: by id, owner's e-mail address, or the beginning of a name,
+ * address or slug; then as the public search does, by parts of a name and with mistakes.
+ *
+ * @param limit - the most servers to return
+ */
+export async function findServers(
+  deps: Finding,
+  text: string,
+  { limit }: { limit: number },
+): Promise<WithId<Server>[]> {
+  const typed = text.trim().slice(0, 254);
+  const begun = await searchServers(deps, typed, { limit });
+  if (isId(typed.toLowerCase()) || typed.includes('@') || begun.length >= limit) return begun;
+  const known = new Set(begun.map(({ _id }) => _id.toHexString()));
+  const ids = [...(await listedIds(deps, typed)), ...(await comparedIds(deps, typed))]
+    .filter((id) => !known.has(id))
+    .slice(0, limit - begun.length);
+  const others = await deps.servers.find({ _id: { $in: ids.map((id) => new ObjectId(id)) } }).toArray();
+  const byId = new Map(others.map((server) => [server._id.toHexString(), server]));
+  return [...begun, ...ids.flatMap((id) => byId.get(id) ?? [])];
+}
+
+async function listedIds(deps: Finding, typed: string): Promise<string[]> {
+  return (await searchListing(deps, typed)).map(({ id }) => id);
+}
+
+/** The public search knows no hidden and removed servers, and new ones only after their first ranking. */
+async function comparedIds({ servers }: Finding, typed: string): Promise<string[]> {
+  const wanted = foldName(typed);
+  if (wanted === '') return [];
+  const named = (field: 'listedAt' | 'hiddenAt' | 'removedAt') =>
+    servers
+      .find({ [field]: { $type: 'date' } }, { projection: { name: 1 } })
+      .sort({ [field]: -1, _id: -1 })
+      .limit(COMPARED)
+      .toArray();
+  const all = (await Promise.all([named('listedAt'), named('hiddenAt'), named('removedAt')])).flat();
+  const found = all.filter(({ name }) => foldName(name).includes(wanted));
+  return [...new Set(found.map(({ _id }) => _id.toHexString()))];
+}
+
+/** The server that a text names, or the ones it may mean. */
+export type NamedServer =
+  | { kind: 'one'; server: WithId<Server> }
+  | { kind: 'several'; servers: WithId<Server>[] }
+  | { kind: 'none' };
+
+/**
+ * The server with an id, a slug or a name. A text that names several, or only resembles names, is a choice of at most
+ * `limit` servers.
+ */
+export async function serverNamed(
+  deps: Finding,
+  text: string,
+  { limit }: { limit: number },
+): Promise<NamedServer> {
+  const exact = await findServer(deps, text, { removed: true });
+  const servers = await findServers(deps, text, { limit });
+  const folded = foldName(text);
+  const called = servers.filter(({ name }) => foldName(name) === folded);
+  // A slug is also a name: `alpha` may be the slug of one server and the name of others.
+  const meant = exact && !called.some(({ _id }) => _id.equals(exact._id)) ? [exact, ...called] : called;
+  const [one, ...others] = exact && isId(text.toLowerCase()) ? [exact] : meant;
+  if (one && others.length === 0) return { kind: 'one', server: one };
+  if (one) return { kind: 'several', servers: [one, ...others] };
+  const [only, ...more] = servers;
+  if (only && more.length === 0) return { kind: 'one', server: only };
+  return servers.length > 0 ? { kind: 'several', servers } : { kind: 'none' };
+}

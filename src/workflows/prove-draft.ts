@@ -1,0 +1,224 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import { SECOND } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Leasing } from '../platform/periods/work-lease.ts';
+import type { Producer } from '../platform/queues.ts';
+import { rejectOwnersReview } from '../reviews/own-review.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
+import { findDraft, findMove } from '../servers/drafts.ts';
+import { addressHolder, withAddressLock } from '../servers/listed-addresses.ts';
+import { editServer, lastRank, newListing } from '../servers/listed-servers.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
+import type { ProofMethod, Server } from '../servers/server.ts';
+import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
+import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
+import { checkDraft, type DraftChecking, takeCheck } from './check-draft.ts';
+import { seenFigures } from './seen-figures.ts';
+
+export type Proving = DraftChecking &
+  Leasing & {
+    auditLog: Collection<AuditEntry>;
+    reviews: Collection<Review>;
+    reviewLists: Collection<ReviewList>;
+    producer: Pick<Producer, 'add'>;
+    config: Pick<Config, 'SERVERS_PER_ACCOUNT'>;
+  };
+
+/** The user who proves the ownership; the e-mail address is for the audit log. */
+export type Prover = { _id: ObjectId; email: string };
+
+/**
+ * The result of an attempt to prove the ownership.
+ *
+ * - `listed`: the server is listed for the user, or has moved.
+ * - `not-proven`: the draft has the result of the check.
+ * - `taken`: another user has a server at this address.
+ * - `too-many-servers`: the account has reached its limit.
+ * - `refused`: the allowance of checks is used up.
+ * - `not-found`: there is no such draft.
+ */
+export type Proved =
+  | { kind: 'listed'; serverId: ObjectId }
+  | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' }
+  | { kind: 'refused'; nextAllowedAt: Date };
+
+/** The longest wait for another process that decides about the same address. */
+const DECIDE_MS = 10 * SECOND;
+
+/**
+ * Checks the server of a draft and, if the ownership is proven, lists it under the draft's id. A listed server without an
+ * owner at the same address is assigned to the user instead. Concurrent and repeated calls list the server once.
+ *
+ * @throws `TimeoutError` when another process decides about the address for too long
+ */
+export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectId): Promise<Proved> {
+  const draft = await findDraft(deps, prover._id, draftId);
+  const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
+  if (listed) {
+    // An earlier call was interrupted, or runs at the same time.
+    await finishListing(deps, draftId, listed, prover.email);
+    return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
+  }
+  if (!draft) return { kind: 'not-found' };
+  const holder = await addressHolder(deps, draft, prover._id);
+  if (holder.kind === 'other') return { kind: 'taken' };
+  if (holder.kind === 'own') {
+    await finishListing(deps, draftId, holder.server, prover.email);
+    return { kind: 'listed', serverId: holder.server._id };
+  }
+  if (await hasTooMany(deps, prover._id)) return { kind: 'too-many-servers' };
+  const nextAllowedAt = await takeCheck(deps, prover._id);
+  if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
+  const check = await checkDraft(deps, draft);
+  return check.proof
+    ? listDraft(deps, { draft, check, method: check.proof, by: prover.email })
+    : { kind: 'not-proven' };
+}
+
+/** Whether an account has reached its limit of listed servers. */
+async function hasTooMany({ servers, config }: Proving, ownerId: ObjectId): Promise<boolean> {
+  const most = config.SERVERS_PER_ACCOUNT;
+  return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
+}
+
+type ProvenDraft = { draft: WithId<ServerDraft>; check: DraftCheck; method: ProofMethod; by: string };
+
+async function listDraft(deps: Proving, { draft, check, method, by }: ProvenDraft): Promise<Proved> {
+  const proof = { method, at: deps.clock.now() };
+  const server = await withAddressLock(
+    deps,
+    async ({ throwIfLost }) => {
+      const holder = await addressHolder(deps, draft, draft.ownerId);
+      throwIfLost();
+      if (holder.kind === 'own') return holder.server;
+      if (holder.kind === 'other') return null;
+      // Two drafts can be proven at the same time.
+      if (await hasTooMany(deps, draft.ownerId)) return 'too-many-servers';
+      return holder.kind === 'ownerless'
+        ? claimServer(deps, holder.server._id, draft.ownerId, proof)
+        : insertServer(deps, draft, check, proof);
+    },
+    AbortSignal.timeout(DECIDE_MS),
+  );
+  if (server === 'too-many-servers') return { kind: server };
+  if (!server) return { kind: 'taken' };
+  await finishListing(deps, draft._id, server, by);
+  return { kind: 'listed', serverId: server._id };
+}
+
+function claimServer(
+  { servers }: Proving,
+  serverId: ObjectId,
+  ownerId: ObjectId,
+  proof: NonNullable<Server['proof']>,
+): Promise<WithId<Server> | null> {
+  return servers.findOneAndUpdate(
+    // Absent or null: an operator may have assigned it meanwhile.
+    { _id: serverId, ownerId: null, removedAt: null } as never,
+    { $set: { ownerId, proof }, $unset: { ownerEmail: '' } },
+    { returnDocument: 'after' },
+  );
+}
+
+async function insertServer(
+  { servers, clock }: Proving,
+  { _id, ownerId, name, address, port, queryPort = null, game = null, countryCode = null }: ServerDraft,
+  check: DraftCheck,
+  proof: NonNullable<Server['proof']>,
+): Promise<WithId<Server> | null> {
+  const now = clock.now();
+  const settings = { name, address, port, queryPort, game, countryCode, isPremium: false };
+  const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastRank(servers) });
+  const seen = seenFigures(check);
+  const current = { ...listing.current, ...seen?.current };
+  const server = { ...listing, current, probe: { ...listing.probe, ...seen?.probe }, ownerId, proof };
+  const slug = await insertUnderFreeSlug(servers, server);
+  return slug === null ? null : { ...server, slug, slugs: [slug] };
+}
+
+/** Writes the audit log entry and deletes the draft. The entry has the draft's id, so it is written once. */
+async function finishListing(
+  deps: Proving,
+  draftId: ObjectId,
+  server: WithId<Server>,
+  by: string,
+): Promise<void> {
+  const { auditLog, serverDrafts, clock, producer } = deps;
+  const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
+  if (ownerId) await rejectOwnersReview(deps, { serverId, userId: ownerId });
+  const settings = { name, address, port, queryPort, game, countryCode, slug };
+  const isNew = serverId.equals(draftId);
+  const entry = {
+    _id: draftId,
+    at: clock.now(),
+    by,
+    action: isNew ? 'server.add' : 'server.claim',
+    serverId,
+    details: { ...(isNew ? settings : { slug }), proof: proof?.method ?? null },
+  };
+  await auditLog.insertOne(entry).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+  });
+  await serverDrafts.deleteOne({ _id: draftId });
+  await requestRanks(producer);
+}
+
+/**
+ * Checks the new address of a listed server and, if the ownership is proven, moves the server. A repeated call after a
+ * crash moves it once.
+ *
+ * @throws `TimeoutError` as `proveDraft` does
+ */
+export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectId): Promise<Proved> {
+  const move = await findMove(deps, serverId);
+  if (!move) return { kind: 'not-found' };
+  const nextAllowedAt = await takeCheck(deps, prover._id);
+  if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
+  const check = await checkDraft(deps, move);
+  const { proof: method } = check;
+  if (!method) return { kind: 'not-proven' };
+  const { address, port } = move;
+  const moved = await withAddressLock(
+    deps,
+    async ({ throwIfLost }) => {
+      const other = { address, port, removedAt: null, _id: { $ne: serverId } };
+      if (await deps.servers.findOne(other)) return 'taken';
+      // The move may have been cancelled meanwhile, or the server transferred.
+      const isWished = await deps.serverDrafts.findOne({ _id: move._id, address, port });
+      if (!isWished) return deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
+      throwIfLost();
+      return editServer(deps, serverId, { address, port }, prover.email);
+    },
+    AbortSignal.timeout(DECIDE_MS),
+  );
+  if (moved === 'taken') return { kind: 'taken' };
+  if (!moved) return { kind: 'not-found' };
+  const proof = { method, at: deps.clock.now() };
+  await deps.servers.updateOne({ _id: serverId }, { $set: { proof } });
+  await showSeen(deps, moved, check);
+  await deps.serverDrafts.deleteOne({ _id: move._id, address, port });
+  return { kind: 'listed', serverId };
+}
+
+/** Gives a moved server the figures that the check has seen, unless a probe or a report was faster. */
+async function showSeen(
+  { servers }: Proving,
+  { _id, probe }: WithId<Server>,
+  check: DraftCheck,
+): Promise<void> {
+  const seen = seenFigures(check);
+  if (!seen) return;
+  const fields = Object.entries(seen).flatMap(([part, values]) =>
+    Object.entries(values).map(([name, value]) => [`${part}.${name}`, value]),
+  );
+  await servers.updateOne(
+    {
+      _id,
+      'probe.revision': probe.revision,
+      $or: [{ lastReport: null }, { 'lastReport.at': { $lt: check.at } }],
+    },
+    { $set: Object.fromEntries(fields), $inc: { 'probe.revision': 1 } },
+  );
+}

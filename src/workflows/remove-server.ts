@@ -1,0 +1,62 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { failWaitingVotes } from '../delivery/listeners.ts';
+import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import type { TtlCache } from '../platform/batching/ttl-cache.ts';
+import type { AuthenticatedToken } from '../servers/api-token.ts';
+import type { ListChange } from '../servers/listed-servers.ts';
+import type { Picture } from '../servers/picture.ts';
+import type { PictureUpload } from '../servers/picture-upload.ts';
+import { deleteUploadsOf } from '../servers/picture-uploads.ts';
+import { deleteUnusedPictures, picturesOf } from '../servers/pictures.ts';
+import type { PreviewCard } from '../servers/preview-card.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
+import type { Server } from '../servers/server.ts';
+import type { ServerDraft } from '../servers/server-draft.ts';
+import { closeQuarantine } from '../votes/quarantine.ts';
+import type { Vote } from '../votes/vote.ts';
+import type { VoteExclusion } from '../votes/vote-exclusion.ts';
+
+/**
+ * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so the id and slug are
+ * never used again. A repeated call completes an interrupted one.
+ *
+ * @returns the server and the number of votes that failed; null when there is no such server
+ */
+export async function removeServer(
+  deps: ListChange & {
+    votes: Collection<Vote>;
+    voteExclusions: Collection<VoteExclusion>;
+    serverDrafts: Collection<ServerDraft>;
+    pictures: Collection<Picture>;
+    pictureUploads: Collection<PictureUpload>;
+    previewCards: Collection<PreviewCard>;
+    discordWebhooks: Collection<DiscordWebhook>;
+    authentications: TtlCache<AuthenticatedToken>;
+  },
+  serverId: ObjectId,
+  by: string,
+): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
+  const server = await deps.servers.findOneAndUpdate(
+    { _id: serverId },
+    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }],
+    { returnDocument: 'after' },
+  );
+  if (!server) return null;
+  deps.authentications.forget((one) => one.serverId.equals(serverId));
+  await deps.serverDrafts.deleteOne({ serverId });
+  await deps.discordWebhooks.deleteOne({ _id: serverId });
+  await deleteUnusedPictures(deps, picturesOf(server));
+  await deleteUploadsOf(deps, serverId);
+  await deps.previewCards.deleteOne({ _id: serverId });
+  await closeQuarantine(deps, serverId, by);
+  const failedVotes = await failWaitingVotes(deps, serverId);
+  await recordAudit(deps, {
+    by,
+    action: 'server.remove',
+    serverId,
+    details: { slug: server.slug, failedVotes },
+  });
+  await requestRanks(deps.producer);
+  return { server, failedVotes };
+}

@@ -1,0 +1,125 @@
+import { readdir } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SCHEMAS } from '../../src/database/collections.ts';
+import { missingUniqueIndexes } from '../../src/database/indexes.ts';
+import { migrateDatabase } from '../../src/database/migrate.ts';
+import { listMigrations, MIGRATIONS, type Migration, MigrationError } from '../../src/database/migrations.ts';
+import { openMongo } from '../../src/platform/mongo.ts';
+import type { Platform } from '../../src/process/app-deps.ts';
+import { unmigratedNames } from '../support/databases.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testPlatform } from '../support/test-platform.ts';
+import { openWebAppOn } from '../support/web-app.ts';
+import { databaseOf, documentsOf } from './earlier-release.ts';
+
+const NAMES = MIGRATIONS.map(({ name }) => name);
+
+const pendingOf = async ({ mongo }: Platform, migrations = MIGRATIONS) =>
+  (await listMigrations(mongo, migrations)).filter(({ appliedAt }) => !appliedAt).map(({ name }) => name);
+
+/** The migrations, of which one throws. */
+function failingAt(place: number): Migration[] {
+  const up = () => Promise.reject(new Error('the process was killed'));
+  return MIGRATIONS.map((migration, at) => (at === place ? { ...migration, up } : migration));
+}
+
+/** What the migrations since 0.1.0 must have done. */
+async function expectComplete({ mongo, credentials, servers, reviewLists }: Platform) {
+  const { db } = mongo;
+  for (const schema of SCHEMAS) {
+    const name = schema.get('collection') ?? '';
+    const made = (await db.collection(name).indexes()).length;
+    // A time series collection has no index of ids.
+    expect([name, made]).toEqual([name, schema.indexes().length + (schema.get('timeseries') ? 0 : 1)]);
+  }
+  expect(await missingUniqueIndexes(db)).toEqual([]);
+  expect(await credentials.find().toArray()).toMatchObject([{ accessToken: null, refreshToken: null }]);
+  expect(await db.collection('vote_counters').countDocuments({ raises: { $exists: true } })).toBe(0);
+  expect(await servers.countDocuments({ probe: { $exists: true }, slugs: { $exists: true } })).toBe(2);
+  expect(await reviewLists.findOne()).toMatchObject({ count: 2, spread: { 4: 1, 5: 1 } });
+}
+
+it('each migration is a numbered file', async () => {
+  const files = await readdir(new URL('../../src/database/migrations', import.meta.url));
+  expect(files.toSorted()).toEqual(NAMES.map((name) => `${name}.ts`));
+  expect(NAMES.map((name) => Number(name.slice(0, 4)))).toEqual(NAMES.map((_, place) => place + 1));
+});
+
+describe.each([1, 2])('a database of the pool, lent for the time no. %i', () => {
+  it('has had all migrations', async () => {
+    expect(await pendingOf(await testPlatform())).toEqual([]);
+  });
+});
+
+it('a new database runs no migration and has had all', async () => {
+  const platform = await testPlatform({ MONGODB_URI: unmigratedNames().mongodbUri });
+  expect(await pendingOf(platform)).toEqual([]);
+  expect(await migrateDatabase(platform.mongo)).toEqual({ made: [], ran: [] });
+});
+
+describe('a database that 0.1.0 made', () => {
+  it('gets what is missing and loses nothing; a second run changes nothing', async () => {
+    const { platform } = await databaseOf('0.1.0');
+    const before = await documentsOf(platform);
+    expect(await pendingOf(platform)).toEqual(NAMES);
+    expect((await migrateDatabase(platform.mongo)).ran).toEqual(NAMES);
+    await expectComplete(platform);
+    const { migrations, ...after } = await documentsOf(platform);
+    expect(migrations).toHaveLength(NAMES.length);
+    for (const unchanged of ['votes', 'listeners', 'servers', 'api_tokens', 'reviews', 'status_samples'])
+      expect(after[unchanged]).toEqual(before[unchanged]);
+
+    expect(await migrateDatabase(platform.mongo)).toEqual({ made: [], ran: [] });
+    expect(await documentsOf(platform)).toEqual({ migrations, ...after });
+  });
+
+  it('serves votes as before', async () => {
+    const { platform, serverId, token } = await databaseOf('0.1.0');
+    await migrateDatabase(platform.mongo);
+    const clock = stoppedClock(new Date('2026-11-22T10:00:00Z'));
+    const { app } = await openWebAppOn({ ...platform, clock });
+    const url = await app.listen({ host: '127.0.0.1', port: 0 });
+    const path = `${url}${platform.config.basePath}/api/v1/servers/${serverId.toHexString()}`;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const vote = (username: string) =>
+      fetch(`${path}/vote`, { method: 'POST', headers, body: JSON.stringify({ username }) });
+    const check = async (username: string) =>
+      (await fetch(`${path}/check-vote?username=${username}`, { headers })).json();
+
+    // Notch voted with 0.1.0, half an hour before.
+    expect((await vote('Notch')).status).toBe(429);
+    expect(await check('Notch')).toMatchObject({ has_voted: true });
+    expect(await check('Steve')).toMatchObject({ has_voted: false });
+    expect(await (await vote('Steve')).json()).toMatchObject({ success: true, monthly_votes: 2 });
+    expect(await check('Steve')).toMatchObject({ has_voted: true });
+  });
+
+  it('a run that fails half-way is completed by the next', async () => {
+    const { platform } = await databaseOf('0.1.0');
+    const failed = migrateDatabase(platform.mongo, failingAt(2));
+    await expect(failed).rejects.toThrow(MigrationError);
+    await expect(failed).rejects.toThrow(`The migration ${NAMES[2]} failed: the process was killed`);
+    expect(await pendingOf(platform)).toEqual(NAMES.slice(2));
+    expect(await migrateDatabase(platform.mongo)).toEqual({ made: [], ran: NAMES.slice(2) });
+    await expectComplete(platform);
+  });
+
+  it('a migration that was done but not noted runs again', async () => {
+    const { platform } = await databaseOf('0.1.0');
+    await migrateDatabase(platform.mongo);
+    const documents = await documentsOf(platform);
+    await platform.migrations.deleteMany({});
+    expect((await migrateDatabase(platform.mongo)).ran).toEqual(NAMES);
+    expect(await documentsOf(platform)).toEqual({ ...documents, migrations: expect.anything() });
+  });
+
+  it('two machines migrate it at once', async () => {
+    const { platform } = await databaseOf('0.1.0');
+    const other = await openMongo(platform.config.MONGODB_URI, platform.log);
+    onTestFinished(() => other.close());
+    const runs = await Promise.all([platform.mongo, other].map((mongo) => migrateDatabase(mongo)));
+    expect(new Set(runs.flatMap(({ ran }) => ran))).toEqual(new Set(NAMES));
+    expect(await pendingOf(platform)).toEqual([]);
+    await expectComplete(platform);
+  });
+});

@@ -1,0 +1,877 @@
+/**
+ * Design rule 13: with 1,000 servers of data, the keys and documents (buckets, in a time series) that each query
+ * of a request examines are at most 3 times those it returns, plus 10. MongoDB's profiler says what each
+ * operation really did.
+ */
+import { type Document, ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changeOfLink, findAddressChange } from '../../src/accounts/address/change-address.ts';
+import { createAuth } from '../../src/accounts/auth.ts';
+import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
+import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
+import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
+import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
+import { listenerOverview } from '../../src/delivery/listener-overview.ts';
+import { setListener, showListener } from '../../src/delivery/listeners.ts';
+import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { favouriteIds, listFavourites } from '../../src/favourites/favourites.ts';
+import { historyOf, uptimeDays } from '../../src/history/history.ts';
+import { reportStatus } from '../../src/history/report-status.ts';
+import { readServerInfo } from '../../src/history/server-info.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
+import { recordAudit } from '../../src/platform/audit/audit-log.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
+import { explainRank } from '../../src/ranking/explain-rank.ts';
+import { randomSlug } from '../../src/ranking/random-server.ts';
+import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { searchListing } from '../../src/ranking/search-listing.ts';
+import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
+import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
+import { reviewersOf } from '../../src/reviews/reviewers.ts';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
+import { authenticate } from '../../src/servers/authenticate-token.ts';
+import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
+import { addressHolder } from '../../src/servers/listed-addresses.ts';
+import { addServer, editServer } from '../../src/servers/listed-servers.ts';
+import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
+import { readTags } from '../../src/servers/tag-list.ts';
+import { makeToken } from '../../src/servers/token-text.ts';
+import { castVote } from '../../src/votes/cast-vote.ts';
+import { checkVote } from '../../src/votes/check-vote.ts';
+import { countPlayerVotes } from '../../src/votes/exclude-player.ts';
+import { openQuarantine } from '../../src/votes/quarantine.ts';
+import { topVoters } from '../../src/votes/top-voters.ts';
+import { monthOf, votesByDay } from '../../src/votes/vote-figures.ts';
+import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
+import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
+import { insert, NOTHING, probe } from '../history/samples.ts';
+import { linkTo, tokenOf } from '../site/account-pages.ts';
+import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { addHistory } from '../support/server-history.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { CHEAP_PASSWORDS } from '../support/web-app.ts';
+import { voteAs } from '../support/web-voters.ts';
+
+const SERVERS = 1_000;
+
+let tallyport: TestPlatform;
+/** Has far more of everything than the others. */
+let busy: TestServer;
+let other: TestServer;
+/** A user with 60 favourites. */
+const fan = new ObjectId();
+
+beforeAll(async () => {
+  tallyport = await startPlatform();
+  const { platform, clock } = tallyport;
+  busy = await tallyport.addServer({ name: 'Busy' });
+  other = await tallyport.addServer({ name: 'Other' });
+  const model = await platform.servers.findOne({ _id: busy.serverId });
+  if (!model) throw new Error('not added');
+  const { _id: _, slug: __, slugs: ___, ...rest } = model;
+  const servers = Array.from({ length: SERVERS - 2 }, (_, i) => ({
+    ...rest,
+    slug: `server-${i}`,
+    slugs: [`server-${i}`, `formerly-${i}`],
+  }));
+  const { insertedIds } = await platform.servers.insertMany(servers as never);
+  const ids = Object.values(insertedIds);
+  const now = clock.now();
+  const entries = [busy.serverId, ...ids.slice(0, 59)].map((serverId) => ({ serverId, at: now }));
+  await platform.favourites.insertOne({ _id: fan, username: 'Steve', entries });
+  await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
+  // Each server has a vote this month: the first vote of a month also inserts the counter.
+  const month = monthOf(now);
+  const counters = [busy.serverId, other.serverId, ...ids, ...quiet].map((serverId) => ({
+    _id: new ObjectId(),
+    serverId: new ObjectId(serverId),
+    month,
+    days: { '01': 1 },
+  }));
+  await platform.voteCounters.insertMany(counters);
+  await addHistory(platform, [busy.serverId], now, {
+    votes: 1_000,
+    months: 24,
+    samples: 800,
+    reviews: 300,
+    keys: 500,
+  });
+  // Oldest first, as they are stored: 28 days of hourly probes, and 2 days of a probe every 5 minutes.
+  const from = after(now, -30 * DAY);
+  const hourly = Array.from({ length: 28 * 24 }, (_, i) => after(from, i * HOUR));
+  const often = Array.from({ length: 2 * 288 }, (_, i) => after(now, 5 * i * MINUTE - 2 * DAY));
+  await insert(
+    platform,
+    [...hourly, ...often].map((at) => probe(other.serverId, at)),
+  );
+  const days = Array.from({ length: 60 }, (_, i) => dayOf(after(now, -(i + 1) * DAY)));
+  const stats = [busy.serverId, ...ids].flatMap((serverId) => {
+    return days.map((day) => ({ serverId, day, probes: NOTHING, reports: NOTHING }));
+  });
+  // An earlier Votifier v1 listener confirmed none of these.
+  const silent = await platform.votes
+    .find({ serverId: busy.serverId, 'delivery.state': 'delivered' }, { projection: { _id: 1 } })
+    .sort({ votedAt: 1 })
+    .limit(120)
+    .toArray();
+  await platform.votes.updateMany(
+    { serverId: busy.serverId, _id: { $in: silent.map(({ _id }) => _id) } },
+    { $set: { 'delivery.codes': { 'sent-not-confirmed': 1 } } },
+  );
+  await platform.dailyStats.insertMany(stats as never);
+  for (let i = 0; i < 50; i++) {
+    await issueToken(platform, { serverId: busy.serverId, name: `token ${i}` });
+    const serverId = ids[i] ?? other.serverId;
+    await issueToken(platform, { serverId, name: 'plugin' });
+  }
+  const secret = new VotifierListener().token;
+  const settings = { protocol: 'votifier-v2', host: 'play.example.org', port: 8_192, secret } as const;
+  for (const serverId of [busy.serverId, ...ids]) {
+    await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  }
+  const users = Array.from({ length: SERVERS }, (_, i) => ({
+    name: `User ${i}`,
+    email: `user-${i}@example.org`,
+    emailVerified: true,
+    createdAt: after(now, -Math.floor(i / 4) * MINUTE),
+    updatedAt: now,
+    role: i % 50 ? ('owner' as const) : ('operator' as const),
+    twoFactorEnabled: false,
+    wantsMail: true,
+  }));
+  await platform.users.insertMany(users as never);
+  // Only the first request reads the indexes.
+  await tallyport.call(busy, 'info');
+}, 180_000);
+afterAll(() => tallyport.close());
+
+/** The database operations of `request`, with the update of the token's last use. */
+function operationsOf(request: () => Promise<{ status: number }>, status: number): Promise<Document[]> {
+  const { db } = tallyport.platform.mongo;
+  tallyport.clock.move(2 * MINUTE);
+  // As for a token that was not used recently.
+  tallyport.platform.authentications.forget(() => true);
+  return profiled(async () => {
+    expect((await request()).status).toBe(status);
+    await tallyport.platform.voteCounts.flush();
+    if (status === 401) return;
+    const noted = { ns: `${db.databaseName}.api_tokens`, op: 'update' };
+    await expect.poll(() => db.collection('system.profile').findOne(noted)).not.toBeNull();
+  });
+}
+
+async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
+  const { db } = tallyport.platform.mongo;
+  const profile = db.collection('system.profile');
+  // Counts of earlier calls, and the last uses of their tokens, do not belong to this one.
+  await tallyport.platform.batcher.settle(SECOND);
+  await tallyport.platform.voteCounts.flush();
+  // It is read every five seconds, however many requests there are.
+  tallyport.platform.blockList.forget();
+  await tallyport.platform.blockList.findName('', new Date());
+  await db.command({ profile: 2 });
+  await work();
+  await db.command({ profile: 0 });
+  // The process itself reads `restores` every second.
+  const own = { ns: { $not: /\.(system\.profile|restores)$/ }, 'command.profile': { $exists: false } };
+  const operations = await profile.find(own).sort({ ts: 1 }).toArray();
+  await profile.drop();
+  return operations;
+}
+
+/** The list of blocks, as a vote reads it. */
+function readBlocks() {
+  tallyport.platform.blockList.forget();
+  return tallyport.platform.blockList.findName('', new Date());
+}
+
+const put = (operation: Document) => `${operation.op} ${String(operation.ns).split('.').slice(1).join('.')}`;
+
+const vote = (username: string, key?: string) => () =>
+  tallyport.vote(busy, username, key ? { 'idempotency-key': key } : {});
+const REPORT = { online_players: 1, max_players: 2, latency_ms: 3 };
+const AUTHENTICATION = ['query api_tokens', 'query servers', 'update api_tokens'];
+
+const REQUESTS: [string, number, () => Promise<{ status: number }>, string[]][] = [
+  [
+    'a vote',
+    200,
+    vote('Newcomer'),
+    ['query votes', 'query listeners', 'query vote_counters', 'insert votes', 'update vote_counters'],
+  ],
+  [
+    'a vote of a player with a long past',
+    200,
+    vote('Steve'),
+    [
+      'query votes',
+      'query votes',
+      'query listeners',
+      'query vote_counters',
+      'insert votes',
+      'update vote_counters',
+    ],
+  ],
+  // On a standalone mongod an empty update waits until the data that was read is in the journal.
+  [
+    'a vote that is refused',
+    429,
+    vote('Steve'),
+    ['query votes', 'query votes', 'query listeners', 'query vote_counters', 'update votes'],
+  ],
+  [
+    'a vote under a key',
+    200,
+    vote('Alex', 'new'),
+    [
+      'insert idempotency_keys',
+      'query votes',
+      'query votes',
+      'query listeners',
+      'query vote_counters',
+      'insert votes',
+      'update vote_counters',
+      'update idempotency_keys',
+    ],
+  ],
+  [
+    'a replay',
+    200,
+    vote('Alex', 'new'),
+    ['insert idempotency_keys', 'query idempotency_keys', 'update votes'],
+  ],
+  [
+    'a key used again',
+    422,
+    vote('Eve', 'new'),
+    ['insert idempotency_keys', 'query idempotency_keys', 'update votes'],
+  ],
+  [
+    'check-vote',
+    200,
+    () => tallyport.call(busy, 'check-vote?username=Steve'),
+    ['query votes', 'query votes', 'update votes'],
+  ],
+  ['check-vote of nobody', 200, () => tallyport.call(busy, 'check-vote?username=Nobody'), ['query votes']],
+  [
+    'a report',
+    200,
+    () => tallyport.report(busy, REPORT),
+    ['command servers', 'insert status_samples', 'command listeners'],
+  ],
+  [
+    'a report that is refused',
+    429,
+    () => tallyport.report(busy, REPORT),
+    ['command servers', 'query servers'],
+  ],
+  ['info', 200, () => tallyport.call(busy, 'info'), ['query servers', 'query vote_counters']],
+  ['reviews', 200, () => tallyport.call(busy, 'reviews'), ['query review_lists', 'query reviews']],
+  [
+    'the last page of reviews',
+    200,
+    () => tallyport.call(busy, 'reviews?limit=50&page=6'),
+    ['query review_lists', 'query reviews'],
+  ],
+  [
+    'a page of one review',
+    200,
+    () => tallyport.call(busy, 'reviews?limit=1&page=300'),
+    ['query review_lists', 'query reviews'],
+  ],
+  ['a page past the end', 200, () => tallyport.call(busy, 'reviews?page=99'), ['query review_lists']],
+];
+
+test.each(REQUESTS)('%s', async (_, status, request, expected) => {
+  const operations = await operationsOf(request, status);
+  expect(operations.map(put).toSorted()).toEqual([...AUTHENTICATION, ...expected].toSorted());
+  for (const operation of operations) expectIndexed(operation);
+});
+
+const MANY = 40;
+/** Servers that get no other votes in this file. */
+const quiet = Array.from({ length: MANY }, () => new ObjectId());
+const ballotOf = (n: number) => ({
+  // Every fourth vote is that of a player with many earlier votes, and is refused.
+  serverId: n % 4 ? (quiet[n] as ObjectId) : busy.serverId,
+  username: 'Steve',
+  tokenId: busy.tokenId,
+});
+
+/** The operations of many concurrent requests. The profiler shows one update command as many operations. */
+const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
+  [
+    'votes',
+    (n) => castVote(tallyport.platform, ballotOf(n)),
+    // The newest votes and those imported after them; then the counters are read and written.
+    ['command votes', 'command votes', 'query listeners', 'insert votes', 'query vote_counters'],
+  ],
+  [
+    'questions whether players voted',
+    (n) => checkVote(tallyport.platform, ballotOf(n).serverId, 'Steve'),
+    ['command votes', 'command votes'],
+  ],
+  [
+    'reports',
+    async (n) => {
+      const { serverId } = n % 2 ? busy : other;
+      return reportStatus(tallyport.platform, serverId, { onlinePlayers: n, maxPlayers: 100 });
+    },
+    // The earlier reports, which of these were written, and the recent reports that prevent the others; then two servers are back.
+    [
+      'query servers',
+      'query servers',
+      'query servers',
+      'insert status_samples',
+      'command listeners',
+      'command listeners',
+    ],
+  ],
+  [
+    'the figures of servers',
+    (n) => readServerInfo(tallyport.platform, n % 2 ? busy.serverId : other.serverId),
+    ['query servers', 'query vote_counters'],
+  ],
+  [
+    'reviews',
+    (n) =>
+      readReviews(tallyport.platform, n % 2 ? busy.serverId : other.serverId, {
+        page: 1 + (n % 2),
+        limit: 50,
+      }),
+    ['query review_lists', 'query review_lists', 'query reviews'],
+  ],
+  [
+    'calls with the tokens of two servers',
+    async (n) => {
+      const { serverId, token } = n % 2 ? busy : other;
+      expect(await authenticate(tallyport.platform, serverId.toHexString(), token)).not.toBeNull();
+    },
+    ['query api_tokens', 'query servers'],
+  ],
+];
+
+test.each(TOGETHER)('%s in flight together share their operations', async (_, ask, expected) => {
+  tallyport.clock.move(10 * MINUTE);
+  const operations = await profiled(() => Promise.all(Array.from({ length: MANY }, (_, n) => ask(n))));
+  for (const operation of operations) expectIndexed(operation);
+  const shared = operations.map(put).filter((operation) => !operation.startsWith('update'));
+  expect(shared.toSorted()).toEqual(expected.toSorted());
+});
+
+test.each([
+  ['an unknown token', () => ({ ...busy, token: makeToken() })],
+  ['a token of another server', () => ({ ...busy, token: other.token })],
+])('a call with %s', async (_, caller) => {
+  const operations = await operationsOf(() => tallyport.call(caller(), 'info'), 401);
+  expect(operations.map(put).toSorted()).toEqual(['query api_tokens', 'query servers']);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test.each([
+  ['the newest samples of a chart', '48h', ['query servers', 'query status_samples']],
+  ['the hours of a chart', '30d', ['query servers', 'command status_samples']],
+  ['the days of a chart', 'all', ['query servers', 'query daily_stats']],
+] as const)('%s', async (_, range, expected) => {
+  const operations = await profiled(() => historyOf(tallyport.platform, other.serverId, range));
+  // A long answer comes in several parts.
+  const begun = operations.map(put).filter((operation) => !operation.startsWith('getmore'));
+  expect([...new Set(begun)]).toEqual(expected);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('the thirty days of uptime', async () => {
+  const operations = await profiled(() => uptimeDays(tallyport.platform, busy.serverId));
+  expect(operations.map(put)).toEqual(['query servers', 'query daily_stats']);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('an operator’s page of a listener with many votes, and the second page of a state', async () => {
+  const { platform } = tallyport;
+  const listener = await platform.listeners.findOne({ serverId: busy.serverId });
+  if (!listener) throw new Error('not set');
+  const read = (page: Parameters<typeof listenerOverview>[2]) =>
+    profiled(() => listenerOverview(platform, listener._id, page));
+  const first = await listenerOverview(platform, listener._id, { state: 'delivered' });
+  for (const page of [{}, { state: 'delivered' as const, from: first?.next ?? undefined }]) {
+    const operations = await read(page);
+    const counted = ['command votes', 'command votes', 'command votes'];
+    const expected = [...counted, 'query listeners', 'query servers', 'query votes', 'query votes'];
+    expect(operations.map(put).toSorted()).toEqual(expected);
+    for (const operation of operations) expectIndexed(operation);
+  }
+});
+
+test.each<[string, VotesWanted & { recent?: boolean }, number]>([
+  ['of all votes', {}, 50],
+  ['of a state', { state: 'delivered' }, 50],
+  ['of a state and some days', { state: 'delivered', recent: true }, 1],
+  ['of those that nobody confirmed', { state: 'sent-not-confirmed' }, 50],
+  ['of a player', { player: 'STEVE' }, 20],
+  ['of a player, a state and some days', { player: 'Steve', state: 'failed', recent: true }, 0],
+])('an owner’s page %s, and the next one', async (_, { recent, ...wanted }, atLeast) => {
+  const { platform, clock } = tallyport;
+  const range = recent ? { since: after(clock.now(), -40 * DAY), until: clock.now() } : {};
+  const from = (await pageOfVotes(platform, busy.serverId, { ...wanted, ...range })).next ?? undefined;
+  for (const begins of [undefined, from]) {
+    const read = async () => {
+      const { votes } = await pageOfVotes(platform, busy.serverId, { ...wanted, ...range }, begins);
+      if (!begins) expect(votes.length).toBeGreaterThanOrEqual(atLeast);
+    };
+    const operations = await profiled(read);
+    expect(operations.map(put)).toEqual(['query votes']);
+    for (const operation of operations) expectIndexed(operation);
+  }
+});
+
+test('the state of a server’s listener, and one vote with its timeline', async () => {
+  const { platform, clock } = tallyport;
+  const { serverId } = busy;
+  const shown = await profiled(() => showListener(platform, serverId, COUNTED_AT_MOST));
+  expect(shown.map(put)).toEqual(['query listeners', 'command votes', 'command votes', 'command votes']);
+  const vote = await platform.votes.findOne({ serverId });
+  if (!vote) throw new Error('no vote');
+  const told = await profiled(() => voteTimeline(platform, vote, null, clock.now()));
+  const found = await profiled(() => platform.votes.findOne({ serverId, _id: vote._id }));
+  for (const operation of [...shown, ...told, ...found]) expectIndexed(operation);
+});
+
+test('a diagnosis for an owner', async () => {
+  const { platform } = tallyport;
+  const deps = { ...platform, send: async () => outcome('acknowledged', 'acknowledged') };
+  const request = { ownerId: 'owner', serverId: busy.serverId, proven: true };
+  const ask = () => diagnoseForOwner(deps, request);
+  const servers = Array.from({ length: 1_000 }, (_, n) => {
+    return { _id: `owner ${n}`, askedAt: [platform.clock.now()], expiresAt: platform.clock.now() };
+  });
+  await platform.diagnosisAllowances.insertMany(servers);
+  const taken = await profiled(ask);
+  expect(taken.map(put)).toEqual([
+    'query servers',
+    'query listeners',
+    'update diagnosis_allowances',
+    'update listeners',
+  ]);
+  for (let n = 1; n < 6; n += 1) await ask();
+  const refused = await profiled(ask);
+  expect(refused.map(put)).toContain('query diagnosis_allowances');
+  for (const operation of [...taken, ...refused]) expectIndexed(operation);
+});
+
+const nobody = () => other.serverId;
+const PAGES: [name: string, queries: () => Promise<unknown>][] = [
+  ['the drafts of a user', () => listDrafts(tallyport.platform, nobody())],
+  ['one draft', () => findDraft(tallyport.platform, nobody(), nobody())],
+  ['where a server is to move to', () => findMove(tallyport.platform, busy.serverId)],
+  [
+    'who has a place',
+    () => addressHolder(tallyport.platform, { address: 'nowhere.example', port: 1_024 }, nobody()),
+  ],
+  ['the tokens of a server', () => listTokens(tallyport.platform, busy.serverId)],
+  [
+    'a page of reviews with answers',
+    () => readAnswered(tallyport.platform, busy.serverId, { page: 2, limit: 10 }),
+  ],
+  [
+    'the reviewers of a page of reviews',
+    () =>
+      reviewersOf(
+        tallyport.platform,
+        busy.serverId,
+        Array.from({ length: 10 }, (_, n) => ({ username: `Player ${n}`, personId: nobody() })),
+      ),
+  ],
+  ['a user’s reviews', () => listOwnReviews(tallyport.platform, nobody(), { from: undefined, limit: 20 })],
+  ['the number of a user’s reviews', () => countReviewsOf(tallyport.platform, nobody())],
+  ['the favourites of a user', () => favouriteIds(tallyport.platform, fan)],
+  [
+    'a page of favourites with next votes',
+    () => listFavourites(tallyport.platform, fan, { page: 1, limit: 50 }),
+  ],
+  ['a change of an address', () => findAddressChange(tallyport.platform, nobody())],
+  ['a change of an address by its link', () => changeOfLink(tallyport.platform, 'x')],
+  ['a deletion of an account', () => findDeletion(tallyport.platform, nobody())],
+  ['a deletion of an account by its link', () => deletionOfLink(tallyport.platform, 'x')],
+  ['votes by day', () => votesByDay(tallyport.platform, busy.serverId, 90)],
+];
+
+test.each(PAGES)('%s', async (_, queries) => {
+  const operations = await profiled(queries);
+  expect(operations.length).toBeGreaterThan(0);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('tags and pictures of profiles', async () => {
+  const { platform } = tallyport;
+  const { servers } = platform;
+  const all = await servers.find({}, { projection: { _id: 1 } }).toArray();
+  const id = (number: number) => number.toString(16).padStart(64, '0');
+  await servers.bulkWrite(
+    all.map(({ _id }, i) => {
+      const banner = { wide: id(2 * i), narrow: id(2 * i + 1), width: 1_200, height: 300 };
+      const profile = {
+        tags: [i % 3 ? 'survival' : 'creative', 'pvp'],
+        icon: { source: 'x', picture: id(9_999) },
+        banner,
+      };
+      return { updateOne: { filter: { _id }, update: { $set: { profile } } } };
+    }),
+  );
+  await platform.pictures.insertMany(
+    all.map((_, i) => ({ _id: id(5_000 + i), bytes: Buffer.from('x'), usedAt: new Date(0) })),
+  );
+  const operations = [
+    ...(await profiled(() => readTags(platform))),
+    ...(await profiled(() => readPicture(platform, id(5_001)))),
+    ...(await profiled(() => deleteUnusedPictures(platform, [id(5_001), id(40), id(41)]))),
+    ...(await profiled(() =>
+      servers.find({ 'profile.tags': 'creative' }).sort({ rankPosition: 1 }).limit(50).toArray(),
+    )),
+  ];
+  expect(operations.length).toBeGreaterThanOrEqual(5);
+  for (const operation of operations) expectIndexed(operation);
+  await servers.updateMany({}, { $unset: { profile: '' } });
+});
+
+test.each([
+  ['the newest users', () => listUsers(tallyport.platform, { limit: 50 })],
+  [
+    'a later page of users',
+    async () => {
+      const { next } = await listUsers(tallyport.platform, { limit: 50 });
+      return listUsers(tallyport.platform, { limit: 50, after: next ?? undefined });
+    },
+  ],
+  ['the operators', () => listUsers(tallyport.platform, { role: 'operator', limit: 50 })],
+  ['the blocks', () => readBlocks()],
+  ['a search for users', () => searchUsers(tallyport.platform, 'USER-7', 50)],
+  ['a search for users by name', () => searchUsers(tallyport.platform, 'user 71', 50)],
+  [
+    'one user',
+    async () => {
+      const somebody = await tallyport.platform.users.findOne({ email: 'user-500@example.org' });
+      return showUser(tallyport.platform, somebody?._id ?? busy.serverId);
+    },
+  ],
+])('%s', async (_, look) => {
+  const operations = await profiled(look);
+  expect(operations.length).toBeGreaterThan(0);
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('signing up by a link, while a thousand other links wait', async () => {
+  const config = { ...tallyport.platform.config, SMTP_URL: 'smtp://127.0.0.1:1' };
+  const platform = { ...tallyport.platform, config, passwords: CHEAP_PASSWORDS };
+  const email = 'newcomer@example.org';
+  const waiting = Array.from({ length: 1_000 }, (_, n) => ({
+    _id: new ObjectId(),
+    identifier: `sign-up:${n}`,
+    value: `user-${n}@example.org`,
+    expiresAt: after(platform.clock.now(), HOUR),
+  }));
+  await platform.verifications.insertMany(waiting);
+  const offered = await profiled(() => offerAccount(platform, email));
+  const token = tokenOf(await linkTo(platform, email));
+  const auth = createAuth(platform, async () => {});
+  const chosen = { token, name: 'Nora', password: PASSWORD };
+  const finished = await profiled(async () => {
+    expect(await finishSignUp(platform, auth, chosen)).toMatchObject({ email });
+  });
+  expect(Math.min(offered.length, finished.length)).toBeGreaterThan(0);
+  for (const operation of [...offered, ...finished]) expectIndexed(operation);
+});
+
+test('the vote form, also when it holds votes, beside a thousand networks and held groups', async () => {
+  const { platform } = tallyport;
+  const now = platform.clock.now();
+  const servers = await platform.servers.find({}).limit(10).toArray();
+  const networks = Array.from({ length: 1_000 }, (_, n) => ({
+    _id: `network-${n}`,
+    kind: 'network' as const,
+    players: [{ serverId: other.serverId, player: `player-${n}` }],
+    expiresAt: after(now, (n % 30) * DAY),
+  }));
+  await platform.voteOrigins.insertMany(networks);
+  for (let n = 0; n < 1_000; n += 1) {
+    await openQuarantine(platform, new ObjectId(), 'Looks unusual.', { cause: 'network', origin: `o${n}` });
+  }
+  const voter = { address: '203.0.113.9', account: null };
+  const outcomes: string[] = [];
+  const operations = await profiled(async () => {
+    for (const [n, { _id }] of servers.entries())
+      outcomes.push(await voteAs(platform, _id, `Visitor ${n}`, voter));
+    await platform.voteCounts.flush();
+  });
+  expect(new Set(outcomes)).toEqual(new Set(['counted', 'held']));
+  for (const operation of operations) expectIndexed(operation);
+});
+
+test('a new name with which many slugs begin', async () => {
+  const { platform } = tallyport;
+  const { serverId } = await addServer(
+    platform,
+    { name: 'Plain', address: 'p.example', port: 1_000 },
+    'test',
+  );
+  for (const name of ['Ser', 'Server', 'Server 7']) {
+    const operations = await profiled(() => editServer(platform, new ObjectId(serverId), { name }, 'test'));
+    const read = operations.filter((one) => put(one) === 'query servers' && !one.command.filter._id);
+    expect(read.length).toBeGreaterThan(0);
+    for (const operation of read) expectIndexed(operation, name);
+  }
+});
+
+test('the top voters of a month read only its votes, each once, by their index', async () => {
+  const month = new Date(
+    Date.UTC(tallyport.clock.now().getUTCFullYear(), tallyport.clock.now().getUTCMonth(), 1),
+  );
+  const votes = { serverId: busy.serverId, votedAt: { $gte: month } };
+  const cast = await tallyport.platform.votes.countDocuments(votes);
+  const [operation = {}] = await profiled(() => topVoters(tallyport.platform, busy.serverId, 25));
+  expect(operation.planSummary).toContain('IXSCAN { serverId: 1, votedAt: 1 }');
+  expect(operation.docsExamined).toBeLessThanOrEqual(cast);
+});
+
+test.each(['current', 'previous'])('the API’s top voters of the %s month use the index', async (month) => {
+  const operations = await profiled(() => tallyport.call(busy, `top-voters?month=${month}`));
+  const read = operations.filter((operation) => put(operation) === 'command votes');
+  expect(read.map(({ planSummary }) => planSummary)).toEqual(['IXSCAN { serverId: 1, votedAt: 1 }']);
+});
+
+test.each(['', 'username=Steve&'])('the API’s pages of votes (%j), and the next ones', async (filter) => {
+  const first = await tallyport.call(busy, `votes?${filter}limit=2`);
+  const cursor = first.body.next_cursor ?? '';
+  for (const query of ['limit=2', 'limit=100', `limit=2&cursor=${cursor}`]) {
+    if (query.endsWith('cursor=')) continue;
+    const operations = await profiled(() => tallyport.call(busy, `votes?${filter}${query}`));
+    const read = operations.filter((operation) => put(operation) === 'query votes');
+    expect(read).toHaveLength(1);
+    for (const operation of read) expectIndexed(operation);
+  }
+});
+
+/** A thousand ranked servers with similar names. */
+async function rankAlike(): Promise<void> {
+  const { platform } = tallyport;
+  const all = await platform.servers.find({}, { projection: { _id: 1 } }).toArray();
+  const games = ['minecraft', 'rust'];
+  await platform.servers.bulkWrite(
+    all.map(({ _id }, i) => {
+      const set = { name: `Craft ${i}`, game: games[i % 2] ?? null, countryCode: i % 3 ? 'DE' : 'FR' };
+      return {
+        updateOne: { filter: { _id }, update: { $set: { ...set, 'current.version': `1.${i % 20}` } } },
+      };
+    }),
+  );
+  await recomputeRanks(platform);
+}
+
+test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
+  await rankAlike();
+  const { platform } = tallyport;
+  const page = ['query ranked_lists', 'query servers'];
+  const search = page;
+  const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
+    ['the first page', () => rankingPage(platform, {}, 1), page],
+    ['the last page', () => rankingPage(platform, {}, 50), page],
+    ['a page of a game', () => rankingPage(platform, { game: 'rust' }, 20), page],
+    ['all filters', () => rankingPage(platform, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
+      `by ${sort}`,
+      () => rankingPage(platform, { game: 'rust', online: true }, 1, sort),
+      ['query ranked_lists'],
+    ]),
+    ['by rating', () => rankingPage(platform, {}, 50, 'rating'), [...page, 'query review_lists']],
+    ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
+    ['what all names have', () => searchListing(platform, 'craft'), search],
+    ['one of the thousand', () => searchListing(platform, 'crafy 777'), search],
+    ['an address', () => searchListing(platform, 'play.example.org'), search],
+    ['a random server', () => randomSlug(platform, { game: 'rust' }), page],
+    ['what no name has', () => searchListing(platform, 'zzzz'), ['query ranked_lists']],
+    [
+      'a file of the site map',
+      () => listedSlugs(platform, { skip: 0, limit: 1_000 }),
+      ['query ranked_lists', 'query servers'],
+    ],
+    ['what there is to filter by', () => listingSummary(platform), ['query listing_summary']],
+  ];
+  for (const [name, queries, expected] of PUBLIC) {
+    const operations = await profiled(queries);
+    // Some run at the same time.
+    const kinds = [...new Set(operations.map(put))].filter((one) => !one.startsWith('getmore'));
+    expect(kinds.toSorted(), name).toEqual(expected.toSorted());
+    for (const operation of operations) expectIndexed(operation, name);
+  }
+  // All hidden servers have the position after the last.
+  const some = await platform.servers.find({ rankPosition: { $gt: 900 } }).toArray();
+  const hidden = { _id: { $in: some.map(({ _id }) => _id) } };
+  await platform.servers.updateMany(hidden, { $set: { hiddenAt: new Date() } });
+  await recomputeRanks(platform);
+  const server = await platform.servers.findOne({ rankPosition: 900 });
+  if (!server) throw new Error('not ranked');
+  for (const operation of await profiled(() => explainRank(platform, server)))
+    expectIndexed(operation, 'explained');
+  await platform.servers.updateMany(hidden, { $set: { hiddenAt: null } });
+});
+
+/** Something of every kind that operators look at, a little of it among 1,000 servers. */
+async function giveOperatorsWork(): Promise<void> {
+  const { platform, clock } = tallyport;
+  const now = clock.now();
+  const some = await platform.servers.find({}).sort({ _id: -1 }).limit(5).toArray();
+  for (const { _id: serverId } of some) {
+    const pause = { at: now, by: 'tallyport' as const, code: 'bad-signature' as const };
+    await platform.listeners.updateOne({ serverId }, { $set: { pause } });
+    await platform.servers.updateOne(
+      { _id: serverId },
+      {
+        $set: {
+          hiddenAt: now,
+          playersDiffer: { at: now, reported: 90, probed: 1 },
+          unusualVotes: { at: now, tokenId: busy.tokenId, votes: 90, players: 1 },
+          ranked: { votesCount: 90, probedUptime: null, rankVotes: 50, waiting: 40 },
+        },
+      },
+    );
+    for (let i = 0; i < 10; i++)
+      await writeReview(platform, { serverId, username: `player ${i}`, rating: 4 });
+  }
+  const open = { failures: 3, tests: 1, openSince: now, code: 'silent' as const };
+  await platform.listeners.updateOne({ serverId: busy.serverId }, { $set: { breaker: open } });
+  const failed = { 'delivery.state': 'failed' as const, votedAt: now };
+  const recent = await platform.votes.find({ serverId: busy.serverId }).limit(5).toArray();
+  for (const { _id } of recent)
+    await platform.votes.updateOne({ serverId: busy.serverId, _id }, { $set: failed });
+  for (let i = 0; i < 300; i++) {
+    const serverId = i % 3 ? other.serverId : busy.serverId;
+    const by = i % 2 ? 'one@example.org' : 'cli';
+    await recordAudit(platform, { by, action: `made.up-${i % 5}`, serverId, details: {} });
+  }
+}
+
+test('the pages of the admin area', async () => {
+  await giveOperatorsWork();
+  const { headers } = await signIn(tallyport, { role: 'operator' });
+  const page = async (path: string) => {
+    const answer = await fetch(`${tallyport.url}/operator${path}`, { headers, redirect: 'manual' });
+    expect(answer.status, path).toBe(200);
+  };
+  // The jobs of the queues are counted once in ten seconds for all requests.
+  await page('');
+  const of = `server=${busy.serverId}`;
+  for (const path of [
+    '',
+    '/reviews',
+    '/reviews?state=approved',
+    '/servers',
+    '/servers?list=hidden',
+    '/servers?list=removed',
+    '/servers?q=server-1',
+    '/servers?q=busy',
+    '/servers?q=one%40example.org',
+    `/servers/${busy.serverId}`,
+    '/votes',
+    `/votes?${of}`,
+    `/votes?${of}&player=steve`,
+    `/votes?${of}&since=2020-01-01T00:00`,
+    `/votes/exclude?${of}&since=2020-01-01T00:00`,
+    `/votes/exclude-player?${of}&player=nobody`,
+    `/votes?server=busy&player=steve`,
+    '/blocks',
+    '/tags',
+    '/audit',
+    '/audit?by=cli',
+    '/audit?action=made.up-1',
+    `/audit?${of}`,
+  ]) {
+    const operations = await profiled(() => page(path));
+    expect(operations.length, path).toBeGreaterThan(1);
+    const others = operations.filter((one) => !isCount(one) && !isTermSeek(one));
+    for (const operation of others) expectIndexed(operation, path);
+  }
+});
+
+test('the votes of one player on all servers are counted with one seek for each server', async () => {
+  const { platform } = tallyport;
+  const range = { username: 'steve', serverId: null, since: null, until: new Date() };
+  const servers = await platform.servers.countDocuments();
+  let votes = 0;
+  const operations = await profiled(async () => {
+    for (const one of await countPlayerVotes(platform, range)) votes += one.votes;
+  });
+  const counts = operations.filter((one) => put(one) === 'command votes');
+  expect(counts.length).toBe(Math.ceil(servers / 500));
+  for (const { planSummary } of counts) expect(planSummary).not.toContain('COLLSCAN');
+  const keys = counts.reduce((sum, { keysExamined }) => sum + keysExamined, 0);
+  expect(keys).toBeLessThanOrEqual(3 * (servers + votes) + 10);
+});
+
+test('the public pages of a server, for anonymous and for signed-in users', async () => {
+  const { headers, userId } = await signIn(tallyport);
+  const review = { username: 'Ada', rating: 4, content: 'Kind people.' };
+  await saveOwnReview(tallyport.platform, { serverId: other.serverId, userId }, review);
+  const send = async (path: string, init: RequestInit, status: number) => {
+    const answer = await fetch(`${tallyport.url}/servers/${path}`, { redirect: 'manual', ...init });
+    expect(answer.status, path).toBe(status);
+  };
+  const form = (body: Record<string, string>): RequestInit => ({
+    method: 'POST',
+    headers: { ...headers, origin: 'http://localhost:3000' },
+    body: new URLSearchParams(body),
+  });
+  const requests: [string, RequestInit, number][] = [
+    ['other', {}, 200],
+    ['other?players=30d', {}, 200],
+    ['other?players=all', {}, 200],
+    ['other?reviews=20', {}, 200],
+    ['other/banner.svg', {}, 200],
+    ['other/badge.svg', {}, 200],
+    ['formerly-7', {}, 301],
+    ['nobody', {}, 404],
+    ['other', { headers }, 200],
+    ['other/review', form({ ...review, rating: '2' }), 303],
+    ['other/review/delete', form({}), 303],
+  ];
+  for (const [path, init, status] of requests) {
+    const operations = await profiled(() => send(path, init, status));
+    expect(operations.length, path).toBeGreaterThan(0);
+    for (const operation of operations.filter((one) => !readsHours(one) && !readsTopVoters(one)))
+      expectIndexed(operation, path);
+  }
+});
+
+/** The hours of a chart are sums of all their samples, so they have a separate limit. */
+function readsHours({ command }: Document): boolean {
+  return command.pipeline?.some((stage: Document) => stage.$unionWith !== undefined) ?? false;
+}
+
+/** The top voters of a month are sums of all its votes, read at most once a minute. A test above limits them. */
+function readsTopVoters({ command }: Document): boolean {
+  return command.pipeline?.some((stage: Document) => stage.$group?._id === '$usernameKey') ?? false;
+}
+
+/** A count examines one key for each counted document, so each has a separate limit. */
+function isCount({ command }: Document): boolean {
+  const last = command.pipeline?.at(-1);
+  return (
+    last?.$group?.n !== undefined && command.pipeline.some((stage: Document) => stage.$limit !== undefined)
+  );
+}
+
+/** A search seeks the list of each of its terms, at most 300; most terms have none. */
+function isTermSeek(operation: Document): boolean {
+  return put(operation) === 'query ranked_lists' && operation.command.filter?._id?.$in?.length <= 300;
+}
+
+function expectIndexed(operation: Document, by = ''): void {
+  const { keysExamined = 0, docsExamined = 0, nreturned, nMatched, ninserted } = operation;
+  const affected = nreturned ?? nMatched ?? ninserted ?? 0;
+  const figures = JSON.stringify({ keysExamined, docsExamined, affected, plan: operation.planSummary });
+  const what = `${by} ${put(operation)} ${figures}`;
+  expect(operation.planSummary ?? '', what).not.toContain('COLLSCAN');
+  expect(Math.max(keysExamined, docsExamined), what).toBeLessThanOrEqual(3 * affected + 10);
+}

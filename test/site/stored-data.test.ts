@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { DAY } from '../../src/platform/clock.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { STORED_DATA, type StoredData } from '../../src/site/stored-data.ts';
+import { testPlatform } from '../support/test-platform.ts';
+
+const config = loadConfig({ NODE_ENV: 'test' });
+
+it('names every collection of a migrated database, and its TTL index', async () => {
+  const platform = await testPlatform();
+  const found = await platform.mongo.db.listCollections().toArray();
+  const actual = new Map<string, StoredData['ttl']>();
+  for (const { name, type } of found) {
+    if (name.startsWith('system.')) continue;
+    const indexes = type === 'timeseries' ? [] : await platform.mongo.db.collection(name).indexes();
+    const ttls = indexes.filter(({ expireAfterSeconds }) => expireAfterSeconds !== undefined);
+    actual.set(
+      name,
+      ttls.map(({ key, expireAfterSeconds }) => ({
+        field: Object.keys(key)[0] ?? '',
+        seconds: Number(expireAfterSeconds),
+      })),
+    );
+  }
+  const keys = Object.keys(STORED_DATA) as (keyof typeof STORED_DATA)[];
+  const listed = new Map(keys.map((key) => [platform[key].collectionName, STORED_DATA[key]]));
+  expect([...listed.keys()].toSorted()).toEqual([...actual.keys()].toSorted());
+  for (const [name, stored] of listed) {
+    // Without personal data the time does not matter.
+    if (stored) expect([name, [stored.ttl ?? []].flat()]).toEqual([name, actual.get(name)]);
+  }
+});
+
+it.each(
+  Object.entries(STORED_DATA).flatMap(([name, stored]) => (stored ? [[name, stored] as const] : [])),
+)('says in words how long %s are stored', (_name, { kept, ttl, ...words }) => {
+  for (const text of [kept(config), ...Object.values(words)]) expect(text).toMatch(/\w{3,}/);
+  // An index on the time of creation, or of closing, is the lifetime itself.
+  for (const { seconds } of [ttl ?? []].flat())
+    if (seconds > 3_600) expect(kept(config)).toContain(`${(seconds * 1_000) / DAY} days`);
+});
