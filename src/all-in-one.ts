@@ -10,25 +10,25 @@ import { onStopSignal } from './platform/stop-signals.ts';
 
 const say = (line: string) => console.log(line);
 const starting = new AbortController();
-let platform: AllInOne | undefined;
+let deps: AllInOne | undefined;
 
 onStopSignal({
   async first() {
     say('Stopping …');
     starting.abort();
-    await platform?.stop();
-    if (platform) process.exit(0);
+    await deps?.stop();
+    if (deps) process.exit(0);
   },
   second() {
-    platform?.kill();
+    deps?.kill();
     process.exit(1);
   },
 });
 
 try {
   const config = loadConfig();
-  platform = await startAllInOne(config, { log: say, signal: starting.signal });
-  const { url } = platform;
+  deps = await startAllInOne(config, { log: say, signal: starting.signal });
+  const { url } = deps;
   const dataDir = config.DATA_DIR === '.data' ? '' : `DATA_DIR=${config.DATA_DIR} `;
   say(`
 Tallyport runs at ${url}

@@ -19,7 +19,7 @@ import { createRestoreGate } from './http/restore-gate.ts';
 import { traceRequests } from './http/trace-requests.ts';
 import { refuseUnknownPaths } from './http/unknown-paths.ts';
 import { SECOND } from './platform/clock.ts';
-import type { Platform } from './process/app-deps.ts';
+import type { AppDeps } from './process/app-deps.ts';
 import { healthRoutes, type Readiness } from './process/health.ts';
 import { type Metrics, measureRequests } from './process/metrics.ts';
 import { loadAssets } from './site/assets.ts';
@@ -45,27 +45,27 @@ type WebParts = {
 const HEADER_LIMIT = 16 * 1_024;
 
 /** Builds the web application without listening on a port. The caller closes it. */
-export async function buildApp(platform: Platform, parts: WebParts): Promise<FastifyInstance> {
-  const { config } = platform;
-  const app = openApp(platform);
+export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyInstance> {
+  const { config } = deps;
+  const app = openApp(deps);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(compileSerializer);
   answerExpectations(app.server);
   answerHalfClosed(app.server);
   plainAddresses(app, config.TRUST_PROXY);
-  boundConnections(app, platform);
+  boundConnections(app, deps);
   // Before all other hooks that do work, so that they run inside the request's span.
-  if (platform.tracing.isOn) traceRequests(app, platform.tracing);
+  if (deps.tracing.isOn) traceRequests(app, deps.tracing);
 
   const assets = await loadAssets(config);
-  nameSite(app, platform, assets);
+  nameSite(app, deps, assets);
   addPageSlots(app);
   handleErrors(app);
   chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
-  warnOfOneAddress(app, platform.clock);
+  warnOfOneAddress(app, deps.clock);
   boundPipelining(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app);
@@ -74,25 +74,25 @@ export async function buildApp(platform: Platform, parts: WebParts): Promise<Fas
   await describeApi(app, { publicUrl: config.PUBLIC_URL });
 
   const base = { prefix: config.basePath };
-  const restoreGate = createRestoreGate(app, platform);
-  const claimCalls = createClaimCalls(platform.clock);
+  const restoreGate = createRestoreGate(app, deps);
+  const claimCalls = createClaimCalls(deps.clock);
   await app.register(healthRoutes, { readiness: parts.readiness });
   if (config.basePath) await app.register(healthRoutes, { ...base, readiness: parts.readiness });
   await app.register(apiV1, {
     prefix: `${config.basePath}/api/v1/servers/:server_id`,
-    platform,
+    deps,
     metrics: parts.metrics,
     restoreGate,
     claimCalls,
   });
-  await app.register(claimContracts, { ...base, platform, restoreGate, claimCalls });
+  await app.register(claimContracts, { ...base, deps, restoreGate, claimCalls });
   await app.register(openApiDocument, base);
-  await app.register(docsPage, { ...base, platform, openApiUrl: `${config.basePath}/openapi.json` });
-  await app.register(site, { ...base, platform, metrics: parts.metrics, assets, restoreGate });
+  await app.register(docsPage, { ...base, deps, openApiUrl: `${config.basePath}/openapi.json` });
+  await app.register(site, { ...base, deps, metrics: parts.metrics, assets, restoreGate });
   return app;
 }
 
-function openApp({ config, log }: Platform): FastifyInstance {
+function openApp({ config, log }: AppDeps): FastifyInstance {
   const { TRUST_PROXY: trust } = config;
   return Fastify({
     loggerInstance: log,

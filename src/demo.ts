@@ -28,7 +28,7 @@ import { type Config, ConfigError, loadConfig, ownEnvironment } from './platform
 import { createLogger } from './platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS, openMongo } from './platform/mongo.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
-import { openPlatform, type Platform } from './process/app-deps.ts';
+import { type AppDeps, openAppDeps } from './process/app-deps.ts';
 
 /** How long the listener stays stopped after the key s or SIGUSR2. */
 const AWAY_MS = 20 * SECOND;
@@ -53,7 +53,7 @@ const terminal = openTerminal((line) => console.log(line));
 const stopping = new AbortController();
 const { signal } = stopping;
 let running: AllInOne | undefined;
-let opened: Platform | undefined;
+let opened: AppDeps | undefined;
 /** What runs until the demo stops. The platform is closed after it. */
 const background: Promise<unknown>[] = [];
 /** The longest time that the background has to end, in milliseconds. */
@@ -72,7 +72,7 @@ function listenForKeys(stopListener: () => void): void {
 }
 
 /** Writes the made-up history of the servers in the background. A server gets live votes when its history is ready. */
-async function fill(platform: Platform, { listed, votedFor }: OpenSamples, url: string): Promise<void> {
+async function fill(deps: AppDeps, { listed, votedFor }: OpenSamples, url: string): Promise<void> {
   const ready = new Set<string>();
   const callers = () => votedFor.filter(({ sample }) => ready.has(sample.name));
   background.push(castLiveVotes(url, callers, signal));
@@ -82,26 +82,26 @@ async function fill(platform: Platform, { listed, votedFor }: OpenSamples, url: 
     const names = others.length === 0 ? first : `${first} and ${others.length} more`;
     terminal.say(`${names}: 30 days of made-up history are there (${count} of ${listed.length} servers)`);
   };
-  await fillSamples(platform, listed, { written, signal }).catch((error: unknown) => {
+  await fillSamples(deps, listed, { written, signal }).catch((error: unknown) => {
     if (!signal.aborted) terminal.say(`the made-up history failed: ${error}`);
   });
 }
 
 /** Prints events until the demo stops: votes of the demo's user at once, a summary of all others every 15 s. */
-async function watch(platform: Platform, { votedFor }: OpenSamples): Promise<void> {
+async function watch(deps: AppDeps, { votedFor }: OpenSamples): Promise<void> {
   for (const { serverId, sample } of votedFor) {
     const notify = (username: string, message: string) => {
       if (!isSamplePlayer(username)) {
         terminal.highlight(`${sample.name}: the vote of ${username} is ${message}`);
       }
     };
-    background.push(watchVotes(platform, serverId, notify, signal));
+    background.push(watchVotes(deps, serverId, notify, signal));
   }
   while (!signal.aborted) {
     await pause(TRAFFIC_EVERY_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const counts = votedFor.map(async ({ serverId, sample }) => {
-      return [sample.name, await waitingVotes(platform, serverId)] as const;
+      return [sample.name, await waitingVotes(deps, serverId)] as const;
     });
     terminal.traffic(new Map(await Promise.all(counts)));
   }
@@ -148,7 +148,7 @@ async function start(): Promise<void> {
   running = await startAllInOne(config, { log: (line) => console.log(line), env, signal });
   const { url } = running;
   // Writing the history of many servers takes longer than an API request may.
-  opened = await openPlatform(running.config, 'demo', {
+  opened = await openAppDeps(running.config, 'demo', {
     traced: false,
     mongoOperationMs: LONG_OPERATION_TIMEOUT_MS,
   });

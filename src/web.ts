@@ -3,25 +3,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
 import { closeApp } from './http/close-app.ts';
 import { type Config, ConfigError } from './platform/config.ts';
-import type { Platform } from './process/app-deps.ts';
+import type { AppDeps } from './process/app-deps.ts';
 import { type ProcessContext, runProcess, type Work } from './process/process.ts';
 
-async function startWeb(platform: Platform, context: ProcessContext): Promise<Work> {
-  warnOfUnusedVariables(platform);
+async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
+  warnOfUnusedVariables(deps);
   const closing = new AbortController();
-  const app = await buildApp(platform, { ...context, closing: closing.signal });
+  const app = await buildApp(deps, { ...context, closing: closing.signal });
   try {
-    const { HOST: host, PORT: port } = platform.config;
+    const { HOST: host, PORT: port } = deps.config;
     const address = await app.listen({ host, port, listenTextResolver: (text) => `web: ${text}` });
-    platform.log.info({ event: 'web.listening', address, publicUrl: platform.config.PUBLIC_URL });
+    deps.log.info({ event: 'web.listening', address, publicUrl: deps.config.PUBLIC_URL });
   } catch (error) {
     await app.close();
-    throw listenError(error, platform.config);
+    throw listenError(error, deps.config);
   }
   return {
     async close() {
       // During the delay, load balancers see in /readyz that they must send requests elsewhere.
-      await pause(platform.config.SHUTDOWN_DELAY_MS);
+      await pause(deps.config.SHUTDOWN_DELAY_MS);
       closing.abort();
       await closeApp(app);
     },
@@ -29,7 +29,7 @@ async function startWeb(platform: Platform, context: ProcessContext): Promise<Wo
 }
 
 /** Warns about variables of older versions and says what to do instead. */
-function warnOfUnusedVariables({ config, log }: Platform): void {
+function warnOfUnusedVariables({ config, log }: AppDeps): void {
   if (config.OPERATOR_PASSWORD_HASH === undefined) return;
   log.warn(
     { event: 'config.unused', name: 'OPERATOR_PASSWORD_HASH' },

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { startPlatform } from './support/platform.ts';
+import { startApp } from './support/start-app.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 test('SIGTERM to the npm that runs a process reaches the process', async () => {
-  const tallyport = await startPlatform();
+  const tallyport = await startApp();
   onTestFinished(() => tallyport.close());
   // A group of its own, so that nothing is left where the signal reaches npm alone.
   const npm = spawn('npm', ['run', 'web'], {

@@ -3,7 +3,7 @@ import { aggregateDay } from '../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../src/history/daily-figures.ts';
 import { markAggregated } from '../src/history/due-aggregates.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 
 /**
  * Computes the day of a job and the figures of all servers, and marks the day as done. The progress in Bull Board is the
@@ -11,10 +11,10 @@ import type { Platform } from '../src/process/app-deps.ts';
  *
  * @param stop - aborted when the worker stops; then the day is not marked and the signal's reason is thrown
  */
-export function aggregateDays(platform: Platform, stop: AbortSignal): Processor<Payload<'aggregate-day'>> {
+export function aggregateDays(deps: AppDeps, stop: AbortSignal): Processor<Payload<'aggregate-day'>> {
   return async (job) => {
     const { day } = QUEUES['aggregate-day'].payload.parse(job.data);
-    const begunAt = platform.clock.now();
+    const begunAt = deps.clock.now();
     let shown = 0;
     const progress = (done: number, total: number) => {
       const percent = Math.floor((100 * done) / Math.max(total, 1));
@@ -23,11 +23,11 @@ export function aggregateDays(platform: Platform, stop: AbortSignal): Processor<
       // A failure of Redis does not stop the computation.
       void job.updateProgress(percent).catch(() => undefined);
     };
-    const { servers } = await aggregateDay(platform, day, { progress, signal: stop });
-    await refreshDailyFigures(platform, { signal: stop });
-    await markAggregated(platform, day, begunAt);
-    const durationMs = platform.clock.now().getTime() - begunAt.getTime();
-    platform.log.info({ event: 'aggregate_day.done', day, servers, durationMs });
+    const { servers } = await aggregateDay(deps, day, { progress, signal: stop });
+    await refreshDailyFigures(deps, { signal: stop });
+    await markAggregated(deps, day, begunAt);
+    const durationMs = deps.clock.now().getTime() - begunAt.getTime();
+    deps.log.info({ event: 'aggregate_day.done', day, servers, durationMs });
     return { servers };
   };
 }

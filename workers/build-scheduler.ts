@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { schedule } from 'node-cron';
 import { SECOND } from '../src/platform/clock.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
 import { claimProbes } from './claim-probes.ts';
 import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
@@ -10,12 +10,12 @@ import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
 const RETRY_MS = SECOND;
 
 /** Runs one round and retries it until Redis and MongoDB have accepted it. */
-async function runRound(platform: Platform, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
+async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
-      if (await work.enqueue(platform)) return;
+      if (await work.enqueue(deps)) return;
     } catch (error) {
-      platform.log.warn({ event: 'schedule.failed', work: work.name, reason: String(error) });
+      deps.log.warn({ event: 'schedule.failed', work: work.name, reason: String(error) });
     }
     await pause(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
@@ -25,18 +25,18 @@ async function runRound(platform: Platform, work: PeriodicWork, stopping: AbortS
  * Starts the periodic work, each kind at once and then by its cron expression, and the claims of due probes. It stops
  * when `stopping` is aborted; `close()` waits for the rounds under way.
  */
-export function buildScheduler(platform: Platform, { stopping }: { stopping: AbortSignal }): Work {
-  const claiming = claimProbes(platform, stopping);
+export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {
+  const claiming = claimProbes(deps, stopping);
   const running = PERIODIC_WORK.map((work) => {
     let round: Promise<void> | undefined;
     /** Does not start a second round while one still waits for Redis. */
     const run = () => {
-      round ??= runRound(platform, work, stopping).finally(() => {
+      round ??= runRound(deps, work, stopping).finally(() => {
         round = undefined;
       });
       return round;
     };
-    const logger = platform.log.child({ event: 'schedule.cron', work: work.name });
+    const logger = deps.log.child({ event: 'schedule.cron', work: work.name });
     const task = schedule(work.cron, run, { timezone: 'UTC', name: work.name, logger });
     void run();
     return { task, ended: () => round };

@@ -8,7 +8,7 @@ import { createPictureProcess, type PictureProcess } from '../src/platform/pictu
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/platform/queues.ts';
 import { openRedis } from '../src/platform/redis.ts';
 import type { OpenOptions } from '../src/platform/resources.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { Work } from '../src/process/process.ts';
 import { aggregateDays } from './aggregate-day.ts';
@@ -53,32 +53,32 @@ const RETRY_MS = SECOND;
 
 /** The processor of each queue. */
 function processors(
-  platform: Platform,
+  deps: AppDeps,
   metrics: Metrics,
   signals: StopSignals,
   pictureProcess: PictureProcess,
 ): Record<QueueName, Processor> {
   return {
-    ...forwardVotes(platform, metrics, signals),
-    'probe-servers': probeServers(platform, metrics, signals.stop),
-    'clean-up': cleanUp(platform, signals.stop),
-    'aggregate-day': aggregateDays(platform, signals.stop),
-    'repair-counters': repairCountersWorker(platform, metrics, signals.stop),
-    'repair-today': repairTodayWorker(platform, metrics, signals.stop),
-    'recompute-ranks': recomputeRanksWorker(platform, signals.stop),
-    'find-unusual-votes': findUnusualVotesWorker(platform, signals.stop),
-    'exclude-votes': excludeVotesWorker(platform, signals.stop),
-    'send-mail': sendMailWorker(platform, signals.waitNoLonger),
-    'send-discord': sendDiscordWorker(platform, signals.waitNoLonger),
-    'settle-accounts': settleAccountsWorker(platform, signals.stop),
-    'tell-owners': notifyOwnersWorker(platform, signals.stop),
-    'encode-pictures': encodePicturesWorker(platform, pictureProcess),
-    'draw-cards': drawCardsWorker(platform, pictureProcess),
+    ...forwardVotes(deps, metrics, signals),
+    'probe-servers': probeServers(deps, metrics, signals.stop),
+    'clean-up': cleanUp(deps, signals.stop),
+    'aggregate-day': aggregateDays(deps, signals.stop),
+    'repair-counters': repairCountersWorker(deps, metrics, signals.stop),
+    'repair-today': repairTodayWorker(deps, metrics, signals.stop),
+    'recompute-ranks': recomputeRanksWorker(deps, signals.stop),
+    'find-unusual-votes': findUnusualVotesWorker(deps, signals.stop),
+    'exclude-votes': excludeVotesWorker(deps, signals.stop),
+    'send-mail': sendMailWorker(deps, signals.waitNoLonger),
+    'send-discord': sendDiscordWorker(deps, signals.waitNoLonger),
+    'settle-accounts': settleAccountsWorker(deps, signals.stop),
+    'tell-owners': notifyOwnersWorker(deps, signals.stop),
+    'encode-pictures': encodePicturesWorker(deps, pictureProcess),
+    'draw-cards': drawCardsWorker(deps, pictureProcess),
   };
 }
 
 /** The queues with these names; all without names. `forward-votes` stands for all queues of delivery. */
-function queuesNamed(names: string[], config: Platform['config']): QueueName[] {
+function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
   if (unknown.length > 0) {
     throw new ConfigError([
@@ -91,7 +91,7 @@ function queuesNamed(names: string[], config: Platform['config']): QueueName[] {
 }
 
 /** How many jobs of a queue run at once in this process; periodic work runs one job at a time. */
-function concurrencyOf(config: Platform['config'], name: QueueName): number {
+function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
   switch (name) {
     case 'forward-votes':
       return config.WORKER_CONCURRENCY;
@@ -118,20 +118,20 @@ function concurrencyOf(config: Platform['config'], name: QueueName): number {
  * @throws {ConfigError} when there is no queue with a name, or `CANARY_ADDRESSES` has an unknown game
  */
 export function buildWorkers(
-  platform: Platform,
+  deps: AppDeps,
   {
     metrics,
     queues: names = [],
     watchEveryMs: everyMs,
   }: { metrics: Metrics; queues?: string[]; watchEveryMs?: number | undefined },
 ): Work {
-  const { config, log } = platform;
+  const { config, log } = deps;
   const queues = queuesNamed(names, config);
   const stop = new AbortController();
   const waitNoLonger = new AbortController();
   const pictureProcess = createPictureProcess(log);
   const signals = { stop: stop.signal, waitNoLonger: waitNoLonger.signal };
-  const process = processors(platform, metrics, signals, pictureProcess);
+  const process = processors(deps, metrics, signals, pictureProcess);
   const underWay = new Set<Promise<unknown>>();
   const activities = new Map<QueueName, Activity>(
     queues.map((name) => [name, { running: 0, taken: 0, concurrency: concurrencyOf(config, name) }]),
@@ -142,15 +142,15 @@ export function buildWorkers(
     for (const worker of workers.values()) void change(worker);
   };
   const mongodb = withoutMongodb(
-    platform,
+    deps,
     { pause: () => everyWorker((one) => one.pause(true)), resume: () => everyWorker((one) => one.resume()) },
     underWay,
   );
 
   function start(name: QueueName): Worker {
     const own = isDeliveryQueue(name) ? mongodb.givingUp(process[name]) : process[name];
-    const resolved = withJobErrors(platform, name, own, stop.signal);
-    const processor = traceJobs(platform.tracing, name, resolved);
+    const resolved = withJobErrors(deps, name, own, stop.signal);
+    const processor = traceJobs(deps.tracing, name, resolved);
     const activity = activities.get(name);
     const tracked: Processor = (...job) => {
       if (activity) {
@@ -194,7 +194,7 @@ export function buildWorkers(
   const workers = new Map(queues.map((name) => [name, start(name)]));
   const replaced: (Promise<void> | undefined)[] = [];
   const replacing = replaceStuckWorkers(
-    { ...platform, isPaused: mongodb.isAway, activities, replace, everyMs },
+    { ...deps, isPaused: mongodb.isAway, activities, replace, everyMs },
     stop.signal,
   );
 
@@ -205,7 +205,7 @@ export function buildWorkers(
     workers.set(name, start(name));
   }
   const delivers = queues.some(isDeliveryQueue);
-  const relay = delivers ? runRelay(platform, stop.signal) : Promise.resolve();
+  const relay = delivers ? runRelay(deps, stop.signal) : Promise.resolve();
 
   return {
     async close() {

@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import { forgetAttempts } from '../src/delivery/forget-attempts.ts';
 import { markDone } from '../src/platform/periods/period-marks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import { sweepPictures } from '../src/servers/pictures.ts';
 import { forgetAddresses } from '../src/workflows/retention/forget-addresses.ts';
 import { forgetNames } from '../src/workflows/retention/forget-names.ts';
@@ -11,16 +11,16 @@ import { forgetNames } from '../src/workflows/retention/forget-names.ts';
  * Deletes data past its retention time on the day of a job, and marks the day as done. After an interruption the next
  * round continues.
  */
-export function cleanUp(platform: Platform, signal: AbortSignal): Processor<Payload<'clean-up'>> {
+export function cleanUp(deps: AppDeps, signal: AbortSignal): Processor<Payload<'clean-up'>> {
   return async (job) => {
     const { day } = QUEUES['clean-up'].payload.parse(job.data);
-    const forgotten = await forgetAttempts(platform, day);
-    const pictures = await sweepPictures(platform);
-    const addresses = await forgetAddresses(platform, day, { signal });
-    const names = await forgetNames(platform, day, { signal });
-    await markDone(platform, 'clean-up', day);
+    const forgotten = await forgetAttempts(deps, day);
+    const pictures = await sweepPictures(deps);
+    const addresses = await forgetAddresses(deps, day, { signal });
+    const names = await forgetNames(deps, day, { signal });
+    await markDone(deps, 'clean-up', day);
     const result = { forgotten, pictures, addresses, names };
-    platform.log.info({ event: 'clean_up.done', day, ...result });
+    deps.log.info({ event: 'clean_up.done', day, ...result });
     return result;
   };
 }

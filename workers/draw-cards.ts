@@ -5,7 +5,7 @@ import { inLanguage } from '../src/language/language.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import type { PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import { drawCard } from '../src/servers/draw-card.ts';
 import { readLogo } from '../src/site/look/logo.ts';
 import { shareDrawing } from '../src/site/public/share-image.ts';
@@ -14,18 +14,16 @@ type DrawnLogo = PictureTasks['logo']['result'];
 
 /** Draws the preview of links to the server of a job. After a failure the scheduler enqueues it again when it is due. */
 export function drawCardsWorker(
-  platform: Platform,
+  deps: AppDeps,
   pictureProcess: PictureProcess,
 ): Processor<Payload<'draw-cards'>> {
-  const logo = logoOf(platform, pictureProcess);
+  const logo = logoOf(deps, pictureProcess);
   return async (job) => {
     const { serverId } = QUEUES['draw-cards'].payload.parse(job.data);
-    const end = await drawCard(platform, new ObjectId(serverId), async (server) => {
-      const info = await serverInfo(platform, server);
+    const end = await drawCard(deps, new ObjectId(serverId), async (server) => {
+      const info = await serverInfo(deps, server);
       const drawnLogo = await logo();
-      const svg = await inLanguage('en', async () =>
-        shareDrawing(info, platform.config.SERVICE_NAME, drawnLogo),
-      );
+      const svg = await inLanguage('en', async () => shareDrawing(info, deps.config.SERVICE_NAME, drawnLogo));
       return pictureProcess.run('drawing', { svg });
     });
     return { end };
@@ -34,7 +32,7 @@ export function drawCardsWorker(
 
 /** The operator's logo as PNG, drawn once; undefined without one, and when this process cannot read or draw it. */
 function logoOf(
-  { config: { LOGO: file }, log }: Platform,
+  { config: { LOGO: file }, log }: AppDeps,
   pictureProcess: PictureProcess,
 ): () => Promise<DrawnLogo | undefined> {
   let drawn: Promise<DrawnLogo | undefined> | undefined;

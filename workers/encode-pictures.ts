@@ -1,16 +1,16 @@
 import type { Processor } from 'bullmq';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import { encodeUpload } from '../src/servers/encode-upload.ts';
 
 /** Encodes the uploaded picture of a job. After a failure the scheduler enqueues it again when its next attempt is due. */
 export function encodePicturesWorker(
-  platform: Platform,
+  deps: AppDeps,
   pictureProcess: PictureProcess,
 ): Processor<Payload<'encode-pictures'>> {
   return async (job) => {
     const { uploadId } = QUEUES['encode-pictures'].payload.parse(job.data);
-    return { end: await encodeUpload({ ...platform, pictureProcess }, uploadId) };
+    return { end: await encodeUpload({ ...deps, pictureProcess }, uploadId) };
   };
 }

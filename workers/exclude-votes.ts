@@ -1,20 +1,17 @@
 import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import { finishExclusion } from '../src/votes/exclude-votes.ts';
 
 /** Finishes the exclusion of votes of a job. After an interruption the next round finishes it. */
-export function excludeVotesWorker(
-  platform: Platform,
-  stop: AbortSignal,
-): Processor<Payload<'exclude-votes'>> {
+export function excludeVotesWorker(deps: AppDeps, stop: AbortSignal): Processor<Payload<'exclude-votes'>> {
   return async (job) => {
     const { exclusionId } = QUEUES['exclude-votes'].payload.parse(job.data);
-    await finishExclusion(platform, new ObjectId(exclusionId), {
+    await finishExclusion(deps, new ObjectId(exclusionId), {
       signal: stop,
       progress: (done, total) => void job.updateProgress({ done, total }).catch(() => undefined),
     });
-    platform.log.info({ event: 'exclusion.finished', exclusionId });
+    deps.log.info({ event: 'exclusion.finished', exclusionId });
   };
 }

@@ -9,7 +9,7 @@ import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import { traceAttempt } from './trace-attempt.ts';
 
@@ -25,13 +25,13 @@ export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
  * Board shows it in the job's progress.
  */
 export function forwardVotes(
-  platform: Platform,
+  deps: AppDeps,
   metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived' | 'voteDelayed'>,
   signals: StopSignals,
 ): Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>> {
-  const { clock, config, producer, secrets, tracing } = platform;
-  const deps: Draining = {
-    ...platform,
+  const { clock, config, producer, secrets, tracing } = deps;
+  const drainDeps: Draining = {
+    ...deps,
     send: createSend(config),
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
@@ -59,8 +59,8 @@ export function forwardVotes(
       const payload = QUEUES[queue].payload.parse(job.data);
       const result = await drainListener(
         {
-          ...deps,
-          log: platform.log.child({ jobId: job.id }),
+          ...drainDeps,
+          log: deps.log.child({ jobId: job.id }),
           onEnd,
           // A failure of Redis does not stop the delivery.
           onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),

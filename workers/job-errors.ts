@@ -7,7 +7,7 @@ import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES, type QueueName } from '../src/platform/queues.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import { DayNotSettledError } from '../src/votes/repair-counters.ts';
 
 /** The delay before work is retried after a transient error. */
@@ -36,7 +36,7 @@ class JobError extends Error {
  * @param stop - aborted when this worker stops
  */
 export function withJobErrors(
-  { producer, log }: Pick<Platform, 'producer' | 'log'>,
+  { producer, log }: Pick<AppDeps, 'producer' | 'log'>,
   name: QueueName,
   process: Processor,
   stop: AbortSignal,

@@ -5,9 +5,7 @@ import { whileWorkIsSafe } from './while-work-is-safe.ts';
 
 await runProcess(
   'worker',
-  (platform, { metrics, stopping }) =>
-    whileWorkIsSafe(platform, stopping, () =>
-      buildWorkers(platform, { metrics, queues: process.argv.slice(2) }),
-    ),
+  (deps, { metrics, stopping }) =>
+    whileWorkIsSafe(deps, stopping, () => buildWorkers(deps, { metrics, queues: process.argv.slice(2) })),
   WORKER_OPTIONS,
 );

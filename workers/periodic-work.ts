@@ -1,7 +1,7 @@
 import { dueAggregates } from '../src/history/due-aggregates.ts';
 import { dueMails, dueMessages } from '../src/mail/send-mail.ts';
 import { dueDays } from '../src/platform/periods/period-marks.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import { dueUploads } from '../src/servers/picture-uploads.ts';
 import { dueCards, trimCards } from '../src/servers/preview-cards.ts';
 import { requestRanks } from '../src/servers/request-ranks.ts';
@@ -19,7 +19,7 @@ export type PeriodicWork = {
    *
    * @returns whether Redis accepted all of it; if not, it is retried after a second
    */
-  enqueue(platform: Platform): Promise<boolean>;
+  enqueue(deps: AppDeps): Promise<boolean>;
 };
 
 const EVERY_TEN_MINUTES = '*/10 * * * *';
@@ -27,7 +27,7 @@ const EVERY_MINUTE = '* * * * *';
 
 /** All periodic work, except the probes of due servers, which are claimed every second (claim-probes.ts). */
 export const PERIODIC_WORK: PeriodicWork[] = [
-  daily('clean-up', (platform) => dueDays(platform, 'clean-up')),
+  daily('clean-up', (deps) => dueDays(deps, 'clean-up')),
   daily('aggregate-day', dueAggregates),
   daily('repair-counters', dueRepairs),
   {
@@ -63,58 +63,58 @@ export const PERIODIC_WORK: PeriodicWork[] = [
 /** Work with one job per UTC day; the marks in MongoDB show which days are due. */
 function daily(
   name: 'clean-up' | 'aggregate-day' | 'repair-counters',
-  dueDaysOf: (platform: Platform) => Promise<string[]>,
+  dueDaysOf: (deps: AppDeps) => Promise<string[]>,
 ): PeriodicWork {
   return {
     name,
     cron: EVERY_TEN_MINUTES,
-    async enqueue(platform) {
-      const days = await dueDaysOf(platform);
+    async enqueue(deps) {
+      const days = await dueDaysOf(deps);
       const jobs = days.map((day) => ({ payload: { day }, subject: day }));
-      if ((await platform.producer.addAll(name, jobs)) < jobs.length) return false;
-      if (days.length > 0) platform.log.info({ event: 'schedule.enqueued', work: name, days });
+      if ((await deps.producer.addAll(name, jobs)) < jobs.length) return false;
+      if (days.length > 0) deps.log.info({ event: 'schedule.enqueued', work: name, days });
       return true;
     },
   };
 }
 
 /** Enqueues interrupted exclusions of votes. For a running one the job waits and then finds it finished. */
-async function enqueueExclusions({ producer, ...platform }: Platform): Promise<boolean> {
-  const open = await openExclusions(platform);
+async function enqueueExclusions({ producer, ...deps }: AppDeps): Promise<boolean> {
+  const open = await openExclusions(deps);
   const jobs = open.map((exclusionId) => ({ payload: { exclusionId: exclusionId.toHexString() } }));
   return (await producer.addAll('exclude-votes', jobs)) === jobs.length;
 }
 
 /** Enqueues mails whose job was lost or whose next attempt is due. */
-async function enqueueMails(platform: Platform): Promise<boolean> {
-  if (platform.config.SMTP_URL === undefined) return true;
-  const jobs = (await dueMails(platform)).map((mailId) => ({ payload: { mailId } }));
-  return (await platform.producer.addAll('send-mail', jobs)) === jobs.length;
+async function enqueueMails(deps: AppDeps): Promise<boolean> {
+  if (deps.config.SMTP_URL === undefined) return true;
+  const jobs = (await dueMails(deps)).map((mailId) => ({ payload: { mailId } }));
+  return (await deps.producer.addAll('send-mail', jobs)) === jobs.length;
 }
 
 /** The same for messages to Discord. */
-async function enqueueDiscordMessages({ discordMessages, clock, producer }: Platform): Promise<boolean> {
+async function enqueueDiscordMessages({ discordMessages, clock, producer }: AppDeps): Promise<boolean> {
   const due = await dueMessages(discordMessages, clock);
   const jobs = due.map((messageId) => ({ payload: { messageId } }));
   return (await producer.addAll('send-discord', jobs)) === jobs.length;
 }
 
 /** Enqueues the notifications, which depend on the current state and the notifications already written. */
-function enqueueNotifications({ producer }: Platform): Promise<boolean> {
+function enqueueNotifications({ producer }: AppDeps): Promise<boolean> {
   return producer.add('tell-owners', {});
 }
 
 /** Enqueues uploaded pictures whose job was lost or whose next attempt is due. */
-async function enqueueUploads(platform: Platform): Promise<boolean> {
-  const jobs = (await dueUploads(platform)).map((uploadId) => ({ payload: { uploadId } }));
-  return (await platform.producer.addAll('encode-pictures', jobs)) === jobs.length;
+async function enqueueUploads(deps: AppDeps): Promise<boolean> {
+  const jobs = (await dueUploads(deps)).map((uploadId) => ({ payload: { uploadId } }));
+  return (await deps.producer.addAll('encode-pictures', jobs)) === jobs.length;
 }
 
 /** The same for previews of links; deletes those that are too many. */
-async function enqueueCards(platform: Platform): Promise<boolean> {
-  await trimCards(platform);
-  const jobs = (await dueCards(platform)).map((serverId) => ({
+async function enqueueCards(deps: AppDeps): Promise<boolean> {
+  await trimCards(deps);
+  const jobs = (await dueCards(deps)).map((serverId) => ({
     payload: { serverId: serverId.toHexString() },
   }));
-  return (await platform.producer.addAll('draw-cards', jobs)) === jobs.length;
+  return (await deps.producer.addAll('draw-cards', jobs)) === jobs.length;
 }

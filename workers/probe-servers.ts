@@ -4,7 +4,7 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
 import { createCanary } from '../src/probing/canary.ts';
 import { type Checking, checkClaimedServer } from '../src/probing/check-server.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 
 /**
@@ -13,19 +13,19 @@ import type { Metrics } from '../src/process/metrics.ts';
  * @throws {ConfigError} when `CANARY_ADDRESSES` has a game that is not in gamedig's list
  */
 export function probeServers(
-  platform: Platform,
+  deps: AppDeps,
   metrics: Pick<Metrics, 'probeEnded'>,
   stop: AbortSignal,
 ): Processor<Payload<'probe-servers'>> {
-  const ask = createAsk(platform.config);
-  const deps: Checking = { ...platform, ask, canary: createCanary({ ...platform, ask }) };
+  const ask = createAsk(deps.config);
+  const checkDeps: Checking = { ...deps, ask, canary: createCanary({ ...deps, ask }) };
   return async (job) => {
     const payload = QUEUES['probe-servers'].payload.parse(job.data);
-    const checked = await checkClaimedServer(deps, new ObjectId(payload.serverId), stop);
+    const checked = await checkClaimedServer(checkDeps, new ObjectId(payload.serverId), stop);
     if (checked.kind !== 'recorded') {
       metrics.probeEnded(checked.kind);
       // The claim is still valid: after a stop another worker probes the server at once.
-      if (checked.kind === 'stopped' && stop.aborted) await platform.producer.add('probe-servers', payload);
+      if (checked.kind === 'stopped' && stop.aborted) await deps.producer.add('probe-servers', payload);
       return checked.kind;
     }
     const { probe, end, server } = checked;

@@ -1,12 +1,12 @@
 import type { Processor } from 'bullmq';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
 
 /** Computes the rank of every listed server. After an interruption the next round does it. */
-export function recomputeRanksWorker(platform: Platform, stop: AbortSignal): Processor {
+export function recomputeRanksWorker(deps: AppDeps, stop: AbortSignal): Processor {
   return async () => {
-    const ranked = await recomputeRanks(platform, { signal: stop });
-    platform.log.info({ event: 'ranks.computed', ...ranked });
+    const ranked = await recomputeRanks(deps, { signal: stop });
+    deps.log.info({ event: 'ranks.computed', ...ranked });
     return ranked;
   };
 }

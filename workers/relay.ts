@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { relayDueWork } from '../src/delivery/relay.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 
 /** Intervals vary by a fifth, so that many workers do not query MongoDB at the same time. */
 const JITTER = 0.2;
@@ -9,11 +9,11 @@ const JITTER = 0.2;
  * Finds due work in MongoDB repeatedly until `stopping` is aborted (design rule 2). After a failed round the next one
  * follows.
  */
-export async function runRelay(platform: Platform, stopping: AbortSignal): Promise<void> {
-  const { log, config } = platform;
+export async function runRelay(deps: AppDeps, stopping: AbortSignal): Promise<void> {
+  const { log, config } = deps;
   while (!stopping.aborted) {
     try {
-      const round = await relayDueWork(platform);
+      const round = await relayDueWork(deps);
       if (round.woken + round.expired + round.released > 0) log.info({ event: 'relay.round', ...round });
     } catch (error) {
       log.warn({ event: 'relay.failed', reason: String(error) });

@@ -1,7 +1,7 @@
 import type { Job, Processor } from 'bullmq';
 import { markDone } from '../src/platform/periods/period-marks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import { repairReviewLists } from '../src/reviews/repair-lists.ts';
 import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
@@ -10,30 +10,30 @@ type Drifting = Pick<Metrics, 'countersDrifted'>;
 
 /** Corrects the vote counters and the lists of reviews of a job's day, and marks the day as done. */
 export function repairCountersWorker(
-  platform: Platform,
+  deps: AppDeps,
   metrics: Drifting,
   stop: AbortSignal,
 ): Processor<Payload<'repair-counters'>> {
   return async (job) => {
     const { day } = QUEUES['repair-counters'].payload.parse(job.data);
-    const repair = await repairCounters(platform, day, optionsOf(job, stop));
-    const reviews = await repairReviewLists(platform, day, { signal: stop });
-    await markDone(platform, 'repair-counters', day);
+    const repair = await repairCounters(deps, day, optionsOf(job, stop));
+    const reviews = await repairReviewLists(deps, day, { signal: stop });
+    await markDone(deps, 'repair-counters', day);
     const { servers, wrong } = count(repair, metrics);
-    platform.log.info({ event: 'counters.repaired', day, servers, wrong, reviews });
+    deps.log.info({ event: 'counters.repaired', day, servers, wrong, reviews });
     return { servers, wrong };
   };
 }
 
 /** Corrects today's vote counters while votes are cast. */
 export function repairTodayWorker(
-  platform: Platform,
+  deps: AppDeps,
   metrics: Drifting,
   stop: AbortSignal,
 ): Processor<Payload<'repair-today'>> {
   return async (job) => {
-    const result = count(await repairOpenCounters(platform, optionsOf(job, stop)), metrics);
-    platform.log.debug({ event: 'counters.compared', ...result });
+    const result = count(await repairOpenCounters(deps, optionsOf(job, stop)), metrics);
+    deps.log.debug({ event: 'counters.compared', ...result });
     return result;
   };
 }

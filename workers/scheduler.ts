@@ -3,6 +3,6 @@ import { runProcess } from '../src/process/process.ts';
 import { buildScheduler } from './build-scheduler.ts';
 import { whileWorkIsSafe } from './while-work-is-safe.ts';
 
-await runProcess('scheduler', (platform, { stopping }) =>
-  whileWorkIsSafe(platform, stopping, (ending) => buildScheduler(platform, { stopping: ending })),
+await runProcess('scheduler', (deps, { stopping }) =>
+  whileWorkIsSafe(deps, stopping, (ending) => buildScheduler(deps, { stopping: ending })),
 );

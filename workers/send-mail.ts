@@ -3,34 +3,31 @@ import { sendMail } from '../src/mail/send-mail.ts';
 import { createSend } from '../src/mail/smtp.ts';
 import { sendDiscordMessage } from '../src/notifications/discord/send-discord.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 
 /**
  * Sends the mail of a job. After a failure the scheduler enqueues it again when its next attempt is due.
  *
  * @param waitNoLonger - aborted when a stopping worker has waited long enough
  */
-export function sendMailWorker(
-  platform: Platform,
-  waitNoLonger: AbortSignal,
-): Processor<Payload<'send-mail'>> {
-  const { SMTP_URL } = platform.config;
-  const send = SMTP_URL === undefined ? null : createSend({ ...platform.config, SMTP_URL });
+export function sendMailWorker(deps: AppDeps, waitNoLonger: AbortSignal): Processor<Payload<'send-mail'>> {
+  const { SMTP_URL } = deps.config;
+  const send = SMTP_URL === undefined ? null : createSend({ ...deps.config, SMTP_URL });
   return async (job) => {
     const { mailId } = QUEUES['send-mail'].payload.parse(job.data);
     // Mails written while a mail server was configured wait up to a day for a new one.
     if (!send) return { end: 'no-mail-server' };
-    return { end: await sendMail({ ...platform, send }, mailId, waitNoLonger) };
+    return { end: await sendMail({ ...deps, send }, mailId, waitNoLonger) };
   };
 }
 
 /** Sends the Discord message of a job; as {@link sendMailWorker}. */
 export function sendDiscordWorker(
-  platform: Platform,
+  deps: AppDeps,
   waitNoLonger: AbortSignal,
 ): Processor<Payload<'send-discord'>> {
   return async (job) => {
     const { messageId } = QUEUES['send-discord'].payload.parse(job.data);
-    return { end: await sendDiscordMessage(platform, messageId, waitNoLonger) };
+    return { end: await sendDiscordMessage(deps, messageId, waitNoLonger) };
   };
 }

@@ -3,7 +3,7 @@ import { watchRestore } from '../src/database/unfinished-restore.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { describeSkew } from '../src/platform/clock-skew.ts';
 import type { Logger } from '../src/platform/log.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
 
 /** How often the clock is compared with mongod's, and the database asked for an unfinished restore. */
@@ -22,7 +22,7 @@ type Start = (stopping: AbortSignal) => Work;
  * @throws the error of the first `start`; errors of later starts are logged and retried
  */
 export async function whileWorkIsSafe(
-  { clockSkew, restores, log }: Pick<Platform, 'clockSkew' | 'restores' | 'log'>,
+  { clockSkew, restores, log }: Pick<AppDeps, 'clockSkew' | 'restores' | 'log'>,
   stopping: AbortSignal,
   start: Start,
 ): Promise<Work> {

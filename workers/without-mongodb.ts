@@ -1,7 +1,7 @@
 import type { Processor } from 'bullmq';
 import type { TopologyDescription, TopologyDescriptionChangedEvent } from 'mongodb';
 import { DeadlineError } from '../src/platform/deadline.ts';
-import type { Platform } from '../src/process/app-deps.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
 
 /** The driver's types of servers that take writes. */
 const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBalancer']);
@@ -26,7 +26,7 @@ export type MongodbWatch = {
  * @param goingOn - gets the work of jobs that were given up, until it ends
  */
 export function withoutMongodb(
-  { mongo, config, log }: Pick<Platform, 'mongo' | 'config' | 'log'>,
+  { mongo, config, log }: Pick<AppDeps, 'mongo' | 'config' | 'log'>,
   workers: Workers,
   goingOn: Set<Promise<unknown>>,
 ): MongodbWatch {

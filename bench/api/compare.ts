@@ -36,9 +36,9 @@ const AIM_CPU = 0.3;
 
 console.log(`node bench/api/compare.ts ${process.argv.slice(2).join(' ')}`);
 const environment = await openEnvironment();
-const { platform } = environment;
-const callers = await listCallers(platform, servers);
-await addVotes(platform, callers, past);
+const { deps } = environment;
+const callers = await listCallers(deps, servers);
+await addVotes(deps, callers, past);
 const arena = openArena(environment);
 const sides = {
   ours: await environment.web(),
@@ -51,9 +51,9 @@ async function play(web: Program, endpoint: Endpoint, hot: boolean, connections:
   if (endpoint === 'status') {
     // Servers that may report now.
     const lastReport = { id: new UUID(), at: after(new Date(), -6 * MINUTE) };
-    await platform.servers.updateMany({}, { $set: { lastReport } });
+    await deps.servers.updateMany({}, { $set: { lastReport } });
   }
-  if (endpoint === 'vote') await platform.queues['forward-votes'].obliterate({ force: true });
+  if (endpoint === 'vote') await deps.queues['forward-votes'].obliterate({ force: true });
   const asked = hot ? callers.slice(0, 1) : callers;
   const answers = endpoint === 'status' ? servers : Number.POSITIVE_INFINITY;
   return arena.play(web, { endpoint, connections, seconds, answers, callers: asked });

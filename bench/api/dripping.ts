@@ -26,10 +26,7 @@ console.log(`node bench/api/dripping.ts ${sockets} ${seconds}`);
 const environment = await openEnvironment({ CONNECTIONS_PER_ADDRESS: '1000' });
 const web = await environment.web();
 const port = Number(new URL(web.url).port);
-const [caller] = await callersOf(
-  environment.platform,
-  await listServers(environment.platform, [{ name: 'Alpha' }]),
-);
+const [caller] = await callersOf(environment.deps, await listServers(environment.deps, [{ name: 'Alpha' }]));
 if (!caller) throw new Error('no server was listed');
 let votes = 0;
 

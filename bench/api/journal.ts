@@ -8,7 +8,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { startMongod } from '../../test/support/services.ts';
@@ -23,15 +23,15 @@ const config = loadConfig({
   REDIS_URL: 'redis://127.0.0.1:1',
   SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
 }) as ConnectedConfig;
-const platform = await openPlatform(config, 'bench');
-await migrateDatabase(platform.mongo);
-const without = { ...platform, durability: { confirm: async () => undefined } };
+const deps = await openAppDeps(config, 'bench');
+await migrateDatabase(deps.mongo);
+const without = { ...deps, durability: { confirm: async () => undefined } };
 const serverId = new ObjectId();
 const request = (username: string) => ({ serverId, username, tokenId: new ObjectId() });
-const old = { ...platform, clock: { now: () => after(new Date(), -5 * HOUR) } };
+const old = { ...deps, clock: { now: () => after(new Date(), -5 * HOUR) } };
 await castVote(old, request('old'));
 
-const KINDS: [string, (on: Platform, username: string) => Promise<unknown>][] = [
+const KINDS: [string, (on: AppDeps, username: string) => Promise<unknown>][] = [
   ['check-vote', (on, username) => checkVote(on, serverId, username)],
   ['refusal', (on, username) => castVote(on, request(username))],
 ];
@@ -40,17 +40,17 @@ for (const [call, ask] of KINDS) {
   for (const age of ['old', 'young'] as const) {
     for (const connections of [1, 50]) {
       const figures: string[] = [];
-      for (const on of [without, platform]) {
+      for (const on of [without, deps]) {
         // A vote is young until the journal was flushed after it on all clocks.
         const username = age === 'old' ? 'old' : `young${Math.random()}`;
-        if (age === 'young') await castVote(platform, request(username));
+        if (age === 'young') await castVote(deps, request(username));
         figures.push(await measure(connections, () => ask(on, username)));
       }
       console.log(`${call}, ${age}, ${connections}: ${figures.join(' → ')}`);
     }
   }
 }
-await platform.close();
+await deps.close();
 await mongod.stop();
 
 async function measure(connections: number, ask: () => Promise<unknown>): Promise<string> {

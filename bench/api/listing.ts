@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { setListener } from '../../src/delivery/listeners.ts';
 import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
 import { addHistory } from '../../test/support/server-history.ts';
 import { listServersAt } from '../../test/support/servers.ts';
@@ -12,17 +12,17 @@ import type { Caller } from './load.ts';
 const BATCH = 5_000;
 
 /** Lists servers, each with a token, a vote listener that does not run, three months of history and 12 reviews. */
-export async function listCallers(platform: Platform, servers: number): Promise<Caller[]> {
+export async function listCallers(deps: AppDeps, servers: number): Promise<Caller[]> {
   const now = new Date();
   const ids = await listServersAt(
-    platform,
+    deps,
     Array.from({ length: servers }, () => 1),
     'bench',
     now,
   );
   for (let from = 0; from < servers; from += BATCH) {
     const some = ids.slice(from, from + BATCH);
-    await addHistory(platform, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
+    await addHistory(deps, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
   }
   const callers = ids.map((id) => ({ serverId: id.toHexString(), token: makeToken() }));
   for (let from = 0; from < servers; from += BATCH) {
@@ -38,24 +38,24 @@ export async function listCallers(platform: Platform, servers: number): Promise<
       revokedAt: null,
       lastUsedAt: null,
     }));
-    await platform.apiTokens.insertMany(tokens);
+    await deps.apiTokens.insertMany(tokens);
   }
   return callers;
 }
 
 /** Sets `listener` as the vote listener of a caller's server. */
 export async function listenAt(
-  platform: Platform,
+  deps: AppDeps,
   { serverId }: Caller,
   { port, token }: Pick<VotifierListener, 'port' | 'token'>,
 ): Promise<void> {
   const target = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: token } as const;
-  await setListener(platform, new ObjectId(serverId), { ...target, serviceName: 'Bench' }, 'bench');
+  await setListener(deps, new ObjectId(serverId), { ...target, serviceName: 'Bench' }, 'bench');
 }
 
 /** Adds delivered votes of the last year, spread evenly over the servers, each of another player. */
 export async function addVotes(
-  { votes }: Pick<Platform, 'votes'>,
+  { votes }: Pick<AppDeps, 'votes'>,
   callers: Caller[],
   count: number,
 ): Promise<void> {

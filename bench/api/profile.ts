@@ -18,7 +18,7 @@ const [side = 'ours', connections = '50', seconds = '5', endpoint = 'vote'] = pr
 const folder = await mkdtemp(join(tmpdir(), 'profile-'));
 const NODE_OPTIONS = `--cpu-prof --cpu-prof-dir=${folder}`;
 const environment = await openEnvironment();
-const callers = await listCallers(environment.platform, 1_000);
+const callers = await listCallers(environment.deps, 1_000);
 const arena = openArena(environment);
 const web =
   side === 'ours'

@@ -24,8 +24,8 @@ const port = address && typeof address === 'object' ? address.port : 0;
 const on = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
 
 const environment = await openEnvironment();
-const { platform } = environment;
-const callers = await listCallers(platform, 1_000);
+const { deps } = environment;
+const callers = await listCallers(deps, 1_000);
 const arena = openArena(environment);
 const tenth = { ...on, OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.1' };
 const sides: Record<string, Program> = {
@@ -40,7 +40,7 @@ const measured: Record<string, Measured[]> = Object.fromEntries(names.map((name)
 for (let n = 0; n <= rounds; n += 1) {
   for (let turn = 0; turn < names.length; turn += 1) {
     const name = names[(n + turn) % names.length] ?? '';
-    await platform.queues['forward-votes'].obliterate({ force: true });
+    await deps.queues['forward-votes'].obliterate({ force: true });
     const round = {
       endpoint: 'vote',
       connections,

@@ -19,7 +19,7 @@ import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-vo
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { sum } from '../../src/votes/vote-figures.ts';
 import { addVotes, listCallers, listenAt } from '../api/listing.ts';
 import { openEnvironment } from '../delivery/environment.ts';
@@ -32,15 +32,15 @@ const NONE = () => undefined;
 
 console.log(`node bench/backup/under-load.ts ${process.argv.slice(2).join(' ')}`);
 const environment = await openEnvironment();
-const { platform } = environment;
-const callers = await listCallers(platform, servers);
-await addVotes(platform, callers, stored);
+const { deps } = environment;
+const callers = await listCallers(deps, servers);
+await addVotes(deps, callers, stored);
 const [up, down] = [new VotifierListener(), new VotifierListener()];
 await up.start();
 await down.start();
 const heard = callers.slice(0, WITH_LISTENER);
 for (const [index, caller] of heard.entries()) {
-  await listenAt(platform, caller, index % 10 === 0 ? down : up);
+  await listenAt(deps, caller, index % 10 === 0 ? down : up);
 }
 await environment.worker();
 const web = await environment.web();
@@ -80,7 +80,7 @@ const folder = join(parent, 'backup');
 phase = 'during';
 let began = performance.now();
 // In a process of its own, which leaves the event loop of the load alone.
-const { MONGODB_URI, REDIS_URL, SECRET_KEY } = platform.config;
+const { MONGODB_URI, REDIS_URL, SECRET_KEY } = deps.config;
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 await promisify(execFile)(process.execPath, [cli, 'backup', folder], {
   env: { ...ownEnvironment(), MONGODB_URI, REDIS_URL, SECRET_KEY },
@@ -92,7 +92,7 @@ await pause(5 * SECOND);
 stopping.abort();
 await load;
 
-const open = () => platform.votes.countDocuments({ 'delivery.state': { $in: ['waiting', 'sending'] } });
+const open = () => deps.votes.countDocuments({ 'delivery.state': { $in: ['waiting', 'sending'] } });
 const deadline = Date.now() + 5 * MINUTE;
 while ((await open()) > 0 && Date.now() < deadline) await pause(SECOND);
 const arrivals = () => [...up.votes, ...down.votes].map(({ username }) => username);
@@ -100,11 +100,11 @@ const first = arrivals();
 const twice = first.length - new Set(first).size;
 
 const config: ConnectedConfig = {
-  ...platform.config,
-  MONGODB_URI: platform.config.MONGODB_URI.replace('/bench', '/restored'),
+  ...deps.config,
+  MONGODB_URI: deps.config.MONGODB_URI.replace('/bench', '/restored'),
   QUEUE_PREFIX: 'restored',
 };
-const other = await openPlatform(config, 'restored', { mongoOperationMs: 0 });
+const other = await openAppDeps(config, 'restored', { mongoOperationMs: 0 });
 began = performance.now();
 const manifest = await checkBackup(folder, NONE);
 const checkedMs = performance.now() - began;

@@ -18,14 +18,14 @@ const IDLE_RATE = 20;
 
 console.log(`node bench/claims/contracts.ts ${process.argv.slice(2).join(' ')}`);
 const environment = await openEnvironment();
-const { platform } = environment;
+const { deps } = environment;
 const votes = Math.ceil((rate + 2 * IDLE_RATE) * seconds * 1.2);
 const keys: string[] = [];
 const serverIds: ObjectId[] = [];
 for (let i = 0; i < servers; i += 1) {
   const listed = { name: `Server ${i}`, address: `s${i}.example.org`, port: 25_565 };
-  const serverId = new ObjectId((await addServer(platform, listed, 'bench')).serverId);
-  const { token } = await issueToken(platform, { serverId, name: 'bench', kind: 'claim' });
+  const serverId = new ObjectId((await addServer(deps, listed, 'bench')).serverId);
+  const { token } = await issueToken(deps, { serverId, name: 'bench', kind: 'claim' });
   serverIds.push(serverId);
   keys.push(token);
 }
@@ -34,7 +34,7 @@ for (let from = 0; from < votes; from += 5_000) {
     const n = from + i;
     return storedVote(serverIds[n % servers] as ObjectId, `player${n}`, new Date());
   });
-  await platform.votes.insertMany(some, { ordered: false });
+  await deps.votes.insertMany(some, { ordered: false });
 }
 
 const web = await environment.web();
@@ -74,6 +74,6 @@ async function measure(overallRate: number) {
 await measure(IDLE_RATE);
 await measure(rate);
 await measure(IDLE_RATE);
-const claimed = await platform.votes.countDocuments({ claim: { $exists: true } });
+const claimed = await deps.votes.countDocuments({ claim: { $exists: true } });
 console.log(`${claimed} votes claimed`);
 await environment.close();

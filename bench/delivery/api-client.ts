@@ -1,16 +1,16 @@
 import { Agent, request } from 'node:http';
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 
 /** A listed server and a token for it. */
 export type Caller = { serverId: ObjectId; token: string };
 
 /** Issues a token for each server. */
-export async function callersOf(platform: Platform, serverIds: ObjectId[]): Promise<Caller[]> {
+export async function callersOf(deps: AppDeps, serverIds: ObjectId[]): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (const serverId of serverIds) {
-    const { token } = await issueToken(platform, { serverId, name: 'bench' });
+    const { token } = await issueToken(deps, { serverId, name: 'bench' });
     callers.push({ serverId, token });
   }
   return callers;

@@ -21,7 +21,7 @@ const TOKEN = 'a-token-of-this-bench';
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: 1 } });
 const environment = await openEnvironment();
-const { platform } = environment;
+const { deps } = environment;
 const bare = fork(new URL('bare-loop.ts', import.meta.url));
 const worker = await environment.worker();
 const port = fakes.ports[0] as number;
@@ -36,12 +36,12 @@ async function rate(): Promise<number> {
 async function drained(): Promise<{ rate: number; cpu: string }> {
   await fakes.forget(0);
   await fakes.stop(0);
-  const [serverId] = (await listServersAt(platform, [port], TOKEN)) as [ObjectId];
-  await insertWaitingVotes(platform, [serverId], votes);
-  await until(async () => (await platform.listeners.findOne({ serverId }))?.breaker.openSince !== undefined);
+  const [serverId] = (await listServersAt(deps, [port], TOKEN)) as [ObjectId];
+  await insertWaitingVotes(deps, [serverId], votes);
+  await until(async () => (await deps.listeners.findOne({ serverId }))?.breaker.openSince !== undefined);
   // The vote that failed while the listener was down would be tried some seconds later, after all others.
   const waiting = { serverId, 'delivery.state': 'waiting' } as const;
-  await platform.votes.updateMany(waiting, { $set: { 'delivery.nextAt': new Date() } });
+  await deps.votes.updateMany(waiting, { $set: { 'delivery.nextAt': new Date() } });
   await fakes.start(0);
   const cpu = await watchCpu({
     worker: [worker.pid],
@@ -49,11 +49,11 @@ async function drained(): Promise<{ rate: number; cpu: string }> {
     redis: [environment.redisPid],
     listener: [fakes.pid],
   });
-  await testUnreachableListener(platform, serverId);
-  await until(async () => (await platform.votes.countDocuments(waiting)) === 0, 500);
+  await testUnreachableListener(deps, serverId);
+  await until(async () => (await deps.votes.countDocuments(waiting)) === 0, 500);
   const used = await cpu();
   await until(
-    async () => (await platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })) === votes,
+    async () => (await deps.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })) === votes,
   );
   const seen = (await fakes.report()).received[0]?.votes;
   if (seen !== votes) throw new Error(`the listener took ${seen} votes of ${votes}`);

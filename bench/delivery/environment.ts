@@ -9,7 +9,7 @@ import { findRedis } from '../../src/embedded/find-redis.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 
 /** A process of the platform, running and ready. */
@@ -27,7 +27,7 @@ type Started = (pid: number) => void;
 
 /** A platform on new services, whose processes are started one by one. */
 export type Environment = {
-  platform: Platform;
+  deps: AppDeps;
   mongodPid: number;
   redisPid: number;
   web(env?: Record<string, string>, started?: Started): Promise<Program>;
@@ -61,15 +61,15 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
     ...changes,
   };
   const config = loadConfig({ ...env, LOG_LEVEL: 'error' }) as ConnectedConfig;
-  const platform = await openPlatform(config, 'bench', { mongoOperationMs: 0 });
-  await migrateDatabase(platform.mongo);
+  const deps = await openAppDeps(config, 'bench', { mongoOperationMs: 0 });
+  await migrateDatabase(deps.mongo);
   const running: Program[] = [];
   const note = async (program: Promise<Program>) => {
     running.push(await program);
     return program;
   };
   return {
-    platform,
+    deps,
     mongodPid: mongod.pid(),
     redisPid: redis.pid(),
     web: (more = {}, started) => note(start('src/web.ts', { ...env, ...more }, started)),
@@ -77,7 +77,7 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
     worker: (more = {}) => note(start('workers/main.ts', { ...env, ...more })),
     async close() {
       await Promise.all(running.map((program) => program.stop()));
-      await platform.close();
+      await deps.close();
       await redis.stop();
       await mongod.stop();
     },

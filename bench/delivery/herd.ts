@@ -25,16 +25,16 @@ const fakes = await startFakeListeners({
   silent: { ports: PORTS, dripEvery: 10 },
 });
 const environment = await openEnvironment();
-const { platform } = environment;
+const { deps } = environment;
 const web = await environment.web();
 const worker = await environment.worker();
-const healthy = await listServersAt(platform, fakes.ports, TOKEN);
-const callers = await callersOf(platform, healthy);
-const mostOpen = platform.config.TEST_CONCURRENCY;
+const healthy = await listServersAt(deps, fakes.ports, TOKEN);
+const callers = await callersOf(deps, healthy);
+const mostOpen = deps.config.TEST_CONCURRENCY;
 
 const ofHealthy = { serverId: { $in: healthy } };
 const notDelivered = () =>
-  platform.votes.countDocuments({ ...ofHealthy, 'delivery.state': { $ne: 'delivered' } });
+  deps.votes.countDocuments({ ...ofHealthy, 'delivery.state': { $ne: 'delivered' } });
 
 /** Casts a vote at a fixed interval, whether or not the earlier ones have arrived. */
 async function cast(name: string, forMs: number): Promise<void> {
@@ -47,7 +47,7 @@ async function cast(name: string, forMs: number): Promise<void> {
 }
 
 async function arrivals(since: Date): Promise<number[]> {
-  const votes = await platform.votes.find({ ...ofHealthy, votedAt: { $gte: since } }).toArray();
+  const votes = await deps.votes.find({ ...ofHealthy, votedAt: { $gte: since } }).toArray();
   return votes.map(({ votedAt, delivery }) => Number(delivery.deliveredAt ?? new Date()) - votedAt.getTime());
 }
 
@@ -64,17 +64,17 @@ console.log(`idle: ${shown(await arrivals(idleSince))}`);
 const before = await residentMb(worker.pid);
 
 const herd = await listServersAt(
-  platform,
+  deps,
   Array.from({ length: silent }, (_, i) => fakes.silentPorts[i % PORTS] ?? 0),
   TOKEN,
 );
-await insertWaitingVotes(platform, herd, each);
+await insertWaitingVotes(deps, herd, each);
 const beside = new Date();
 const cpu = await watchCpu({ web: [web.pid], worker: [worker.pid], mongod: [environment.mongodPid] });
 await cast('beside', seconds * 1_000);
 const left = await notDelivered();
 const used = await cpu();
-const tried = await platform.listeners.countDocuments({
+const tried = await deps.listeners.countDocuments({
   serverId: { $in: herd },
   'breaker.failures': { $gt: 0 },
 });

@@ -30,10 +30,10 @@ const fakes = await startFakeListeners({
   silent: { ports: Math.ceil(dead / 4) },
 });
 const environment = await openEnvironment();
-const { platform } = environment;
+const { deps } = environment;
 const web = await environment.web();
 const worker = await environment.worker();
-const callers = await callersOf(platform, await listServersAt(platform, fakes.ports, TOKEN));
+const callers = await callersOf(deps, await listServersAt(deps, fakes.ports, TOKEN));
 
 const arrived = new Map<string, () => void>();
 const early = new Set<string>();
@@ -61,9 +61,9 @@ async function latencies(name: string, count: number): Promise<number[]> {
   }
   const cast = { _id: { $in: ids } };
   await until(
-    async () => (await platform.votes.countDocuments({ ...cast, 'delivery.state': 'delivered' })) === count,
+    async () => (await deps.votes.countDocuments({ ...cast, 'delivery.state': 'delivered' })) === count,
   );
-  const delivered = await platform.votes.find(cast).toArray();
+  const delivered = await deps.votes.find(cast).toArray();
   return delivered.map(({ votedAt, delivery }) => Number(delivery.deliveredAt) - votedAt.getTime());
 }
 
@@ -86,13 +86,13 @@ console.log(against(`median < ${AIMS.median} ms`, idle.median < AIMS.median));
 console.log(against(`p99 < ${AIMS.p99} ms`, idle.p99 < AIMS.p99));
 
 const refusing = await Promise.all(Array.from({ length: dead - fakes.silentPorts.length }, () => freePort()));
-const deadServers = await listServersAt(platform, [...refusing, ...fakes.silentPorts], TOKEN);
-await insertWaitingVotes(platform, deadServers, Math.ceil(waiting / dead));
+const deadServers = await listServersAt(deps, [...refusing, ...fakes.silentPorts], TOKEN);
+await insertWaitingVotes(deps, deadServers, Math.ceil(waiting / dead));
 console.log(
   `${waiting} votes wait for ${dead} dead listeners, ${fakes.silentPorts.length} of which say nothing`,
 );
 const beside = await measured('beside');
-const attempts = await platform.votes.countDocuments({
+const attempts = await deps.votes.countDocuments({
   serverId: { $in: deadServers },
   'delivery.attempts.0': { $exists: true },
 });

@@ -21,12 +21,12 @@ const TOKEN = 'a-token-of-this-bench';
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: listeners, answerDelayMs } });
 const environment = await openEnvironment({ WORKER_CONCURRENCY: String(concurrency) });
-const { platform } = environment;
+const { deps } = environment;
 
 /** Votes a second, from the first acknowledged one to the last. */
 async function delivered(workers: number): Promise<number> {
-  const serverIds = await listServersAt(platform, fakes.ports, TOKEN, new Date());
-  await insertWaitingVotes(platform, serverIds, each);
+  const serverIds = await listServersAt(deps, fakes.ports, TOKEN, new Date());
+  await insertWaitingVotes(deps, serverIds, each);
   const running = await Promise.all(Array.from({ length: workers }, () => environment.worker()));
   const cpu = await watchCpu({
     workers: running.map(({ pid }) => pid),
@@ -35,9 +35,9 @@ async function delivered(workers: number): Promise<number> {
   });
   const all = listeners * each;
   const wanted = { serverId: { $in: serverIds }, 'delivery.state': 'delivered' } as const;
-  await until(async () => (await platform.votes.countDocuments(wanted)) === all, 500);
+  await until(async () => (await deps.votes.countDocuments(wanted)) === all, 500);
   const used = await cpu();
-  const [times] = await platform.votes
+  const [times] = await deps.votes
     .aggregate<{ first: Date; last: Date }>([
       { $match: wanted },
       {

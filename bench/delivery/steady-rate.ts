@@ -9,7 +9,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { callersOf, castVote } from './api-client.ts';
@@ -24,9 +24,9 @@ const MOST_OPEN = 5_000;
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: Math.min(LISTENERS, servers) } });
 const environment = await openEnvironment();
-const { platform } = environment;
+const { deps } = environment;
 const ports = Array.from({ length: servers }, (_, i) => fakes.ports[i % fakes.ports.length] as number);
-const callers = await callersOf(platform, await listServersAt(platform, ports, TOKEN));
+const callers = await callersOf(deps, await listServersAt(deps, ports, TOKEN));
 const worker = await environment.worker();
 const scheduler = await environment.program('workers/scheduler.ts');
 const web = await environment.web();
@@ -59,7 +59,7 @@ async function cast(n: number, due: number): Promise<void> {
   }
 }
 
-const openVotes = () => platform.votes.countDocuments({ 'delivery.queuedAt': { $exists: true } });
+const openVotes = () => deps.votes.countDocuments({ 'delivery.queuedAt': { $exists: true } });
 
 // New listeners are tested one by one, some 30 a second: that is not what is measured.
 for (const [n, caller] of callers.entries()) await castVote(web.url, caller, `First${n}`);
@@ -91,7 +91,7 @@ const left = await openVotes();
 await until(async () => (await openVotes()) === 0, SECOND);
 const drained = (performance.now() - drainFrom) / SECOND;
 
-const late = await lateness(platform);
+const late = await lateness(deps);
 console.log(
   `${times.length} accepted in ${tookSeconds.toFixed(0)} s (${(times.length / tookSeconds).toFixed(0)} a second), ` +
     `${counts.failed} failed, ${counts.skipped} not sent; p50 ${quantile(times, 0.5).toFixed(0)} ms, ` +
@@ -102,12 +102,12 @@ console.log(
     `${(late.longest / SECOND).toFixed(1)} s; ${left} were open at the end, delivered ${drained.toFixed(0)} s later`,
 );
 console.log(memory.shown());
-await sizes(platform);
+await sizes(deps);
 await environment.close();
 await fakes.close();
 
 /** From the vote to its acknowledgement, in milliseconds. */
-async function lateness({ votes }: Platform): Promise<Record<'p50' | 'p99' | 'longest', number>> {
+async function lateness({ votes }: AppDeps): Promise<Record<'p50' | 'p99' | 'longest', number>> {
   const delivered = votes
     .find({ 'delivery.state': 'delivered', username: /^Player/ })
     .project<{ ms: number }>({ _id: 0, ms: { $subtract: ['$delivery.deliveredAt', '$votedAt'] } });
@@ -117,7 +117,7 @@ async function lateness({ votes }: Platform): Promise<Record<'p50' | 'p99' | 'lo
 }
 
 /** The data and index bytes of the collections that votes make, as they are on the disk. */
-async function sizes({ mongo, votes }: Platform): Promise<void> {
+async function sizes({ mongo, votes }: AppDeps): Promise<void> {
   // Without a checkpoint the files have not got their sizes yet.
   await mongo.db.admin().command({ fsync: 1 });
   const count = await votes.estimatedDocumentCount();

@@ -30,13 +30,10 @@ const HEALTHY = 5;
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: HEALTHY + returning } });
 const environment = await openEnvironment();
-const { platform } = environment;
+const { deps } = environment;
 const web = await environment.web();
 const worker = await environment.worker();
-const callers = await callersOf(
-  platform,
-  await listServersAt(platform, fakes.ports.slice(0, HEALTHY), TOKEN),
-);
+const callers = await callersOf(deps, await listServersAt(deps, fakes.ports.slice(0, HEALTHY), TOKEN));
 
 type Times = { vote: number[]; check: number[] };
 
@@ -62,7 +59,7 @@ async function load(name: string, going: (elapsedMs: number) => boolean): Promis
   return times;
 }
 
-const openWork = () => platform.votes.countDocuments({ 'delivery.queuedAt': { $exists: true } });
+const openWork = () => deps.votes.countDocuments({ 'delivery.queuedAt': { $exists: true } });
 
 async function measured(name: string, going: (elapsedMs: number) => boolean): Promise<Times> {
   const cpu = await watchCpu({
@@ -90,17 +87,17 @@ const forSeconds = (elapsedMs: number) => elapsedMs < seconds * 1_000;
 const ratios: Record<keyof Times, number[]> = { vote: [], check: [] };
 for (let round = 1; round <= rounds; round += 1) {
   // The votes exist in both halves, so MongoDB's work after their insertion does not count as the drain's.
-  const returned = await listServersAt(platform, fakes.ports.slice(HEALTHY), TOKEN, new Date());
+  const returned = await listServersAt(deps, fakes.ports.slice(HEALTHY), TOKEN, new Date());
   const theirs = { serverId: { $in: returned } };
   const later = after(new Date(), HOUR);
-  await platform.listeners.updateMany(theirs, { $set: { breaker: { ...AWAY, nextTestAt: later } } });
-  await insertWaitingVotes(platform, returned, waiting / returning);
+  await deps.listeners.updateMany(theirs, { $set: { breaker: { ...AWAY, nextTestAt: later } } });
+  await insertWaitingVotes(deps, returned, waiting / returning);
   await load(`warm-up ${round}`, (elapsedMs) => elapsedMs < 10_000);
   const idle = await measured(`round ${round}, idle`, forSeconds);
 
-  await platform.listeners.updateMany(theirs, { $set: { breaker: REACHABLE } });
-  for (const listener of await platform.listeners.find(theirs).toArray())
-    await wakeListener(platform.producer, listener, { hasten: true });
+  await deps.listeners.updateMany(theirs, { $set: { breaker: REACHABLE } });
+  for (const listener of await deps.listeners.find(theirs).toArray())
+    await wakeListener(deps.producer, listener, { hasten: true });
   const before = await openWork();
   const began = performance.now();
   const draining = await measured(`round ${round}, draining`, forSeconds);
@@ -115,7 +112,7 @@ for (let round = 1; round <= rounds; round += 1) {
     console.log(`  ${kind}: p99 draining ÷ idle ${ratio.toFixed(2)}`);
   }
   // The next round starts idle.
-  await platform.votes.deleteMany({ 'delivery.queuedAt': { $exists: true } });
+  await deps.votes.deleteMany({ 'delivery.queuedAt': { $exists: true } });
 }
 for (const kind of ['vote', 'check'] as const) {
   const ratio = median(ratios[kind]);

@@ -27,19 +27,19 @@ const UPLOADS_OF_A_USER = 20;
 
 console.log(`node bench/listing/cards.ts ${cards} ${banners} ${seconds} ${votesPerSecond} ${limitMb}`);
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
-const { platform } = environment;
+const { deps } = environment;
 const limit = limitMemory(limitMb);
 const web = await environment.web({}, (pid) => limit?.add(pid));
 // What PUBLIC_URL is by default.
 const publicUrl = web.url.replace('127.0.0.1', 'localhost');
 const worker = await environment.worker();
 const names = Array.from({ length: cards }, (_, n) => ({ name: `Preview ${n}` }));
-const serverIds = await listServers(platform, names);
-const callers = await callersOf(platform, serverIds.slice(0, 20));
+const serverIds = await listServers(deps, names);
+const callers = await callersOf(deps, serverIds.slice(0, 20));
 const owners: Awaited<ReturnType<typeof newOwner>>[] = [];
-for (let n = 0; n < Math.ceil(banners / UPLOADS_OF_A_USER); n += 1) owners.push(await newOwner(platform));
+for (let n = 0; n < Math.ceil(banners / UPLOADS_OF_A_USER); n += 1) owners.push(await newOwner(deps));
 for (const [n, serverId] of serverIds.slice(0, banners).entries())
-  await platform.servers.updateOne(
+  await deps.servers.updateOne(
     { _id: serverId },
     { $set: { ownerId: owners[Math.floor(n / UPLOADS_OF_A_USER)]?.userId ?? null } },
   );
@@ -134,10 +134,10 @@ const loaded = await measured('votes beside the pictures', async () => {
 });
 clearInterval(watching);
 console.log(`answers: ${[...answers].map(([what, times]) => `${what} × ${times}`).join(', ')}`);
-const drawn = await platform.previewCards.countDocuments({ drawnAt: { $exists: true } });
-const waiting = await platform.pictureUploads.countDocuments();
+const drawn = await deps.previewCards.countDocuments({ drawnAt: { $exists: true } });
+const waiting = await deps.pictureUploads.countDocuments();
 console.log(
-  `previews drawn by then: ${drawn} of ${await platform.previewCards.countDocuments()}; banners that wait: ${waiting}`,
+  `previews drawn by then: ${drawn} of ${await deps.previewCards.countDocuments()}; banners that wait: ${waiting}`,
 );
 const group = limit
   ? `the group had at most ${limit.peakMb().toFixed(0)} MB`

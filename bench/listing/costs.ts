@@ -27,27 +27,24 @@ const [servers = 5_000, requests = 200] = process.argv.slice(2).map(Number);
 
 console.log(`node bench/listing/costs.ts ${servers} ${requests}`);
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
-const { platform } = environment;
-const loaded = await loadServers(platform, servers);
+const { deps } = environment;
+const loaded = await loadServers(deps, servers);
 const stopping = new AbortController();
-const app = await buildApp(platform, {
-  metrics: createMetrics(platform),
-  readiness: watchReadiness(platform, stopping.signal),
+const app = await buildApp(deps, {
+  metrics: createMetrics(deps),
+  readiness: watchReadiness(deps, stopping.signal),
   stopping: stopping.signal,
 });
-const listed = await platform.servers
+const listed = await deps.servers
   .find({}, { projection: { slug: 1 } })
   .sort({ rankPosition: 1 })
   .limit(2 * requests + 20)
   .toArray();
 const slugs = listed.map(({ slug }) => slug);
 const owners: Awaited<ReturnType<typeof newOwner>>[] = [];
-for (let n = 0; n < Math.ceil(requests / 20); n += 1) owners.push(await newOwner(platform));
+for (let n = 0; n < Math.ceil(requests / 20); n += 1) owners.push(await newOwner(deps));
 for (const [n, { _id }] of listed.slice(0, requests).entries())
-  await platform.servers.updateOne(
-    { _id },
-    { $set: { ownerId: owners[Math.floor(n / 20)]?.userId ?? null } },
-  );
+  await deps.servers.updateOne({ _id }, { $set: { ownerId: owners[Math.floor(n / 20)]?.userId ?? null } });
 const noise = { width: 1_200, height: 300, channels: 3 as const };
 const png = await sharp(randomBytes(1_200 * 300 * 3), { raw: noise })
   .resize(600, 150)
@@ -111,9 +108,9 @@ await measure('search', (n) => ({ url: `/?q=${encodeURIComponent(`${nameAt(n * 1
 await measure('explained rank', (n) => ({ url: `/how-ranking-works?server=${slugAt(n)}` }));
 await measure('site map', () => ({ url: '/sitemaps/1.xml' }), 1);
 await measure('preview: first request', (n) => ({ url: `/servers/${slugAt(n)}/card.png` }));
-await platform.previewCards.updateMany(
+await deps.previewCards.updateMany(
   {},
-  { $set: { png: randomBytes(40_000), drawnAt: platform.clock.now() }, $unset: { dueAt: '' } },
+  { $set: { png: randomBytes(40_000), drawnAt: deps.clock.now() }, $unset: { dueAt: '' } },
 );
 await measure('preview: stored', (n) => ({ url: `/servers/${slugAt(n)}/card.png` }));
 await measure('banner as SVG', (n) => ({ url: `/servers/${slugAt(n)}/banner.svg` }));
@@ -127,14 +124,14 @@ await measure('owner: statistics', (n) => ({
   url: `/dashboard/servers/${owned(n)}/statistics`,
   headers: cookieOf(n),
 }));
-await platform.rateLimits.deleteMany({});
+await deps.rateLimits.deleteMany({});
 const form = bannerForm(png);
 await measure(
   `upload of a banner (${Math.round(png.length / 1_024)} KB)`,
   (n) => ({
     method: 'POST',
     url: `/dashboard/servers/${owned(n * 20)}/profile/banner`,
-    headers: { ...form.headers, ...ownOrigin(platform.config.PUBLIC_URL), ...cookieOf(n * 20) },
+    headers: { ...form.headers, ...ownOrigin(deps.config.PUBLIC_URL), ...cookieOf(n * 20) },
     payload: form.body,
   }),
   Math.ceil(requests / 20),
@@ -155,19 +152,19 @@ async function childCost(kind: string, times: number, run: (n: number) => Promis
 }
 console.log('| worker | child, ms | |\n|---|---|---|');
 
-await platform.previewCards.updateMany({}, { $set: { dueAt: new Date(0) }, $unset: { leaseUntil: '' } });
-const drawn = await platform.previewCards
+await deps.previewCards.updateMany({}, { $set: { dueAt: new Date(0) }, $unset: { leaseUntil: '' } });
+const drawn = await deps.previewCards
   .find({}, { projection: { _id: 1 } })
   .limit(63)
   .toArray();
 await childCost('drawing of a preview', 60, async (n) => {
   const serverId = drawn[n % drawn.length]?._id;
   if (!serverId) return;
-  await drawCard(platform, serverId, async (server) => {
-    const svg = shareDrawing(await serverInfo(platform, server), 'Tallyport');
+  await drawCard(deps, serverId, async (server) => {
+    const svg = shareDrawing(await serverInfo(deps, server), 'Tallyport');
     return pictures.run('drawing', { svg });
   });
-  await platform.previewCards.updateOne({ _id: serverId }, { $set: { dueAt: new Date(0) } });
+  await deps.previewCards.updateOne({ _id: serverId }, { $set: { dueAt: new Date(0) } });
 });
 await childCost('encoding of a banner', 30, () => pictures.run('banner', { bytes: png }));
 pictures.close();

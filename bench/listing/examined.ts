@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 
 /** What a database operation examined and returned. */
 export type Examined = {
@@ -11,8 +11,8 @@ export type Examined = {
 };
 
 /** The database operations of `work`, from MongoDB's profiler. */
-export async function examinedBy(platform: Platform, work: () => Promise<unknown>): Promise<Examined[]> {
-  const { db } = platform.mongo;
+export async function examinedBy(deps: AppDeps, work: () => Promise<unknown>): Promise<Examined[]> {
+  const { db } = deps.mongo;
   const profile = db.collection('system.profile');
   await db.command({ profile: 2 });
   try {

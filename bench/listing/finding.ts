@@ -15,11 +15,11 @@ const [servers = 100_000, rounds = 100] = process.argv.slice(2).map(Number);
 
 console.log(`node bench/listing/finding.ts ${servers} ${rounds}`);
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
-const { platform } = environment;
-const { seconds } = await loadServers(platform, servers);
+const { deps } = environment;
+const { seconds } = await loadServers(deps, servers);
 const times = Object.entries(seconds).map(([name, s]) => `${name} ${s.toFixed(1)} s`);
 console.log(`${servers} servers loaded: ${times.join(', ')}`);
-const addresses = await platform.servers
+const addresses = await deps.servers
   .find({}, { projection: { address: 1 } })
   .limit(rounds + 2)
   .toArray();
@@ -80,7 +80,7 @@ try {
   const ranking = median(measured.get(RANKING) ?? []);
   for (const [kind, all] of measured) {
     const path = KINDS[kind]?.(rounds + 1) ?? '/';
-    const operations = (await examinedBy(platform, () => timeOf(path))).filter(({ what }) =>
+    const operations = (await examinedBy(deps, () => timeOf(path))).filter(({ what }) =>
       /servers|ranked_lists|review_lists/.test(what),
     );
     const examined = operations.map(

@@ -7,7 +7,7 @@ import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { newListing } from '../../src/servers/listed-servers.ts';
@@ -95,7 +95,7 @@ export type LoadedServers = { pages: number; deep: number; slug: string; seconds
  * Lists many servers with votes, adds history to those on the measured pages, and lets Tallyport compute figures, ranks
  * and the lists that pages read.
  */
-export async function loadServers(platform: Platform, servers: number): Promise<LoadedServers> {
+export async function loadServers(deps: AppDeps, servers: number): Promise<LoadedServers> {
   const deep = Math.min(DEEP, Math.floor(servers / 20) - 4);
   const seconds: Record<string, number> = {};
   const timed = async (name: string, work: () => Promise<unknown>) => {
@@ -106,25 +106,25 @@ export async function loadServers(platform: Platform, servers: number): Promise<
   const withDays: ObjectId[] = [];
   await timed('servers and votes', async () => {
     for (let from = 0; from < servers; from += BULK) {
-      const ids = await insertServers(platform, from, Math.min(BULK, servers - from));
+      const ids = await insertServers(deps, from, Math.min(BULK, servers - from));
       withDays.push(...ids.filter((_, i) => hasDays(from + i, deep)));
     }
   });
-  await timed('days', () => insertDays(platform, withDays));
-  await timed('figures', () => refreshDailyFigures(platform, { serverIds: withDays }));
-  const slug = await addSample(platform);
-  await timed('places and lists', () => recomputeRanks(platform));
+  await timed('days', () => insertDays(deps, withDays));
+  await timed('figures', () => refreshDailyFigures(deps, { serverIds: withDays }));
+  const slug = await addSample(deps);
+  await timed('places and lists', () => recomputeRanks(deps));
   return { pages: Math.floor(Math.min(WITH_DAYS, servers) / 20), deep, slug, seconds };
 }
 
-async function insertServers(platform: Platform, from: number, count: number): Promise<ObjectId[]> {
-  const now = platform.clock.now();
+async function insertServers(deps: AppDeps, from: number, count: number): Promise<ObjectId[]> {
+  const now = deps.clock.now();
   const all = Array.from({ length: count }, (_, i) => serverAt(from + i, now));
   const counters = all.flatMap(({ _id }, i) => countersOf(_id, from + i, dayOf(now)));
-  await platform.servers.insertMany(all as never, { ordered: false });
+  await deps.servers.insertMany(all as never, { ordered: false });
   const lists = all.filter((_, i) => i % 4 === 0).map(({ _id }, i) => reviewListOf(_id, from + i));
-  await platform.reviewLists.insertMany(lists as never, { ordered: false });
-  await platform.voteCounters.insertMany(counters as never, { ordered: false });
+  await deps.reviewLists.insertMany(lists as never, { ordered: false });
+  await deps.voteCounters.insertMany(counters as never, { ordered: false });
   return all.map(({ _id }) => _id);
 }
 
@@ -194,8 +194,8 @@ function countersOf(serverId: ObjectId, i: number, today: string): Document[] {
   return [...months].map(([month, days]) => ({ _id: new ObjectId(), serverId, month, days }));
 }
 
-async function insertDays(platform: Platform, ids: ObjectId[]): Promise<void> {
-  const today = dayOf(platform.clock.now());
+async function insertDays(deps: AppDeps, ids: ObjectId[]): Promise<void> {
+  const today = dayOf(deps.clock.now());
   const days = Array.from({ length: 30 }, (_, ago) => addDays(today, -ago - 1));
   for (let from = 0; from < ids.length; from += BULK / 50) {
     const writes = ids.slice(from, from + BULK / 50).flatMap((serverId, i) =>
@@ -208,20 +208,20 @@ async function insertDays(platform: Platform, ids: ObjectId[]): Promise<void> {
         return { insertOne: { document } };
       }),
     );
-    await platform.dailyStats.bulkWrite(writes as never, { ordered: false });
+    await deps.dailyStats.bulkWrite(writes as never, { ordered: false });
   }
 }
 
 /** A server with all data of its page: samples every five minutes, votes, reviews. */
-async function addSample(platform: Platform): Promise<string> {
+async function addSample(deps: AppDeps): Promise<string> {
   const [sample] = SAMPLES;
-  const now = platform.clock.now();
+  const now = deps.clock.now();
   const server = serverAt(1, now);
   if (!sample) throw new Error('there are no samples');
   const slug = 'harbour-lights';
   const about = { name: sample.name, slug, slugs: [slug], howToVote: sample.howToVote };
   const current = { motd: sample.motd, version: sample.version, onlinePlayers: 70, maxPlayers: 120 };
-  await platform.servers.insertOne({
+  await deps.servers.insertOne({
     ...server,
     ...about,
     current: {
@@ -231,7 +231,7 @@ async function addSample(platform: Platform): Promise<string> {
     },
   } as never);
   const listed = { serverId: server._id, sample };
-  await writeSampleHistory(platform, [listed]);
-  await writeSampleReviews(platform, listed);
+  await writeSampleHistory(deps, [listed]);
+  await writeSampleReviews(deps, listed);
   return slug;
 }

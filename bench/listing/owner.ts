@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
 import { hashPassword, verifyPassword } from '../../src/accounts/password.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 
 const CHEAP = {
   hash: (password: string) => hashPassword(password, { N: 16, r: 1, p: 1 }),
@@ -10,15 +10,15 @@ const CHEAP = {
 };
 
 /** Makes a user with a session, without a request. `cookie` is the header of a signed-in browser. */
-export async function newOwner(platform: Platform): Promise<{ userId: ObjectId; cookie: string }> {
-  const config = { ...platform.config, SMTP_URL: undefined };
-  const auth = createAuth({ ...platform, config, passwords: CHEAP }, async () => {});
+export async function newOwner(deps: AppDeps): Promise<{ userId: ObjectId; cookie: string }> {
+  const config = { ...deps.config, SMTP_URL: undefined };
+  const auth = createAuth({ ...deps, config, passwords: CHEAP }, async () => {});
   const { headers, response } = await auth.api.signUpEmail({
     body: { name: 'Olivia', email: `${randomUUID()}@example.org`, password: 'three ships in the bay' },
     returnHeaders: true,
   });
   const userId = new ObjectId(response.user.id);
-  await platform.users.updateOne({ _id: userId }, { $set: { emailVerified: true } });
+  await deps.users.updateOne({ _id: userId }, { $set: { emailVerified: true } });
   const cookies = headers.getSetCookie().map((one) => one.split(';')[0]);
   return { userId, cookie: cookies.join('; ') };
 }

@@ -31,8 +31,8 @@ async function exchange<T>(child: ChildProcess, message: unknown): Promise<T> {
 console.log(`node bench/listing/pages.ts ${servers} ${seconds} ${turns} ${connections}`);
 // The load generator sets the client address of each request.
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
-const { platform } = environment;
-const loaded = await loadServers(platform, servers);
+const { deps } = environment;
+const loaded = await loadServers(deps, servers);
 const times = Object.entries(loaded.seconds).map(([name, s]) => `${name} ${s.toFixed(1)} s`);
 console.log(`${servers} servers loaded: ${times.join(', ')}`);
 const web = await environment.web();
@@ -73,7 +73,7 @@ async function pageAt(path: string): Promise<string> {
 async function compare(name: string, paths: string[]): Promise<void> {
   const [path = '/'] = paths;
   let html = '';
-  const operations = await examinedBy(platform, async () => {
+  const operations = await examinedBy(deps, async () => {
     html = await pageAt(path);
   });
   await exchange(bare, { html });

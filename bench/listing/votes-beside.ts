@@ -26,13 +26,13 @@ const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
 console.log(`node bench/listing/votes-beside.ts ${process.argv.slice(2).join(' ')}`);
 const environment = await openEnvironment({ TRUST_PROXY: '1', MAX_EVENT_LOOP_DELAY_MS: '0' });
-const { platform } = environment;
-await loadServers(platform, servers);
-const some = await platform.servers
+const { deps } = environment;
+await loadServers(deps, servers);
+const some = await deps.servers
   .find({}, { projection: { slug: 1 } })
   .limit(200)
   .toArray();
-const callers = await callersOf(platform, some.map(({ _id }) => _id).slice(0, 20));
+const callers = await callersOf(deps, some.map(({ _id }) => _id).slice(0, 20));
 // Each range of days is another page of a server.
 const paths = some.flatMap(({ slug }) =>
   ['7d', '30d', '90d'].map((days) => `/servers/${slug}?players=${days}`),

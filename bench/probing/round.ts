@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { after, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer, PROBE_INTERVAL_SECONDS } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { openEnvironment } from '../delivery/environment.ts';
@@ -33,10 +33,10 @@ const BATCH = 5_000;
 type Place = { game: string; port: number };
 
 /** Lists servers that were seen online and are due evenly over the round. */
-async function list(platform: Platform, places: Place[]): Promise<void> {
-  const { servers } = platform;
+async function list(deps: AppDeps, places: Place[]): Promise<void> {
+  const { servers } = deps;
   const added = { name: 'Bench', address: '127.0.0.1', port: 1, game: 'minecraft' };
-  const { serverId } = await addServer(platform, added, 'bench');
+  const { serverId } = await addServer(deps, added, 'bench');
   const model = (await servers.findOneAndDelete({ _id: new ObjectId(serverId) })) as Server;
   const now = new Date();
   const all = Array.from({ length: count }, (_, i) => {
@@ -68,7 +68,7 @@ async function list(platform: Platform, places: Place[]): Promise<void> {
 }
 
 /** How long the server that is due for longest has been due, in seconds. */
-async function latest({ servers }: Platform): Promise<number> {
+async function latest({ servers }: AppDeps): Promise<number> {
   const now = new Date();
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
   const [oldest] = await servers
@@ -83,9 +83,9 @@ async function latest({ servers }: Platform): Promise<number> {
 const far = fork(new URL('round-responders.ts', import.meta.url), [String(lost)]);
 const [places] = (await once(far, 'message')) as [Place[]];
 const environment = await openEnvironment({ PROBES: 'on' });
-const { platform } = environment;
+const { deps } = environment;
 const working = await Promise.all(Array.from({ length: workers }, () => environment.worker()));
-await list(platform, places);
+await list(deps, places);
 const began = performance.now();
 const scheduler = await environment.program('workers/scheduler.ts');
 const pids = {
@@ -101,13 +101,13 @@ const memory = watchMemory(pids);
 const until = began + rounds * seconds * SECOND;
 while (performance.now() < until) {
   await pause(2 * SECOND);
-  late.push(await latest(platform));
+  late.push(await latest(deps));
   await memory.measure();
 }
 const used = await cpu();
 await pause(LAST_ANSWERS_MS);
 
-const { statusSamples, servers } = platform;
+const { statusSamples, servers } = deps;
 const [sampled] = await statusSamples
   .aggregate<{ servers: number; fewest: number; most: number }>([
     { $group: { _id: '$serverId', samples: { $sum: { $cond: [{ $gt: ['$seconds', 0] }, 1, 0] } } } },

@@ -6,7 +6,7 @@ import { findRedis } from '../../src/embedded/find-redis.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { faultsOf } from '../../test/reliability/faults.ts';
 import { longestGap } from '../../test/reliability/figures.ts';
 import type { Receipt } from '../../test/reliability/history.ts';
@@ -81,14 +81,14 @@ const binaries = { mongod: await findMongod(env, console.log), redis: await find
 // The default times of Tallyport, which production has.
 const processes = await startProcesses(binaries, topology, {});
 const log = createLogger({ LOG_LEVEL: 'silent' }, 'bench');
-const platform = await openPlatform(processes.config, 'bench', { log, mongoOperationMs: MINUTE });
+const deps = await openAppDeps(processes.config, 'bench', { log, mongoOperationMs: MINUTE });
 const receipts: Receipt[] = [];
-const lister = listerOf(platform);
+const lister = listerOf(deps);
 const targets = [];
 for (let n = 0; n < values.servers; n += 1) {
   targets.push(await addTarget(lister, { name: `Failover ${n}`, protocol: 'votifier-v2' }, receipts));
 }
-const injects: Record<string, Inject> = faultsOf({ processes, targets, platform });
+const injects: Record<string, Inject> = faultsOf({ processes, targets, deps });
 const load = startLoad(targets, processes.urls, values.rate, randomNumbers(1));
 await pause(10 * SECOND);
 
@@ -123,7 +123,7 @@ console.log(
   `\n${calls.length} calls, ${accepted.length} accepted, ${missing.length} of them not delivered; ` +
     `deliveries lagged at most ${(Math.max(...lags) / SECOND).toFixed(1)} s, in the median ${(quantile(lags, 0.5) / SECOND).toFixed(1)} s`,
 );
-await platform.close();
+await deps.close();
 for (const target of targets) await target.close();
 await processes.close();
 process.exit(missing.length === 0 && Math.max(...lags) <= values.limit * SECOND ? 0 : 1);

@@ -14,10 +14,10 @@ const [rate = 200, seconds = 30, servers = 100] = process.argv.slice(2, 5).map(N
 const LONGEST_MS = 5 * MINUTE;
 console.log(`node bench/restart/killed-web.ts ${process.argv.slice(2).join(' ')}`);
 const environment = await openEnvironment();
-const { platform } = environment;
-const callers = await listCallers(platform, servers);
+const { deps } = environment;
+const callers = await listCallers(deps, servers);
 // The generated listing has counters without votes; here both start empty.
-await Promise.all([platform.votes.deleteMany({}), platform.voteCounters.deleteMany({})]);
+await Promise.all([deps.votes.deleteMany({}), deps.voteCounters.deleteMany({})]);
 await environment.program('workers/scheduler.ts');
 await environment.worker();
 const web = await environment.web();
@@ -37,8 +37,8 @@ const cast = async (n: number): Promise<void> => {
 /** Votes and counters, in total and for the servers for which they differ. */
 async function compare() {
   const [votes, counters] = await Promise.all([
-    platform.votes.aggregate([{ $group: { _id: '$serverId', votes: { $sum: 1 } } }]).toArray(),
-    platform.voteCounters.find({}).toArray(),
+    deps.votes.aggregate([{ $group: { _id: '$serverId', votes: { $sum: 1 } } }]).toArray(),
+    deps.voteCounters.find({}).toArray(),
   ]);
   const counted = new Map<string, number>();
   for (const { serverId, days } of counters) {

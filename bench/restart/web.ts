@@ -12,7 +12,7 @@ import {
   type Variables,
 } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { isReady } from '../../test/support/load-balancer.ts';
@@ -49,11 +49,11 @@ export async function prepare(
   };
   const config = loadConfig(env) as ConnectedConfig;
   await migrate(config, createLogger({ LOG_LEVEL: 'error' }, 'bench'));
-  const platform = await openPlatform(config, 'bench');
+  const deps = await openAppDeps(config, 'bench');
   const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565 };
-  const { serverId } = await addServer(platform, settings, 'bench');
-  const { token } = await issueToken(platform, { serverId: new ObjectId(serverId), name: 'bench' });
-  await platform.close();
+  const { serverId } = await addServer(deps, settings, 'bench');
+  const { token } = await issueToken(deps, { serverId: new ObjectId(serverId), name: 'bench' });
+  await deps.close();
   return { env, caller: { serverId, token } };
 }
 

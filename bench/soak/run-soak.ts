@@ -27,11 +27,11 @@ const MOST_OPENED = 10;
 const WINDOW_MS = MINUTE;
 
 const environment = await openEnvironment();
-const { platform } = environment;
-const callers = await listCallers(platform, SERVERS);
+const { deps } = environment;
+const callers = await listCallers(deps, SERVERS);
 const listener = new VotifierListener();
 await listener.start();
-for (const caller of callers.slice(0, SERVERS / 2)) await listenAt(platform, caller, listener);
+for (const caller of callers.slice(0, SERVERS / 2)) await listenAt(deps, caller, listener);
 const programs: Record<string, Program> = {
   worker: await environment.worker(),
   scheduler: await environment.program('workers/scheduler.ts'),
@@ -81,7 +81,7 @@ const load = (async () => {
 })();
 
 /** Connections at these ports are in pools: mongod, Redis, and the callers' connections to web. */
-const { MONGODB_URI, REDIS_URL } = platform.config;
+const { MONGODB_URI, REDIS_URL } = deps.config;
 const POOLED = new Set([MONGODB_URI, REDIS_URL, url].map((address) => Number(new URL(address).port)));
 
 type Sample = { at: number; rss: number; heap: number; allFiles: number; files: number };

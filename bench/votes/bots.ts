@@ -22,19 +22,19 @@ const HOUSEHOLD = ['Ann', 'Ben', 'Cleo', 'Dan'];
 
 console.log(`node bench/votes/bots.ts ${process.argv.slice(2).join(' ')}`);
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
-const { platform } = environment;
+const { deps } = environment;
 const web = await environment.web({ TRUST_PROXY: '1' });
-const owner = await signIn({ platform });
+const owner = await signIn({ deps });
 const servers: { serverId: ObjectId; slug: string }[] = [];
 for (let i = 0; i < count; i += 1) {
   const settings = { name: `Server ${i}`, address: `s${i}.example.org` };
-  const serverId = await addOwnedServer(platform, owner.userId, settings);
-  servers.push({ serverId, slug: (await platform.servers.findOne({ _id: serverId }))?.slug ?? '' });
+  const serverId = await addOwnedServer(deps, owner.userId, settings);
+  servers.push({ serverId, slug: (await deps.servers.findOne({ _id: serverId }))?.slug ?? '' });
   const earlier = HOUSEHOLD.map((name) => {
     const regular = { username: name, usernameKey: name.toLowerCase() };
     return storedVote(serverId, name, after(new Date(), -2 * DAY), regular);
   });
-  await platform.votes.insertMany(earlier);
+  await deps.votes.insertMany(earlier);
 }
 
 type Visitor = { address: string; cookie?: string };
@@ -73,7 +73,7 @@ const household: string[] = [];
 let sent = 0;
 
 async function household4(): Promise<void> {
-  const user = await signIn({ platform }, { days: 8 });
+  const user = await signIn({ deps }, { days: 8 });
   for (const { slug } of servers) {
     for (const [i, name] of HOUSEHOLD.entries()) {
       const visitor = { address: `198.51.100.${i + 1}`, ...(i === 3 ? user.headers : {}) };
@@ -99,10 +99,10 @@ await Promise.all([...Array.from({ length: AT_ONCE }, bots), household4()]);
 const seconds = (performance.now() - began) / 1_000;
 const bot = { username: /^bot/ };
 const [counted, quarantined] = await Promise.all([
-  platform.votes.countDocuments({ ...bot, quarantinedAt: { $exists: false } }),
-  platform.votes.countDocuments({ ...bot, quarantinedAt: { $exists: true } }),
+  deps.votes.countDocuments({ ...bot, quarantinedAt: { $exists: false } }),
+  deps.votes.countDocuments({ ...bot, quarantinedAt: { $exists: true } }),
 ]);
-const four = await platform.votes.countDocuments({
+const four = await deps.votes.countDocuments({
   username: { $in: HOUSEHOLD },
   source: 'web',
   excludedAt: null,

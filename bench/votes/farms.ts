@@ -30,8 +30,8 @@ syncBuiltinESMExports();
 
 const clock = stoppedClock(MIDNIGHT);
 const environment = await openEnvironment();
-const platform = { ...environment.platform, clock };
-const ownerId = await addOwner(platform);
+const deps = { ...environment.deps, clock };
+const ownerId = await addOwner(deps);
 
 type Account = { id: ObjectId; email: string; createdAt: Date };
 /** A player's name, at one address, with or without an account. */
@@ -39,25 +39,25 @@ type Name = { username: string; address: string; account?: Account };
 type Outcome = 'counted' | 'held' | 'refused';
 
 async function vote(serverId: ObjectId, { username, address, account }: Name): Promise<Outcome> {
-  const server = await platform.servers.findOne({ _id: serverId });
+  const server = await deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('no such server');
   const user = account && { email: account.email, emailVerified: true, createdAt: account.createdAt };
   const voter = { address, account: user ? establishedAccount(user, clock.now()) : null };
   let proof = '';
   if (!voter.account) {
-    const made = await challengeFor(platform, { server, username, voter });
+    const made = await challengeFor(deps, { server, username, voter });
     if (made.kind !== 'challenge') return 'refused';
     proof = await solve(made.challenge);
   }
-  const result = await castWebVote(platform, { server, username, voter, proof }, 20 * SECOND);
+  const result = await castWebVote(deps, { server, username, voter, proof }, 20 * SECOND);
   if (result.kind !== 'accepted') return 'refused';
   return result.isQuarantined ? 'held' : 'counted';
 }
 
 /** Signs up and confirms the address, within all limits. */
 async function signUp(email: string, address: string): Promise<Account | null> {
-  if (await countMail(platform, { email, address })) return null;
-  if (await takeSignUp(platform, { email, address })) return null;
+  if (await countMail(deps, { email, address })) return null;
+  if (await takeSignUp(deps, { email, address })) return null;
   return { id: new ObjectId(), email, createdAt: clock.now() };
 }
 
@@ -194,10 +194,10 @@ const rows: string[] = [];
 for (const [index, group] of groups.entries()) {
   if (!group.title.includes(only)) continue;
   clock.set(MIDNIGHT);
-  await platform.rateLimits.deleteMany({});
+  await deps.rateLimits.deleteMany({});
   const settings = { name: `Server ${index}`, address: `s${index}.example.org` };
-  const serverId = await addOwnedServer(platform, ownerId, settings);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { 'daily.peakPlayers': group.peak } });
+  const serverId = await addOwnedServer(deps, ownerId, settings);
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'daily.peakPlayers': group.peak } });
   const perDay: string[] = [];
   let counted = 0;
   let ofThree = 0;

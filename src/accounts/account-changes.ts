@@ -15,12 +15,12 @@ export type AccountChange =
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 /** Dependencies of {@link noteAccountChange}. */
-export type ChangeSources = Outbox & {
+export type AccountChangeDeps = Outbox & {
   auditLog: Collection<AuditEntry>;
   config: Site & Pick<Config, 'SMTP_URL'>;
 };
 /** Dependencies of {@link mailAccountChange}. */
-export type AccountMailing = Outbox & Pick<ChangeSources, 'config'>;
+export type AccountMailing = Outbox & Pick<AccountChangeDeps, 'config'>;
 type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
 /** `{site}` is the other site. */
@@ -58,7 +58,7 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
  * @param site - the name of the other site that is linked or unlinked
  */
 export async function noteAccountChange(
-  sources: ChangeSources,
+  sources: AccountChangeDeps,
   user: ChangedUser,
   change: AccountChange,
   site?: string,

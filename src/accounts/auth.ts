@@ -10,7 +10,7 @@ import { errorType } from '../platform/error-type.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { derivedKey } from '../platform/secrets.ts';
-import { type ChangeSources, noteAccountChange } from './account-changes.ts';
+import { type AccountChangeDeps, noteAccountChange } from './account-changes.ts';
 import type { AddressChange } from './address/address-change.ts';
 import { cancelAddressChangeOf } from './address/cancel-change.ts';
 import { noteCause } from './library-cause.ts';
@@ -38,7 +38,7 @@ const LINK_MS = HOUR;
 /** Passes the client's IP address to the library, which reads addresses from headers only. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
-export type AuthSources = ChangeSources & {
+export type AuthDeps = AccountChangeDeps & {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
@@ -63,7 +63,7 @@ export type Auth = ReturnType<typeof createAuth>;
  *
  * @param giveLink - delivers a one-time link: by mail to the user, or as output of the CLI command
  */
-export function createAuth(sources: AuthSources, giveLink: (link: OneTimeLink) => Promise<void>) {
+export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => Promise<void>) {
   const { config, log, mongo, passwords, verifications, clock } = sources;
   // One password check uses 32 MiB and a third of a second of one core.
   const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
@@ -224,7 +224,7 @@ function includesCode(path: string | undefined): boolean {
  * becomes the user's, and its earlier password, second factor and sessions are deleted. An account that requires its
  * password is not linked: the link would open it once the second factor is off or the operator is none any more.
  */
-async function mayLink(sources: AuthSources, userId: string): Promise<{ error: string } | undefined> {
+async function mayLink(sources: AuthDeps, userId: string): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(userId);
   const user = await sources.users.findOne({ _id });
   if (!user) return undefined;
@@ -245,7 +245,7 @@ async function mayLink(sources: AuthSources, userId: string): Promise<{ error: s
  * Records that another site is being linked to an account that its user can already sign in to, and mails the user. Runs
  * before the new credential is stored, so a new account has none.
  */
-async function noteLink(sources: AuthSources, userId: ObjectId, providerId: string): Promise<void> {
+async function noteLink(sources: AuthDeps, userId: ObjectId, providerId: string): Promise<void> {
   const site = otherSites(sources.config).find(({ id }) => id === providerId);
   if (!site || !(await sources.credentials.findOne({ userId }))) return;
   const user = await sources.users.findOne({ _id: userId });
@@ -256,7 +256,7 @@ async function noteLink(sources: AuthSources, userId: ObjectId, providerId: stri
  * Refuses a used code before the library sees it. The library would end the pending sign-in; now the user can enter
  * the next code. Guessing a used code takes wrong codes too, and the library counts those.
  */
-function refuseUsedCode(sources: AuthSources) {
+function refuseUsedCode(sources: AuthDeps) {
   return createAuthMiddleware(async (request) => {
     if (request.path !== '/two-factor/verify-totp') return;
     const { context } = request;
@@ -280,7 +280,7 @@ type SessionRequest = { path: string | undefined; body: { code?: unknown } | und
 
 /** Checks that apply to each new session, for every way to sign in. Throws an APIError to refuse the session. */
 async function refuseSession(
-  { users, ...limits }: AuthSources,
+  { users, ...limits }: AuthDeps,
   userId: ObjectId,
   { path, body }: SessionRequest,
 ): Promise<void> {

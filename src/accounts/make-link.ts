@@ -1,4 +1,4 @@
-import type { AuthSources } from './auth.ts';
+import type { AuthDeps } from './auth.ts';
 import type { User } from './user.ts';
 
 /**
@@ -7,10 +7,7 @@ import type { User } from './user.ts';
  *
  * @returns the complete URL
  */
-export async function makePasswordLink(
-  sources: AuthSources,
-  { email }: Pick<User, 'email'>,
-): Promise<string> {
+export async function makePasswordLink(sources: AuthDeps, { email }: Pick<User, 'email'>): Promise<string> {
   // The sign-in library takes a quarter of a second to load. Other commands do not load it.
   const { createAuth } = await import('./auth.ts');
   let address: string | undefined;

@@ -8,13 +8,13 @@ import type { OneTimeLink } from './one-time-link.ts';
 import type { User } from './user.ts';
 
 /** Dependencies of {@link sendLink}. */
-export type LinkSources = Outbox & {
+export type LinkDeps = Outbox & {
   log: Logger;
   config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
 };
 
 /** Sends a one-time link to its user by mail. Without a mail server it logs a warning; an operator can make a link. */
-export async function sendLink(sources: LinkSources, link: OneTimeLink): Promise<void> {
+export async function sendLink(sources: LinkDeps, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
   if (config.SMTP_URL === undefined) {
     log.warn({ event: 'account.link_not_sent', kind: link.kind }, 'there is no mail server (SMTP_URL)');
@@ -27,10 +27,7 @@ export async function sendLink(sources: LinkSources, link: OneTimeLink): Promise
  * Mails a user that somebody signed up with their address or wanted to change to it, at most once a day. The pages do
  * not show that the account exists.
  */
-export async function notifyKnownAddress(
-  sources: LinkSources,
-  { email }: Pick<User, 'email'>,
-): Promise<void> {
+export async function notifyKnownAddress(sources: LinkDeps, { email }: Pick<User, 'email'>): Promise<void> {
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
   await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });
 }

@@ -1,9 +1,9 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
-import type { Auth, AuthSources } from './auth.ts';
+import type { Auth, AuthDeps } from './auth.ts';
 import { hashOf, makeToken } from './one-time-token.ts';
-import { type LinkSources, notifyKnownAddress, sendLink } from './send-link.ts';
+import { type LinkDeps, notifyKnownAddress, sendLink } from './send-link.ts';
 import type { User, Verification } from './user.ts';
 import { ensureUser } from './users.ts';
 
@@ -12,7 +12,7 @@ export const LINK_MS = DAY;
 
 type Links = { verifications: Collection<Verification>; clock: Clock };
 
-type SigningUp = Links & LinkSources & { users: Collection<User>; config: Pick<Config, 'PUBLIC_URL'> };
+type SigningUp = Links & LinkDeps & { users: Collection<User>; config: Pick<Config, 'PUBLIC_URL'> };
 
 /**
  * Sends a sign-up link to `email`. It stores only a hash of the link and makes no account yet, so that nobody can take
@@ -63,7 +63,7 @@ export async function addressOfSignUp(
  * @returns the user, or the reason for none: the link does not work, or the address already has an account
  */
 export async function finishSignUp(
-  sources: AuthSources,
+  sources: AuthDeps,
   auth: Auth,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<User | 'useless-link' | 'has-account'> {

@@ -6,7 +6,7 @@ import { APP_CODE, codeUsedError } from './second-factor.ts';
 import { isCodeUsed } from './sign-in-limits.ts';
 import type { SignInSession } from './user.ts';
 
-type Sources = {
+type TakeCodeDeps = {
   sessions: Collection<SignInSession>;
   rateLimits: Collection<RateLimit>;
   clock: Clock;
@@ -23,7 +23,7 @@ type InSession = { userId: ObjectId; sessionId: ObjectId; headers: Headers };
  * @throws {APIError} of the sign-in library when the code is wrong or was used before
  */
 export async function takeCode(
-  { sessions, clock, ...limits }: Sources,
+  { sessions, clock, ...limits }: TakeCodeDeps,
   auth: Auth,
   { userId, sessionId, headers }: InSession,
   code: string,

@@ -10,7 +10,7 @@ import { type AccountMailing, mailAccountChange } from './account-changes.ts';
 import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
 
 /** Dependencies of the functions in this file. */
-type UserSources = Leasing & {
+type UserDeps = Leasing & {
   users: Collection<User>;
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
@@ -55,7 +55,7 @@ const suspension = z.object({ reason: shownText(500), reasonForOwner: optionalRe
  * @throws {InvalidDocumentError} for an invalid reason; {UserError}
  */
 export async function suspendUser(
-  deps: UserSources,
+  deps: UserDeps,
   userId: ObjectId,
   input: { reason: string; reasonForOwner?: string | undefined },
   who: Decider,
@@ -77,7 +77,7 @@ export async function suspendUser(
 }
 
 /** Lets a suspended user sign in again. */
-export async function liftSuspension(deps: UserSources, userId: ObjectId, who: Decider): Promise<void> {
+export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     // Deletes a session that started at the moment of the suspension: it must not become valid again.
     await endSessions(deps, userId);
@@ -93,7 +93,7 @@ export async function liftSuspension(deps: UserSources, userId: ObjectId, who: D
  * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's: a
  * confirmed one accepts invitations and owns what was promised to it.
  */
-export async function confirmAddress(deps: UserSources, userId: ObjectId, who: Decider): Promise<void> {
+export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     await change(deps, userId, { $set: { emailVerified: true } });
     return { action: 'person.confirm-address', details: {} };
@@ -102,7 +102,7 @@ export async function confirmAddress(deps: UserSources, userId: ObjectId, who: D
 
 /** Removes a lost second factor and mails the user. Ends all sessions, also one on the lost phone. */
 export async function resetTwoFactor(
-  deps: UserSources & AccountMailing,
+  deps: UserDeps & AccountMailing,
   userId: ObjectId,
   who: Decider,
 ): Promise<void> {
@@ -117,7 +117,7 @@ export async function resetTwoFactor(
 }
 
 /** Changes a user's role. The change applies from their next request. */
-export async function setRole(deps: UserSources, userId: ObjectId, role: Role, who: Decider): Promise<void> {
+export async function setRole(deps: UserDeps, userId: ObjectId, role: Role, who: Decider): Promise<void> {
   await decide(deps, userId, who, { mayNotBeLast: role === 'owner' }, async () => {
     await change(deps, userId, { $set: { role } });
     return { action: role === 'operator' ? 'person.make-operator' : 'person.unmake-operator', details: {} };
@@ -126,7 +126,7 @@ export async function setRole(deps: UserSources, userId: ObjectId, role: Role, w
 
 /** Records in the audit log that a link to set a user's password was issued. */
 export async function noteLink(
-  deps: Pick<UserSources, 'auditLog' | 'clock'>,
+  deps: Pick<UserDeps, 'auditLog' | 'clock'>,
   user: Pick<User, '_id' | 'email'>,
   { by }: Pick<Decider, 'by'>,
 ): Promise<void> {
@@ -154,7 +154,7 @@ const newUser = z.object({
  * @throws {InvalidDocumentError} for an invalid address or name
  */
 export async function createOperator(
-  deps: UserSources,
+  deps: UserDeps,
   given: z.input<typeof newUser>,
   who: Decider,
 ): Promise<{ user: WithId<User>; isNew: boolean }> {
@@ -170,7 +170,7 @@ export async function createOperator(
  * @throws {InvalidDocumentError} for an invalid address or name
  */
 export async function ensureUser(
-  deps: Pick<UserSources, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors' | 'clock'>,
+  deps: Pick<UserDeps, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors' | 'clock'>,
   given: z.input<typeof newUser>,
 ): Promise<{ user: WithId<User>; isNew: boolean }> {
   const { users, clock } = deps;
@@ -207,7 +207,7 @@ export async function ensureUser(
 
 /** Deletes a user's password, logins through other sites, second factor and sessions. */
 export async function revokeAccess(
-  deps: Pick<UserSources, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors'>,
+  deps: Pick<UserDeps, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors'>,
   userId: ObjectId,
 ): Promise<void> {
   await deps.credentials.deleteMany({ userId });
@@ -217,13 +217,13 @@ export async function revokeAccess(
 }
 
 /** The operators, the oldest first. */
-export function listOperators({ users }: Pick<UserSources, 'users'>): Promise<WithId<User>[]> {
+export function listOperators({ users }: Pick<UserDeps, 'users'>): Promise<WithId<User>[]> {
   return users.find({ role: 'operator' }).sort({ createdAt: 1, _id: 1 }).toArray();
 }
 
 /** Ends all sessions of a user except `keep`. Returns how many ended. */
 export async function endSessions(
-  { sessions, verifications }: Pick<UserSources, 'sessions' | 'verifications'>,
+  { sessions, verifications }: Pick<UserDeps, 'sessions' | 'verifications'>,
   userId: ObjectId,
   keep?: ObjectId,
 ): Promise<number> {
@@ -236,7 +236,7 @@ export async function endSessions(
 
 type Change = Pick<UpdateFilter<User>, '$unset'> & { $set: Partial<User> };
 
-async function change({ users, clock }: UserSources, _id: ObjectId, update: Change): Promise<void> {
+async function change({ users, clock }: UserDeps, _id: ObjectId, update: Change): Promise<void> {
   await users.updateOne({ _id }, { ...update, $set: { ...update.$set, updatedAt: clock.now() } });
 }
 
@@ -245,7 +245,7 @@ async function change({ users, clock }: UserSources, _id: ObjectId, update: Chan
  * processes. Without it, two operators could demote each other and leave no operator.
  */
 export async function decide(
-  deps: Leasing & Pick<UserSources, 'users' | 'auditLog' | 'clock'>,
+  deps: Leasing & Pick<UserDeps, 'users' | 'auditLog' | 'clock'>,
   userId: ObjectId,
   { userId: decider, by }: Decider,
   { mayNotBeLast = false }: { mayNotBeLast?: boolean },
@@ -279,7 +279,7 @@ export function decidingAlone<T>(deps: Leasing, work: () => Promise<T>): Promise
  * @throws {UserError} `last-operator`
  */
 export async function refuseLastOperator(
-  { users }: Pick<UserSources, 'users'>,
+  { users }: Pick<UserDeps, 'users'>,
   { _id, role, suspendedAt }: Pick<WithId<User>, '_id' | 'role' | 'suspendedAt'>,
   leaving: ObjectId[] = [],
 ): Promise<void> {

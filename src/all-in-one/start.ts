@@ -55,7 +55,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   const services = await Promise.race([openServices(await withPort(given), log, env), aborted]);
   const { config } = services;
   const children: Omit<Running, 'ended'>[] = [];
-  const platform: AllInOne = {
+  const deps: AllInOne = {
     config,
     url: config.PUBLIC_URL,
     async stop() {
@@ -88,9 +88,9 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
       Infinity,
       ...parts.map(({ name, start, first }) => keepRunning(name, first, async () => start(), log)),
     );
-    return platform;
+    return deps;
   } catch (error) {
-    await platform.stop();
+    await deps.stop();
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import { after } from '../platform/clock.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { sum } from '../votes/vote-figures.ts';
 import { hashOf, readBsonFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
@@ -97,25 +97,24 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
  * @throws {BackupError} as `asOnlyRestore`, and `backup-damaged`, `counts-differ`; what `prepareDatabase` throws
  */
 export async function restoreBackup(
-  platform: Platform,
+  deps: AppDeps,
   folder: string,
   manifest: Manifest,
   { by, progress = () => undefined }: { by: string; progress?: Progress },
 ): Promise<Restored> {
-  return asOnlyRestore(platform, manifest, async (run) => {
-    const restored =
-      run.restored ?? (await restoreDocuments(platform, folder, manifest, { by, progress, run }));
-    return { ...restored, migrated: await prepareDatabase(platform.mongo) };
+  return asOnlyRestore(deps, manifest, async (run) => {
+    const restored = run.restored ?? (await restoreDocuments(deps, folder, manifest, { by, progress, run }));
+    return { ...restored, migrated: await prepareDatabase(deps.mongo) };
   });
 }
 
 async function restoreDocuments(
-  platform: Platform,
+  deps: AppDeps,
   folder: string,
   { id: backupId, startedAt: takenAt, collections }: Manifest,
   { by, progress, run }: { by: string; progress: Progress; run: RestoreRun },
 ): Promise<RestoredDocuments> {
-  const { mongo, clock, restores } = platform;
+  const { mongo, clock, restores } = deps;
   const { db } = mongo;
   for (const name of await collectionNames(db)) {
     await run.throwIfLost();
@@ -138,11 +137,11 @@ async function restoreDocuments(
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages } = changes;
   // Links that were mailed before the backup was taken must not change an address any more.
-  await platform.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
-  const repeatedDeletions = await repeatDeletionRequests(platform);
+  await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
+  const repeatedDeletions = await repeatDeletionRequests(deps);
   await run.throwIfLost();
   const details = { backupId, takenAt, votes: heldVotes };
-  await recordAudit(platform, { by, action: 'backup.restored', serverId: null, details });
+  await recordAudit(deps, { by, action: 'backup.restored', serverId: null, details });
   const restored = { documents, heldVotes, droppedMessages, repeatedDeletions };
   await run.noteRestored(restored);
   return restored;

@@ -4,7 +4,7 @@ import { RESTORE_RECORD_ID, type RestoredDocuments, UNFINISHED } from '../databa
 import { SECOND } from '../platform/clock.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import { retry } from '../platform/retry.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 
 /** How often a running restore says in the database that it runs, and after what time it counts as dead. */
@@ -37,7 +37,7 @@ export type RestoreRun = {
  * @throws {BackupError} `database-not-empty`, `restore-running`, `restore-lost`; the error of `restore`
  */
 export async function asOnlyRestore<T>(
-  deps: Pick<Platform, 'mongo' | 'restores'>,
+  deps: Pick<AppDeps, 'mongo' | 'restores'>,
   manifest: Manifest,
   restore: (run: RestoreRun) => Promise<T>,
 ): Promise<T> {
@@ -87,7 +87,7 @@ async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Pro
 
 /** Takes over an unfinished restore of this backup, or an empty database, for a new run. */
 async function claimDatabase(
-  { mongo: { db }, restores }: Pick<Platform, 'mongo' | 'restores'>,
+  { mongo: { db }, restores }: Pick<AppDeps, 'mongo' | 'restores'>,
   { id: backupId, startedAt }: Manifest,
 ): Promise<{ runId: UUID; restored: RestoredDocuments | undefined }> {
   const runId = new UUID();

@@ -6,7 +6,7 @@ import manifestOfUs from '../../package.json' with { type: 'json' };
 import type { AppliedMigration } from '../database/applied-migration.ts';
 import { MAJORITY } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { sum } from '../votes/vote-figures.ts';
 import { writeBsonFile } from './bson-file.ts';
 import {
@@ -43,11 +43,11 @@ type Options = {
  * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system
  */
 export async function takeBackup(
-  platform: Platform,
+  deps: AppDeps,
   folder: string,
   { noSnapshot = false, progress = () => undefined }: Options = {},
 ): Promise<Manifest> {
-  const { mongo, clock, secrets } = platform;
+  const { mongo, clock, secrets } = deps;
   const target = resolve(folder);
   await refuseExisting(target);
   const partial = await mkdtemp(`${target}.incomplete-`);

@@ -3,7 +3,7 @@ import { aggregateDay, computableDays, requireComputable } from '../history/aggr
 import { refreshDailyFigures } from '../history/daily-figures.ts';
 import { markAggregated } from '../history/due-aggregates.ts';
 import { addDays } from '../platform/periods/period-marks.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { counted } from './format.ts';
 import { day } from './option-values.ts';
@@ -18,7 +18,7 @@ export function addAggregateCommand(program: Command, terminal: Terminal): void 
     .option('--day <day>', 'this day', day)
     .option('--since <day>', 'this day and all finished days after it', day)
     .addHelpText('after', examples(terminal, 'aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
-    .action(onPlatform(terminal, aggregate, { check: requireOneOption, longRun: true }));
+    .action(withDeps(terminal, aggregate, { check: requireOneOption, longRun: true }));
 }
 
 type Options = { day?: string; since?: string };

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { ANNOUNCEMENT_LEVELS, type Announcement } from '../moderation/announcement.ts';
 import { clearAnnouncement, currentAnnouncement, setAnnouncement } from '../moderation/announcements.ts';
-import type { Platform } from '../process/app-deps.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import type { AppDeps } from '../process/app-deps.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { BY } from './find.ts';
 import { utc } from './format.ts';
 import { moment } from './option-values.ts';
@@ -23,39 +23,39 @@ export function addAnnouncementCommands(program: Command, terminal: Terminal): v
       'after',
       examples(terminal, 'announcement set "We move on **Sunday**." --level warning --until 2026-12-01'),
     )
-    .action(onPlatform(terminal, set));
+    .action(withDeps(terminal, set));
 
   announcement
     .command('clear')
     .description('remove the announcement')
     .addHelpText('after', examples(terminal, 'announcement clear'))
-    .action(onPlatform(terminal, clear));
+    .action(withDeps(terminal, clear));
 
   announcement
     .command('show')
     .description('show the announcement')
     .addHelpText('after', examples(terminal, 'announcement show'))
-    .action(onPlatform(terminal, show));
+    .action(withDeps(terminal, show));
 }
 
 const NONE = 'There is no announcement.';
 
 async function set(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   { level, until }: { level: string; until?: Date },
 ): Promise<Answer> {
-  const announcement = await setAnnouncement(platform, { text, level, until: until ?? null }, BY);
+  const announcement = await setAnnouncement(deps, { text, level, until: until ?? null }, BY);
   return { json: record(announcement), text: 'All pages show it within a minute.' };
 }
 
-async function clear(platform: Platform): Promise<Answer> {
-  const cleared = await clearAnnouncement(platform, BY);
+async function clear(deps: AppDeps): Promise<Answer> {
+  const cleared = await clearAnnouncement(deps, BY);
   return { json: { cleared }, text: cleared ? 'The announcement is removed.' : NONE };
 }
 
-async function show(platform: Platform): Promise<Answer> {
-  const found = await currentAnnouncement(platform);
+async function show(deps: AppDeps): Promise<Answer> {
+  const found = await currentAnnouncement(deps);
   if (!found) return { json: { announcement: null }, text: NONE };
   const end = found.until ? `until ${utc(found.until)}` : 'until it is cleared';
   return { json: { announcement: record(found) }, text: `${found.level}, ${end}:\n${found.text}` };

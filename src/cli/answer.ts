@@ -34,7 +34,7 @@ const REDIS_AWAY =
 /**
  * Makes the action of a command that works on the platform. The platform is closed before the answer is printed.
  */
-export function onPlatform<A extends unknown[]>(
+export function withDeps<A extends unknown[]>(
   terminal: Terminal,
   work: (session: Session, ...given: A) => Promise<Answer>,
   { check, wakes = false, ...needs }: Needs<A> = {},

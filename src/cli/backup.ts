@@ -7,7 +7,7 @@ import { readSecretKey } from '../embedded/secret-key.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createSecretBox } from '../platform/secrets.ts';
 import { sum } from '../votes/vote-figures.ts';
-import { type Answer, examples, onPlatform, printAnswer } from './answer.ts';
+import { type Answer, examples, printAnswer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
 import { counted, sentence, systemReason, utc } from './format.ts';
@@ -31,9 +31,9 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
     )
     .addHelpText('after', examples(terminal, 'backup /var/backups/tallyport-2026-11-23'))
     .action(
-      onPlatform(terminal, backup, { database: 'whole', unlimited: true, interrupted: BACKUP_INTERRUPTED }),
+      withDeps(terminal, backup, { database: 'whole', unlimited: true, interrupted: BACKUP_INTERRUPTED }),
     );
-  const restoring = onPlatform(terminal, restore, {
+  const restoring = withDeps(terminal, restore, {
     database: 'any',
     unlimited: true,
     interrupted: RESTORE_INTERRUPTED,

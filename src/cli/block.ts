@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { type Block, isEffective, type TypedKind } from '../votes/blocks/block.ts';
 import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
 import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf } from './find.ts';
 import { iso, utc, when } from './format.ts';
@@ -30,14 +30,14 @@ export function addBlockCommands(program: Command, terminal: Terminal): void {
     .description('block a player’s name: refused on pages; by API accepted, not counted, not delivered')
     .addHelpText('after', examples(terminal, 'block name Steve --reason "Insults" --until 2026-12-24'))
     .action(
-      onPlatform(terminal, (session, name: string, options: Options) => add(session, 'name', name, options)),
+      withDeps(terminal, (session, name: string, options: Options) => add(session, 'name', name, options)),
     );
   adding('network', '<range>', 'an address, or a range in CIDR notation')
     .option('--yes', 'do not ask for confirmation of a range below IPv4 /16 or IPv6 /32')
     .description('block a network: its votes on pages are refused')
     .addHelpText('after', examples(terminal, 'block network 203.0.113.0/24 --reason "Bots"'))
     .action(
-      onPlatform(terminal, (session, range: string, options: Options) =>
+      withDeps(terminal, (session, range: string, options: Options) =>
         add(session, 'network', range, options),
       ),
     );
@@ -47,14 +47,14 @@ export function addBlockCommands(program: Command, terminal: Terminal): void {
     .description('show the blocks, newest first, and how many votes each stopped')
     .option('--limit <n>', 'how many', limit, 50)
     .addHelpText('after', examples(terminal, 'block list'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 
   block
     .command('lift')
     .description('end a block')
     .argument('<block_id>', 'the id that `block list` shows')
     .addHelpText('after', examples(terminal, 'block lift 6b019ace24981ba2c7ac8bec'))
-    .action(onPlatform(terminal, lift));
+    .action(withDeps(terminal, lift));
 }
 
 type Options = { reason: string; until?: Date; yes?: boolean };
@@ -90,9 +90,9 @@ function whatOf({ kind, username, value }: Block): string {
   return kind === 'origin' ? `The network with the hash ${value}` : value;
 }
 
-async function list(platform: Platform, options: { limit: number }): Promise<Answer> {
-  const { rows } = await listBlocks(platform, { from: undefined, limit: options.limit });
-  const now = platform.clock.now();
+async function list(deps: AppDeps, options: { limit: number }): Promise<Answer> {
+  const { rows } = await listBlocks(deps, { from: undefined, limit: options.limit });
+  const now = deps.clock.now();
   return {
     json: { blocks: rows.map((block) => blockJson(block, now)) },
     text: table(
@@ -118,12 +118,12 @@ function stateOf(block: Block, now: Date): string {
   return block.endsAt ? `until ${utc(block.endsAt)}` : 'blocked';
 }
 
-async function lift(platform: Platform, text: string): Promise<Answer> {
+async function lift(deps: AppDeps, text: string): Promise<Answer> {
   const id = objectIdOf(text);
-  const block = id && (await liftBlock(platform, id, BY));
+  const block = id && (await liftBlock(deps, id, BY));
   if (!block) throw new CommandError('block-not-found', `No active block has the id «${text}».`);
   return {
-    json: blockJson(block, platform.clock.now()),
+    json: blockJson(block, deps.clock.now()),
     text: `${whatOf(block)} is no longer blocked. Votes that the block held back stay excluded; tallyport vote exclusions SERVER shows them.`,
   };
 }

@@ -9,7 +9,7 @@ import {
   exportVotes,
   type Span,
 } from '../import-export/export.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { examples } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { serverOf } from './find.ts';
@@ -18,7 +18,7 @@ import { withProgress } from './progress.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-type Exporting = (platform: Platform, serverId: ObjectId, span: Span) => Promise<Export>;
+type Exporting = (deps: AppDeps, serverId: ObjectId, span: Span) => Promise<Export>;
 
 export function addExportCommands(program: Command, terminal: Terminal): void {
   const group = program.command('export').description('write data as lines of JSON that import accepts');

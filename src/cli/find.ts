@@ -1,5 +1,5 @@
 import { ObjectId, UUID, type WithId } from 'mongodb';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { findServer } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { CommandError } from './failure.ts';
@@ -14,11 +14,11 @@ export const BY = 'cli';
  * @throws {CommandError} `server-not-found`
  */
 export async function serverOf(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   { removed = false } = {},
 ): Promise<WithId<Server>> {
-  const server = await findServer(platform, text, { removed });
+  const server = await findServer(deps, text, { removed });
   if (!server) {
     const where = removed ? 'There is no server' : 'No server is listed';
     throw new CommandError('server-not-found', `${where} with the id or slug «${text}».`);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Importing, importSamples, importServers, importVotes } from '../import-export/import.ts';
 import type { ImportOptions, ImportResult } from '../import-export/import-lines.ts';
 import { openSourceFile, type SourceFile } from '../import-export/source-file.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { counted, sentence, systemReason } from './format.ts';
@@ -52,7 +52,7 @@ function addImport(group: Command, terminal: Terminal, what: keyof typeof FORMS,
       ),
     )
     .action(
-      onPlatform(terminal, (session, path: string, options: Options) => take(session, path, options, work), {
+      withDeps(terminal, (session, path: string, options: Options) => take(session, path, options, work), {
         wakes: true,
         longRun: true,
         interrupted: RUN_AGAIN,

@@ -14,10 +14,10 @@ import { createSend } from '../delivery/send-vote.ts';
 import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
 import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
 import type { Server } from '../servers/server.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { counted, when } from './format.ts';
@@ -76,7 +76,7 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
         'listener set alpha-craft --protocol http --url https://example.org/votes',
       ),
     )
-    .action(onPlatform(terminal, set, { check: requireOptions, wakes: true }));
+    .action(withDeps(terminal, set, { check: requireOptions, wakes: true }));
 
   const plain = (name: string, description: string) =>
     listener
@@ -85,9 +85,9 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
       .argument('<server>', 'id or slug')
       .addHelpText('after', examples(terminal, `listener ${name} alpha-craft`));
 
-  plain('show', 'show a server’s listener and its state').action(onPlatform(terminal, show));
+  plain('show', 'show a server’s listener and its state').action(withDeps(terminal, show));
   plain('remove', 'stop forwarding votes; waiting votes can be resent later').action(
-    onPlatform(terminal, remove),
+    withDeps(terminal, remove),
   );
   listener
     .command('rewards')
@@ -95,21 +95,21 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     .argument('<server>', 'id or slug')
     .addArgument(new Argument('<rewards>', 'push, claims or both').choices(REWARDS))
     .addHelpText('after', examples(terminal, 'listener rewards alpha-craft claims'))
-    .action(onPlatform(terminal, chooseRewards));
+    .action(withDeps(terminal, chooseRewards));
 
   plain('pause', 'stop sending votes until the listener is resumed').action(
-    onPlatform(terminal, (session, text: string) => change(session, text, pauseListener)),
+    withDeps(terminal, (session, text: string) => change(session, text, pauseListener)),
   );
   plain('resume', 'continue sending, waiting votes too, and test an unreachable listener at once').action(
-    onPlatform(terminal, (session, text: string) => change(session, text, resumeListener), { wakes: true }),
+    withDeps(terminal, (session, text: string) => change(session, text, resumeListener), { wakes: true }),
   );
   plain('rotate', 'make a new signing secret for an http listener; the old one stays valid for 24 h').action(
-    onPlatform(terminal, rotate),
+    withDeps(terminal, rotate),
   );
   plain(
     'test',
     'find out what is wrong with a listener: send a marked test vote and check every step',
-  ).action(onPlatform(terminal, test));
+  ).action(withDeps(terminal, test));
 }
 
 async function chooseRewards(session: Session, text: string, rewards: Rewards): Promise<Answer> {
@@ -236,7 +236,7 @@ async function show(session: Session, text: string): Promise<Answer> {
 async function change(
   session: Session,
   text: string,
-  act: (deps: Platform, serverId: Server['_id'], by: string) => Promise<Listener | null>,
+  act: (deps: AppDeps, serverId: Server['_id'], by: string) => Promise<Listener | null>,
 ): Promise<Answer> {
   const server = await serverOf(session, text);
   if (!(await act(session, server._id, BY))) throw noListener(session, server);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { migrateDatabase, refuseUnfinishedRestore } from '../database/migrate.ts';
 import { listMigrations } from '../database/migrations.ts';
-import type { Platform } from '../process/app-deps.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import type { AppDeps } from '../process/app-deps.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { iso, when } from './format.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,10 +15,10 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
     )
     .option('--list', 'only show the migrations and when each was applied')
     .addHelpText('after', examples(terminal, 'migrate', 'migrate --list'))
-    .action(onPlatform(terminal, migrate, { database: 'any', unlimited: true }));
+    .action(withDeps(terminal, migrate, { database: 'any', unlimited: true }));
 }
 
-async function migrate({ mongo, clock }: Platform, { list = false }: { list?: boolean }): Promise<Answer> {
+async function migrate({ mongo, clock }: AppDeps, { list = false }: { list?: boolean }): Promise<Answer> {
   if (list) {
     await refuseUnfinishedRestore(mongo);
     return listed(await listMigrations(mongo), clock.now());

@@ -3,8 +3,8 @@ import { makePasswordLink } from '../accounts/make-link.ts';
 import { lacksSecondFactor } from '../accounts/operator-session.ts';
 import type { User } from '../accounts/user.ts';
 import { createOperator, type Decider, listOperators, noteLink } from '../accounts/users.ts';
-import type { Platform } from '../process/app-deps.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import type { AppDeps } from '../process/app-deps.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { iso, when } from './format.ts';
@@ -24,26 +24,26 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
     .requiredOption('--email <address>', 'the address to sign in with')
     .option('--name <name>', 'the displayed name; by default the part before the @')
     .addHelpText('after', examples(terminal, 'operator create --email ada@example.org --name "Ada"'))
-    .action(onPlatform(terminal, create));
+    .action(withDeps(terminal, create));
 
   operator
     .command('link')
     .description('print a one-time link that lets any user set a new password')
     .requiredOption('--email <address>', 'the user’s address')
     .addHelpText('after', examples(terminal, 'operator link --email ada@example.org'))
-    .action(onPlatform(terminal, link));
+    .action(withDeps(terminal, link));
 
   operator
     .command('list')
     .description('show the operators')
     .addHelpText('after', examples(terminal, 'operator list'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 }
 
-async function create(platform: Platform, options: { email: string; name?: string }): Promise<Answer> {
-  const { user, isNew } = await createOperator(platform, options, DECIDER);
-  const address = await linkFor(platform, user);
-  const needsFactor = lacksSecondFactor(platform, user);
+async function create(deps: AppDeps, options: { email: string; name?: string }): Promise<Answer> {
+  const { user, isNew } = await createOperator(deps, options, DECIDER);
+  const address = await linkFor(deps, user);
+  const needsFactor = lacksSecondFactor(deps, user);
   return {
     json: { user_id: user._id.toHexString(), email: user.email, is_new: isNew, link: address },
     text: [
@@ -54,10 +54,10 @@ async function create(platform: Platform, options: { email: string; name?: strin
   };
 }
 
-async function link(platform: Platform, { email }: { email: string }): Promise<Answer> {
-  const user = await platform.users.findOne({ email: email.trim().toLowerCase() });
+async function link(deps: AppDeps, { email }: { email: string }): Promise<Answer> {
+  const user = await deps.users.findOne({ email: email.trim().toLowerCase() });
   if (!user) throw new CommandError('user-not-found', `No user has the address «${email}».`);
-  const address = await linkFor(platform, user);
+  const address = await linkFor(deps, user);
   return {
     json: { user_id: user._id.toHexString(), email: user.email, link: address },
     text: `With this link ${user.email} sets a new password; it works once, within an hour:\n\n  ${address}`,
@@ -65,14 +65,14 @@ async function link(platform: Platform, { email }: { email: string }): Promise<A
 }
 
 /** The audit entry is written first, so that no link exists without one. */
-async function linkFor(platform: Platform, user: User): Promise<string> {
-  await noteLink(platform, user, DECIDER);
-  return makePasswordLink(platform, user);
+async function linkFor(deps: AppDeps, user: User): Promise<string> {
+  await noteLink(deps, user, DECIDER);
+  return makePasswordLink(deps, user);
 }
 
-async function list(platform: Platform): Promise<Answer> {
-  const operators = await listOperators(platform);
-  const now = platform.clock.now();
+async function list(deps: AppDeps): Promise<Answer> {
+  const operators = await listOperators(deps);
+  const now = deps.clock.now();
   const rows = operators.map((user) => [
     user.email,
     user.name,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { countPlayerVotes, excludePlayer } from '../votes/exclude-player.ts';
 import { usernameSchema } from '../votes/username.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';
 import { moment } from './option-values.ts';
@@ -29,7 +29,7 @@ export function addPlayerExclusionCommand(vote: Command, terminal: Terminal): vo
         'vote exclude-player Steve --server alpha-craft --since 2026-11-20 --reason "Bot"',
       ),
     )
-    .action(onPlatform(terminal, exclude, { wakes: true, longRun: true }));
+    .action(withDeps(terminal, exclude, { wakes: true, longRun: true }));
 }
 
 type Options = {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { usernameSchema } from '../votes/username.ts';
 import { type Erased, erasePlayer } from '../workflows/erase-player.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
 import { counted } from './format.ts';
@@ -20,7 +20,7 @@ export function addPlayerCommands(program: Command, terminal: Terminal): void {
     .option('--dry-run', 'only count what would be changed')
     .option('--yes', 'do not ask for confirmation')
     .addHelpText('after', examples(terminal, 'player erase Steve --dry-run', 'player erase Steve --yes'))
-    .action(onPlatform(terminal, erase, { longRun: true }));
+    .action(withDeps(terminal, erase, { longRun: true }));
 }
 
 type Options = { dryRun?: boolean; yes?: boolean };

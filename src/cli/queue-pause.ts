@@ -1,4 +1,4 @@
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { queuePaused as readQueuePaused } from '../process/queue-pause.ts';
 import { redisAnswers } from './session.ts';
 
@@ -7,6 +7,6 @@ export const QUEUE_PAUSED =
   'A delivery queue is paused: votes may wait until it is resumed on the queue board (/operator/queues)';
 
 /** Whether an operator paused one of the queues that deliver votes; null if Redis does not answer in time. */
-export async function queuePaused(platform: Platform): Promise<boolean | null> {
-  return (await redisAnswers(platform)) ? readQueuePaused(platform) : null;
+export async function queuePaused(deps: AppDeps): Promise<boolean | null> {
+  return (await redisAnswers(deps)) ? readQueuePaused(deps) : null;
 }

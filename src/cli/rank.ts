@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { allowVotes } from '../ranking/evidence/allow-votes.ts';
 import { type RankDay, REASONS, type Reason, sumOfDays } from '../ranking/evidence/rank-votes.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type RankFigures,
 } from '../ranking/explain-rank.ts';
 import { recomputeRanks } from '../ranking/recompute-ranks.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
 import { counted, iso, when } from './format.ts';
@@ -23,14 +23,14 @@ export function addRankCommands(program: Command, terminal: Terminal): void {
       'compute the ranking now (what the votes of 30 days weigh, then probed uptime, then the older listing); otherwise every 10 minutes and when the list changes',
     )
     .addHelpText('after', examples(terminal, 'rank', 'rank explain alpha-craft'))
-    .action(onPlatform(terminal, recompute, { longRun: true }));
+    .action(withDeps(terminal, recompute, { longRun: true }));
 
   rank
     .command('explain')
     .description('show the figures behind a server’s rank')
     .argument('<server>', 'id or slug')
     .addHelpText('after', examples(terminal, 'rank explain alpha-craft'))
-    .action(onPlatform(terminal, explain));
+    .action(withDeps(terminal, explain));
 
   rank
     .command('allow')
@@ -39,17 +39,17 @@ export function addRankCommands(program: Command, terminal: Terminal): void {
     .argument('<votes>', 'votes a UTC day')
     .requiredOption('--reason <text>', 'why, for operators; in the audit log')
     .addHelpText('after', examples(terminal, 'rank allow alpha-craft 600 --reason "a streamer played here"'))
-    .action(onPlatform(terminal, allow));
+    .action(withDeps(terminal, allow));
 }
 
 async function allow(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   votes: string,
   { reason }: { reason: string },
 ): Promise<Answer> {
-  const { _id, slug } = await serverOf(platform, text);
-  const server = await allowVotes(platform, _id, { votes, reason }, 'cli');
+  const { _id, slug } = await serverOf(deps, text);
+  const server = await allowVotes(deps, _id, { votes, reason }, 'cli');
   const allowed = server?.voteAllowance?.votes ?? 0;
   return {
     json: { server_id: _id.toHexString(), votes_a_day: allowed },
@@ -57,20 +57,20 @@ async function allow(
   };
 }
 
-async function recompute(platform: Platform): Promise<Answer> {
-  const { servers, moved, weighed } = await recomputeRanks(platform);
+async function recompute(deps: AppDeps): Promise<Answer> {
+  const { servers, moved, weighed } = await recomputeRanks(deps);
   return {
     json: { servers, moved, weighed },
     text: `Ranked ${counted(servers, 'server')}; ${moved} ${moved === 1 ? 'has' : 'have'} a new rank.`,
   };
 }
 
-async function explain(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text);
+async function explain(deps: AppDeps, text: string): Promise<Answer> {
+  const server = await serverOf(deps, text);
   if (server.hiddenAt)
     throw new CommandError('server-hidden', `An operator has hidden ${server.slug}: it has no rank.`);
-  const explanation = await explainRank(platform, server);
-  return { json: explanationJson(explanation), text: explanationText(explanation, platform.clock.now()) };
+  const explanation = await explainRank(deps, server);
+  return { json: explanationJson(explanation), text: explanationText(explanation, deps.clock.now()) };
 }
 
 function figuresJson({ serverId, slug, place, votesCount, rankVotes, probedUptime, listedAt }: RankFigures) {

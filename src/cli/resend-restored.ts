@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { heldByRestore, sendRestoredVotes } from '../delivery/restored-votes.ts';
 import { sum } from '../votes/vote-figures.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';
 import { withProgress } from './progress.ts';
@@ -19,7 +19,7 @@ export function addResendRestoredCommand(vote: Command, terminal: Terminal): voi
       'after',
       examples(terminal, 'vote resend-restored --list', 'vote resend-restored alpha-craft'),
     )
-    .action(onPlatform(terminal, resendRestored, { wakes: true, longRun: true }));
+    .action(withDeps(terminal, resendRestored, { wakes: true, longRun: true }));
 }
 
 async function resendRestored(

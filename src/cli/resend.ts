@@ -9,10 +9,10 @@ import {
   type ResentRange,
   resendVotes,
 } from '../delivery/resend-votes.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { findVote } from '../votes/vote-list.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { counted, utc } from './format.ts';
@@ -46,7 +46,7 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
         'vote resend alpha-craft --since 2026-11-20 --state sent-not-confirmed',
       ),
     )
-    .action(onPlatform(terminal, resend, { wakes: true, check: requireOneOrRange }));
+    .action(withDeps(terminal, resend, { wakes: true, check: requireOneOrRange }));
 }
 
 function requireOneOrRange(_what: string, { since, until, state }: RangeOptions): void {
@@ -91,14 +91,10 @@ async function resendRange(
 /** Votes of the range that were not selected, though they may not have arrived. */
 type NotSelected = { unconfirmed: number; sentNotConfirmed: number };
 
-async function countNotSelected(
-  platform: Platform,
-  serverId: ObjectId,
-  range: ResendRange,
-): Promise<NotSelected> {
+async function countNotSelected(deps: AppDeps, serverId: ObjectId, range: ResendRange): Promise<NotSelected> {
   const count = async (state: VoteSelection, ...including: VoteSelection[]) => {
     if ([state, ...including].some((one) => range.states.includes(one))) return 0;
-    return (await countResendable(platform, serverId, { ...range, states: [state] })).votes;
+    return (await countResendable(deps, serverId, { ...range, states: [state] })).votes;
   };
   const [unconfirmed, sentNotConfirmed] = await Promise.all([
     count('unconfirmed'),
@@ -142,11 +138,11 @@ function noListener(): CommandError {
   return new CommandError('no-listener', 'The server has no vote listener: set one first.');
 }
 
-async function resendOne(platform: Platform, text: string): Promise<Answer> {
+async function resendOne(deps: AppDeps, text: string): Promise<Answer> {
   const voteId = uuidOf(text);
-  const vote = voteId && (await findVote(platform, voteId));
+  const vote = voteId && (await findVote(deps, voteId));
   if (!vote) throw noSuchVote(text);
-  const resent = await resendVote(platform, vote._id, BY);
+  const resent = await resendVote(deps, vote._id, BY);
   switch (resent.kind) {
     case 'resent':
       return {

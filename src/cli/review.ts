@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { moderateReview } from '../reviews/moderate-review.ts';
 import { listReviews } from '../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../reviews/review.ts';
 import { writeReview } from '../reviews/write-review.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
@@ -26,7 +26,7 @@ export function addReviewCommands(program: Command, terminal: Terminal): void {
       'after',
       examples(terminal, 'review add alpha-craft --username Steve --rating 5 --content "Good people."'),
     )
-    .action(onPlatform(terminal, add));
+    .action(withDeps(terminal, add));
 
   review
     .command('list')
@@ -35,7 +35,7 @@ export function addReviewCommands(program: Command, terminal: Terminal): void {
     .addOption(new Option('--state <state>', 'only reviews in this state').choices(REVIEW_STATES))
     .option('--limit <n>', 'how many', limit, 20)
     .addHelpText('after', examples(terminal, 'review list alpha-craft --state pending'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 
   for (const [verb, state] of [
     ['approve', 'approved'],
@@ -46,17 +46,17 @@ export function addReviewCommands(program: Command, terminal: Terminal): void {
       .description(verb === 'approve' ? 'make a review public' : 'do not show a review')
       .argument('<review_id>')
       .addHelpText('after', examples(terminal, `review ${verb} 692019c0f0d3b1a2c4e5f607`))
-      .action(onPlatform(terminal, (platform, text: string) => moderate(platform, text, state)));
+      .action(withDeps(terminal, (deps, text: string) => moderate(deps, text, state)));
   }
 }
 
 async function add(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   options: { username: string; rating: number; content?: string },
 ): Promise<Answer> {
-  const { _id: serverId } = await serverOf(platform, text);
-  const { reviewId } = await writeReview(platform, { serverId, ...options });
+  const { _id: serverId } = await serverOf(deps, text);
+  const { reviewId } = await writeReview(deps, { serverId, ...options });
   return {
     json: { review_id: reviewId },
     text: `Stored as ${reviewId}, not public yet. Next: tallyport review approve ${reviewId}`,
@@ -64,13 +64,13 @@ async function add(
 }
 
 async function list(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   options: { state?: ReviewState; limit: number },
 ): Promise<Answer> {
-  const { _id: serverId } = await serverOf(platform, text, { removed: true });
-  const reviews = await listReviews(platform, serverId, options);
-  const now = platform.clock.now();
+  const { _id: serverId } = await serverOf(deps, text, { removed: true });
+  const reviews = await listReviews(deps, serverId, options);
+  const now = deps.clock.now();
   const rows = reviews.map((review) => [
     review._id.toHexString(),
     review.state,
@@ -105,9 +105,9 @@ function beginning(text: string): string {
   return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('')}…`;
 }
 
-async function moderate(platform: Platform, text: string, state: 'approved' | 'rejected'): Promise<Answer> {
+async function moderate(deps: AppDeps, text: string, state: 'approved' | 'rejected'): Promise<Answer> {
   const reviewId = objectIdOf(text);
-  const review = reviewId && (await moderateReview(platform, reviewId, state, BY));
+  const review = reviewId && (await moderateReview(deps, reviewId, state, BY));
   if (!review) throw new CommandError('review-not-found', `There is no review with the id «${text}».`);
   return {
     json: { review_id: review._id.toHexString(), state: review.state },

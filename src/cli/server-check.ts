@@ -6,7 +6,7 @@ import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
 import { type Checked, checkServer } from '../probing/check-server.ts';
 import type { ServerStatus } from '../servers/server.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
 import { sentence, span } from './format.ts';
@@ -23,7 +23,7 @@ export function addServerCheckCommand(server: Command, terminal: Terminal): void
     .argument('<server>', 'id or slug')
     .addHelpText('after', examples(terminal, 'server check alpha-craft', 'server check alpha-craft --json'))
     .addHelpText('after', '\nThe exit code is 0 if the server answered and 1 if it did not.')
-    .action(onPlatform(terminal, check));
+    .action(withDeps(terminal, check));
 }
 
 async function check(session: Session, text: string): Promise<Answer> {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import type { Server } from '../servers/server.ts';
 import { nextOwner, transferServer } from '../workflows/transfer-server.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';
@@ -18,13 +18,13 @@ export function addServerTransferCommand(server: Command, terminal: Terminal): v
     .argument('<server>', 'id or slug')
     .requiredOption('--email <address>', 'the address of the new owner’s account')
     .addHelpText('after', examples(terminal, 'server transfer alpha-craft --email olivia@example.org'))
-    .action(onPlatform(terminal, transfer));
+    .action(withDeps(terminal, transfer));
 }
 
-async function transfer(platform: Platform, text: string, { email }: { email: string }): Promise<Answer> {
-  const { _id, slug } = await serverOf(platform, text);
-  const user = await nextOwner(platform, email);
-  const given = await transferServer(platform, _id, user, BY);
+async function transfer(deps: AppDeps, text: string, { email }: { email: string }): Promise<Answer> {
+  const { _id, slug } = await serverOf(deps, text);
+  const user = await nextOwner(deps, email);
+  const given = await transferServer(deps, _id, user, BY);
   // It was removed meanwhile.
   if (!given) throw new CommandError('server-not-found', `The server «${text}» is no longer listed.`);
   const { revokedTokens } = given;
@@ -38,13 +38,13 @@ async function transfer(platform: Platform, text: string, { email }: { email: st
 }
 
 /** The address of a server's owner; null when it has none. */
-export async function ownerEmail(platform: Platform, server: Server): Promise<string | null> {
+export async function ownerEmail(deps: AppDeps, server: Server): Promise<string | null> {
   const { ownerId } = server;
-  return (ownerId && (await ownersOf(platform, [server])).get(ownerId.toHexString())) || null;
+  return (ownerId && (await ownersOf(deps, [server])).get(ownerId.toHexString())) || null;
 }
 
 /** The addresses of servers' owners, by their ids. */
-export async function ownersOf({ users }: Platform, servers: Server[]): Promise<Map<string, string>> {
+export async function ownersOf({ users }: AppDeps, servers: Server[]): Promise<Map<string, string>> {
   const ids = servers.flatMap(({ ownerId }) => (ownerId ? [ownerId] : []));
   const found = users.find({ _id: { $in: ids } }, { projection: { email: 1 } });
   return new Map(await found.map(({ _id, email }): [string, string] => [_id.toHexString(), email]).toArray());

@@ -4,12 +4,12 @@ import { statusAt } from '../history/current-status.ts';
 import { profileRecord } from '../import-export/profile-record.ts';
 import { listenerState } from '../listeners/listener.ts';
 import { hostWarning } from '../platform/address-guard.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { addServer, editServer, listServers } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { voteFigures } from '../votes/vote-figures.ts';
 import { removeServer } from '../workflows/remove-server.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { counted, iso, when } from './format.ts';
@@ -45,21 +45,21 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
         'server add --name "Dustbowl" --address tf.example.org --port 27015 --game teamfortress2',
       ),
     )
-    .action(onPlatform(terminal, add));
+    .action(withDeps(terminal, add));
 
   server
     .command('list')
     .description('show the listed servers, sorted by rank')
     .option('--removed', 'show removed servers too')
     .addHelpText('after', examples(terminal, 'server list', 'server list --json | jq -r ".servers[].slug"'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 
   server
     .command('show')
     .description('show everything about a server')
     .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'server show alpha-craft'))
-    .action(onPlatform(terminal, show));
+    .action(withDeps(terminal, show));
 
   server
     .command('edit')
@@ -74,7 +74,7 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
     .option('--premium')
     .option('--no-premium')
     .addHelpText('after', examples(terminal, 'server edit alpha-craft --port 25566 --country none'))
-    .action(onPlatform(terminal, edit, { check: requireChanges }));
+    .action(withDeps(terminal, edit, { check: requireChanges }));
 
   addServerCheckCommand(server, terminal);
   addServerTransferCommand(server, terminal);
@@ -88,7 +88,7 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
       'after',
       examples(terminal, 'server remove alpha-craft', 'server remove alpha-craft --yes --json'),
     )
-    .action(onPlatform(terminal, remove));
+    .action(withDeps(terminal, remove));
 
   addGamesCommand(server, terminal);
 }
@@ -126,10 +126,10 @@ async function add(session: Session, { country, premium, ...rest }: AddOptions):
   };
 }
 
-async function list(platform: Platform, options: { removed?: boolean }): Promise<Answer> {
-  const servers = await listServers(platform, { removed: options.removed === true });
-  const now = platform.clock.now();
-  const owners = await ownersOf(platform, servers);
+async function list(deps: AppDeps, options: { removed?: boolean }): Promise<Answer> {
+  const servers = await listServers(deps, { removed: options.removed === true });
+  const now = deps.clock.now();
+  const owners = await ownersOf(deps, servers);
   const ownerOf = ({ ownerId }: Server) => (ownerId && owners.get(ownerId.toHexString())) || null;
   const rows = servers.map((server) => [
     server.removedAt || server.hiddenAt ? '-' : server.rankPosition,
@@ -150,17 +150,17 @@ async function list(platform: Platform, options: { removed?: boolean }): Promise
   };
 }
 
-async function show(platform: Platform, text: string): Promise<Answer> {
-  const server = await serverOf(platform, text, { removed: true });
+async function show(deps: AppDeps, text: string): Promise<Answer> {
+  const server = await serverOf(deps, text, { removed: true });
   const { _id: serverId } = server;
   const [figures, listener, tokens, owner] = await Promise.all([
-    voteFigures(platform, serverId),
-    platform.listeners.findOne({ serverId }),
-    platform.apiTokens.countDocuments({ serverId, revokedAt: null }),
-    ownerEmail(platform, server),
+    voteFigures(deps, serverId),
+    deps.listeners.findOne({ serverId }),
+    deps.apiTokens.countDocuments({ serverId, revokedAt: null }),
+    ownerEmail(deps, server),
   ]);
   const state = listener ? listenerState(listener) : null;
-  const now = platform.clock.now();
+  const now = deps.clock.now();
   const { votesCount, monthlyVotes, allTimeVotes } = figures;
   return {
     json: {
@@ -191,7 +191,7 @@ function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
 }
 
 async function edit(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   { queryPort, game, country, premium, ...rest }: EditOptions,
 ): Promise<Answer> {
@@ -202,11 +202,11 @@ async function edit(
     countryCode: unlessNone(country),
     isPremium: premium,
   };
-  const { _id } = await serverOf(platform, text);
-  const edited = await editServer(platform, _id, changes, BY);
+  const { _id } = await serverOf(deps, text);
+  const edited = await editServer(deps, _id, changes, BY);
   // It was removed meanwhile.
   if (!edited) throw new CommandError('server-not-found', `The server «${text}» is no longer listed.`);
-  const json = serverJson(edited, platform.clock.now(), await ownerEmail(platform, edited));
+  const json = serverJson(edited, deps.clock.now(), await ownerEmail(deps, edited));
   return { json, text: `Changed ${edited.slug}.` };
 }
 

@@ -8,7 +8,7 @@ import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import { createLogger } from '../platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
-import { openPlatform, type Platform } from '../process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
@@ -23,7 +23,7 @@ export const RUN_AGAIN =
   'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.';
 
 /** The open platform, and the terminal of the command. */
-export type Session = Platform & { terminal: Terminal };
+export type Session = AppDeps & { terminal: Terminal };
 
 /**
  * What a command needs of the database: that it is `migrated`; that it is `whole`, of this version or an earlier one, with
@@ -63,7 +63,7 @@ export async function withSession<T>(
   sayStarted(terminal, services, { dataDir: config.DATA_DIR, isNew });
   try {
     const embedded = config.MONGODB_URI === undefined;
-    return await usePlatform(services.config, terminal, work, { ...needs, embedded });
+    return await useDeps(services.config, terminal, work, { ...needs, embedded });
   } finally {
     await services.close();
   }
@@ -106,7 +106,7 @@ function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>
   });
 }
 
-async function usePlatform<T>(
+async function useDeps<T>(
   config: ConnectedConfig,
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
@@ -115,7 +115,7 @@ async function usePlatform<T>(
   // A command prints its own errors. LOG_LEVEL=debug shows the log on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', terminal.streams.stderr);
-  const platform = await openPlatform(config, 'cli', {
+  const deps = await openAppDeps(config, 'cli', {
     log,
     mongoTimeoutMs: 0,
     durable: true,
@@ -125,15 +125,15 @@ async function usePlatform<T>(
     ...(unlimited ? { mongoOperationMs: 0 } : {}),
   });
   try {
-    if (database !== 'any') await refuseUnfinishedRestore(platform.mongo);
-    if (database === 'migrated') await requireMigrated(platform, { embedded });
-    return await work({ ...platform, terminal });
+    if (database !== 'any') await refuseUnfinishedRestore(deps.mongo);
+    if (database === 'migrated') await requireMigrated(deps, { embedded });
+    return await work({ ...deps, terminal });
   } finally {
-    await platform.close();
+    await deps.close();
   }
 }
 
-async function requireMigrated({ mongo }: Platform, { embedded }: { embedded: boolean }): Promise<void> {
+async function requireMigrated({ mongo }: AppDeps, { embedded }: { embedded: boolean }): Promise<void> {
   if ((await missingUniqueIndexes(mongo.db)).length === 0) return;
   if (!embedded) {
     throw new CommandError('not-migrated', 'The database is not migrated. Run `tallyport migrate` first.');
@@ -146,7 +146,7 @@ async function requireMigrated({ mongo }: Platform, { embedded }: { embedded: bo
  *
  * @returns whether Redis answers; if not, the relay finds the work
  */
-export async function redisAnswers({ producerRedis }: Platform): Promise<boolean> {
+export async function redisAnswers({ producerRedis }: AppDeps): Promise<boolean> {
   if (producerRedis.status !== 'ready') {
     await once(producerRedis, 'ready', { signal: AbortSignal.timeout(REDIS_WAIT_MS) }).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { addTag, readTags, removeTag } from '../servers/tag-list.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { table } from './table.ts';
@@ -14,36 +14,36 @@ export function addTagCommands(program: Command, terminal: Terminal): void {
     .command('list')
     .description('show the list of tags')
     .addHelpText('after', examples(terminal, 'tag list'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 
   tag
     .command('add')
     .description('add a tag to the list')
     .argument('<name>', 'up to 30 characters')
     .addHelpText('after', examples(terminal, 'tag add "Sky wars"'))
-    .action(onPlatform(terminal, add));
+    .action(withDeps(terminal, add));
 
   tag
     .command('remove')
     .description('remove a tag from the list and from all servers')
     .argument('<tag>', 'name or key')
     .addHelpText('after', examples(terminal, 'tag remove sky-wars'))
-    .action(onPlatform(terminal, remove));
+    .action(withDeps(terminal, remove));
 }
 
-async function list(platform: Platform): Promise<Answer> {
-  const tags = await readTags(platform);
+async function list(deps: AppDeps): Promise<Answer> {
+  const tags = await readTags(deps);
   const rows = tags.map(({ key, name }) => [key, name]);
   return { json: { tags }, text: table(['KEY', 'NAME'], rows, 'There are no tags.') };
 }
 
-async function add(platform: Platform, name: string): Promise<Answer> {
-  const tag = await addTag(platform, { name }, BY);
+async function add(deps: AppDeps, name: string): Promise<Answer> {
+  const tag = await addTag(deps, { name }, BY);
   return { json: tag, text: `Owners can choose «${tag.name}» now. Its key is ${tag.key}.` };
 }
 
-async function remove(platform: Platform, text: string): Promise<Answer> {
-  const removed = await removeTag(platform, text, BY);
+async function remove(deps: AppDeps, text: string): Promise<Answer> {
+  const removed = await removeTag(deps, text, BY);
   if (!removed) throw new CommandError('tag-not-found', `There is no tag «${text}».`);
   const { tag, servers } = removed;
   return {

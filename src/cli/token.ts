@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ObjectId, WithId } from 'mongodb';
 import { rewardsOf } from '../listeners/rewards.ts';
 import { after, HOUR } from '../platform/clock.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import {
   type ApiToken,
   kindOf,
@@ -16,7 +16,7 @@ import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-t
 import type { Server } from '../servers/server.ts';
 import { emailsOf } from '../servers/token-makers.ts';
 import { vrcFile } from '../votes/claims/vrc-file.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
@@ -58,14 +58,14 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
         'token issue alpha-craft --kind claim --name EasyVote --json',
       ),
     )
-    .action(onPlatform(terminal, issue));
+    .action(withDeps(terminal, issue));
 
   token
     .command('list')
     .description('show a server’s tokens')
     .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'token list alpha-craft'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 
   token
     .command('revoke')
@@ -76,7 +76,7 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
       'after',
       examples(terminal, 'token revoke alpha-craft', 'token revoke alpha-craft 692019c0f0d3b1a2c4e5f607'),
     )
-    .action(onPlatform(terminal, revoke));
+    .action(withDeps(terminal, revoke));
 
   token
     .command('rotate')
@@ -88,16 +88,16 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
       'after',
       examples(terminal, 'token rotate alpha-craft 692019c0f0d3b1a2c4e5f607 --overlap 1d'),
     )
-    .action(onPlatform(terminal, rotate));
+    .action(withDeps(terminal, rotate));
 }
 
 type IssueOptions = { name: string; kind: TokenKind; scopes?: TokenScope[]; expiresIn: number | 'never' };
 
-async function issue(platform: Platform, text: string, options: IssueOptions): Promise<Answer> {
+async function issue(deps: AppDeps, text: string, options: IssueOptions): Promise<Answer> {
   const { name, kind, scopes: only, expiresIn } = options;
   if (only && kind === 'claim')
     throw wrongUse('A claim key has no scopes: it may only check and claim votes.');
-  const server = await serverOf(platform, text);
+  const server = await serverOf(deps, text);
   const request = {
     serverId: server._id,
     name,
@@ -106,23 +106,23 @@ async function issue(platform: Platform, text: string, options: IssueOptions): P
     maker: { byOperator: true },
     ...(expiresIn === 'never' ? {} : { expiresInMs: expiresIn }),
   } as const;
-  const { tokenId, token } = await issueTokenBy(platform, request, BY);
-  const now = platform.clock.now();
+  const { tokenId, token } = await issueTokenBy(deps, request, BY);
+  const now = deps.clock.now();
   const until = expiresIn === 'never' ? 'until it is revoked' : `until ${when(after(now, expiresIn), now)}`;
   const head = `${kind === 'claim' ? 'The claim key' : 'The token'} ${tokenId} («${name.trim()}») is valid for ${server.slug} ${until}:`;
-  if (kind === 'claim') return claimKeyAnswer(platform, server, head, tokenId, token);
+  if (kind === 'claim') return claimKeyAnswer(deps, server, head, tokenId, token);
   return {
     json: { token_id: tokenId, token },
     text: shownOnce(
       head,
       token,
-      `Use it for ${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}/… with the header`,
+      `Use it for ${deps.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}/… with the header`,
     ),
   };
 }
 
 async function claimKeyAnswer(
-  { config, listeners }: Platform,
+  { config, listeners }: AppDeps,
   server: WithId<Server>,
   head: string,
   tokenId: string,
@@ -230,10 +230,10 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
   };
 }
 
-async function revoke(platform: Platform, text: string, tokenText: string | undefined): Promise<Answer> {
-  const server = await serverOf(platform, text, { removed: true });
-  const tokenId = tokenText === undefined ? await onlyToken(platform, server._id) : objectIdOf(tokenText);
-  if (!tokenId || !(await revokeTokenBy(platform, server._id, tokenId, BY)))
+async function revoke(deps: AppDeps, text: string, tokenText: string | undefined): Promise<Answer> {
+  const server = await serverOf(deps, text, { removed: true });
+  const tokenId = tokenText === undefined ? await onlyToken(deps, server._id) : objectIdOf(tokenText);
+  if (!tokenId || !(await revokeTokenBy(deps, server._id, tokenId, BY)))
     throw noSuchToken(server.slug, tokenText);
   return {
     json: { token_id: tokenId.toHexString(), revoked: true },
@@ -242,9 +242,9 @@ async function revoke(platform: Platform, text: string, tokenText: string | unde
 }
 
 /** The only valid token of a server; wrong use if there are several. */
-async function onlyToken(platform: Platform, serverId: ObjectId): Promise<ObjectId | null> {
-  const now = platform.clock.now();
-  const valid = (await listTokens(platform, serverId)).filter((token) => stateOf(token, now) === 'valid');
+async function onlyToken(deps: AppDeps, serverId: ObjectId): Promise<ObjectId | null> {
+  const now = deps.clock.now();
+  const valid = (await listTokens(deps, serverId)).filter((token) => stateOf(token, now) === 'valid');
   if (valid.length > 1) {
     const names = valid.map((token) => `  ${token._id.toHexString()}  ${oneLine(token.name)}`);
     throw wrongUse(`Give the id of the token to revoke:\n${names.join('\n')}`);
@@ -258,23 +258,23 @@ function noSuchToken(slug: string, tokenText: string | undefined): CommandError 
 }
 
 async function rotate(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   tokenText: string,
   { overlap }: { overlap: number },
 ): Promise<Answer> {
-  const server = await serverOf(platform, text);
+  const server = await serverOf(deps, text);
   const oldId = objectIdOf(tokenText);
   const options = { overlapMs: overlap, maker: { byOperator: true } } as const;
-  const issued = oldId && (await rotateTokenBy(platform, server._id, oldId, options, BY));
+  const issued = oldId && (await rotateTokenBy(deps, server._id, oldId, options, BY));
   if (!issued) {
     throw new CommandError(
       'token-not-found',
       `${server.slug} has no valid token with the id «${tokenText}».`,
     );
   }
-  const old = await platform.apiTokens.findOne({ _id: oldId });
-  const now = platform.clock.now();
+  const old = await deps.apiTokens.findOne({ _id: oldId });
+  const now = deps.clock.now();
   return {
     json: {
       token_id: issued.tokenId,

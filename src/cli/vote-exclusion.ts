@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { exclusionsOfGroup } from '../votes/exclude-player.ts';
 import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
 import { excludeQuarantined } from '../votes/quarantine.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { counted, iso, utc, when } from './format.ts';
@@ -38,21 +38,21 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
         'vote exclude alpha-craft --since 2026-11-20 --until 2026-11-21 --reason "Bought votes"',
       ),
     )
-    .action(onPlatform(terminal, exclude, { wakes: true, longRun: true }));
+    .action(withDeps(terminal, exclude, { wakes: true, longRun: true }));
 
   vote
     .command('exclusions')
     .description('show which votes of a server were excluded or are quarantined, and why')
     .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'vote exclusions alpha-craft'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 
   vote
     .command('include')
     .description('undo an exclusion or release a quarantine: its votes count')
     .argument('<exclusion_id>', 'the id that `vote exclusions`, or `vote exclude-player` shows')
     .addHelpText('after', examples(terminal, 'vote include 6b019ace24981ba2c7ac8bec'))
-    .action(onPlatform(terminal, include, { wakes: true, longRun: true }));
+    .action(withDeps(terminal, include, { wakes: true, longRun: true }));
 
   vote
     .command('exclude-quarantine')
@@ -63,7 +63,7 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
       'after',
       examples(terminal, 'vote exclude-quarantine 6b019ace24981ba2c7ac8bec --reason "Bots"'),
     )
-    .action(onPlatform(terminal, excludeQuarantine, { wakes: true }));
+    .action(withDeps(terminal, excludeQuarantine, { wakes: true }));
 }
 
 async function excludeQuarantine(
@@ -98,9 +98,9 @@ async function exclude(session: Session, text: string, options: ExcludeOptions):
   };
 }
 
-async function tokenOf(platform: Platform, serverId: ObjectId, text: string): Promise<ObjectId> {
+async function tokenOf(deps: AppDeps, serverId: ObjectId, text: string): Promise<ObjectId> {
   const _id = objectIdOf(text);
-  const token = _id && (await platform.apiTokens.findOne({ _id, serverId }));
+  const token = _id && (await deps.apiTokens.findOne({ _id, serverId }));
   if (!token) {
     throw new CommandError('token-not-found', `The server never had a token with the id «${text}».`);
   }
@@ -143,10 +143,10 @@ async function includePlayer(session: Session, text: string, group: VoteExclusio
   };
 }
 
-async function list(platform: Platform, text: string): Promise<Answer> {
-  const { _id } = await serverOf(platform, text, { removed: true });
-  const exclusions = await listExclusions(platform, _id);
-  const now = platform.clock.now();
+async function list(deps: AppDeps, text: string): Promise<Answer> {
+  const { _id } = await serverOf(deps, text, { removed: true });
+  const exclusions = await listExclusions(deps, _id);
+  const now = deps.clock.now();
   const rows = exclusions.map((exclusion) => [
     exclusion._id.toHexString(),
     utc(exclusion.since),

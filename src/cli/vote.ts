@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { voteTimeline } from '../delivery/timeline/vote-timeline.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { isConfirmed, VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import { findVote, forgetVote, listVotes } from '../votes/vote-list.ts';
-import { type Answer, examples, onPlatform } from './answer.ts';
+import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { iso, when } from './format.ts';
@@ -33,14 +33,14 @@ export function addVoteCommands(program: Command, terminal: Terminal): void {
     )
     .option('--limit <n>', 'how many', limit, 20)
     .addHelpText('after', examples(terminal, 'vote list alpha-craft --state waiting --limit 100'))
-    .action(onPlatform(terminal, list));
+    .action(withDeps(terminal, list));
 
   vote
     .command('show')
     .description('show a vote’s timeline with every attempt')
     .argument('<vote_id>', 'the Vote-Id from the API’s answer')
     .addHelpText('after', examples(terminal, 'vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
-    .action(onPlatform(terminal, show));
+    .action(withDeps(terminal, show));
 
   addResendCommand(vote, terminal);
   addResendRestoredCommand(vote, terminal);
@@ -52,17 +52,17 @@ export function addVoteCommands(program: Command, terminal: Terminal): void {
     .argument('<server>', 'id or slug')
     .argument('<username>', 'the player, in any spelling')
     .addHelpText('after', examples(terminal, 'vote forget alpha-craft Steve'))
-    .action(onPlatform(terminal, forget));
+    .action(withDeps(terminal, forget));
 }
 
 async function list(
-  platform: Platform,
+  deps: AppDeps,
   text: string,
   options: { state?: VoteSelection; limit: number },
 ): Promise<Answer> {
-  const server = await serverOf(platform, text, { removed: true });
-  const votes = await listVotes(platform, server._id, options);
-  const now = platform.clock.now();
+  const server = await serverOf(deps, text, { removed: true });
+  const votes = await listVotes(deps, server._id, options);
+  const now = deps.clock.now();
   const rows = votes.map((vote) => [
     vote._id.toString(),
     vote.username,
@@ -102,9 +102,9 @@ function summaryJson(vote: Vote): Record<string, unknown> {
   };
 }
 
-async function voteOf(platform: Platform, text: string): Promise<Vote> {
+async function voteOf(deps: AppDeps, text: string): Promise<Vote> {
   const voteId = uuidOf(text);
-  const vote = voteId && (await findVote(platform, voteId));
+  const vote = voteId && (await findVote(deps, voteId));
   if (!vote) throw noSuchVote(text);
   return vote;
 }
@@ -113,24 +113,24 @@ function noSuchVote(text: string): CommandError {
   return new CommandError('vote-not-found', `There is no vote with the id «${text}».`);
 }
 
-async function show(platform: Platform, text: string): Promise<Answer> {
-  const vote = await voteOf(platform, text);
+async function show(deps: AppDeps, text: string): Promise<Answer> {
+  const vote = await voteOf(deps, text);
   const { serverId } = vote;
   const [server, listener, paused] = await Promise.all([
-    platform.servers.findOne({ _id: serverId }),
-    platform.listeners.findOne({ serverId }),
-    queuePaused(platform),
+    deps.servers.findOne({ _id: serverId }),
+    deps.listeners.findOne({ serverId }),
+    queuePaused(deps),
   ]);
-  const now = platform.clock.now();
-  const timeline = await voteTimeline(platform, vote, listener, now);
+  const now = deps.clock.now();
+  const timeline = await voteTimeline(deps, vote, listener, now);
   const shown = { vote, timeline, server, queuePaused: paused, now };
   return { json: timelineJson(shown), text: timelineText(shown) };
 }
 
-async function forget(platform: Platform, text: string, usernameText: string): Promise<Answer> {
+async function forget(deps: AppDeps, text: string, usernameText: string): Promise<Answer> {
   const username = usernameSchema.parse(usernameText);
-  const server = await serverOf(platform, text);
-  const forgotten = await forgetVote(platform, server._id, username, BY);
+  const server = await serverOf(deps, text);
+  const forgotten = await forgetVote(deps, server._id, username, BY);
   return {
     json: { server_id: server._id.toHexString(), username, forgotten },
     text: forgotten

@@ -1,6 +1,6 @@
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { storeRanks } from '../ranking/take-snapshot.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { ListedSample } from './sample-days.ts';
@@ -26,11 +26,11 @@ const AT_ONCE = [1, 4, 10, 25];
  * @throws the signal's reason
  */
 export async function fillSamples(
-  platform: Platform,
+  deps: AppDeps,
   listed: ListedSample[],
   { written, signal }: { written: (some: ListedSample[], ready: number) => void; signal: AbortSignal },
 ): Promise<void> {
-  const { auditLog } = platform;
+  const { auditLog } = deps;
   const done = await auditLog.distinct('serverId', { action: PAST_MARK });
   const known = new Set(done.map(String));
   const [open, there] = [false, true].map((wanted) =>
@@ -42,9 +42,9 @@ export async function fillSamples(
     for (let start = 0, step = 0; start < open.length; step++) {
       signal.throwIfAborted();
       const some = open.slice(start, start + (AT_ONCE[step] ?? open.length));
-      await writeSampleHistory(platform, some);
-      for (const one of some) await writeSampleReviews(platform, one);
-      finishing.push(finish(platform, some));
+      await writeSampleHistory(deps, some);
+      for (const one of some) await writeSampleReviews(deps, one);
+      finishing.push(finish(deps, some));
       start += some.length;
       written(some, there.length + start);
     }
@@ -53,15 +53,15 @@ export async function fillSamples(
   }
   await Promise.all(finishing);
   if (await auditLog.findOne({ action: PLACES_MARK })) return;
-  const today = dayOf(platform.clock.now());
-  for (let ago = PLACES_DAYS; ago > 0; ago--) await storeRanks(platform, addDays(today, -ago), null);
-  await recordAudit(platform, { by: 'demo', action: PLACES_MARK, serverId: null, details: {} });
+  const today = dayOf(deps.clock.now());
+  for (let ago = PLACES_DAYS; ago > 0; ago--) await storeRanks(deps, addDays(today, -ago), null);
+  await recordAudit(deps, { by: 'demo', action: PLACES_MARK, serverId: null, details: {} });
 }
 
 /** Counts today's votes, which may take some time, and marks the history of the servers as complete. */
-async function finish(platform: Platform, some: ListedSample[]): Promise<void> {
-  await countToday(platform, some);
+async function finish(deps: AppDeps, some: ListedSample[]): Promise<void> {
+  await countToday(deps, some);
   for (const { serverId, sample } of some)
-    await recordAudit(platform, { by: 'demo', action: PAST_MARK, serverId, details: { name: sample.name } });
-  await requestRanks(platform.producer);
+    await recordAudit(deps, { by: 'demo', action: PAST_MARK, serverId, details: { name: sample.name } });
+  await requestRanks(deps.producer);
 }

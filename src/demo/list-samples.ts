@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { setListener } from '../delivery/listeners.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listed-servers.ts';
 import { messageOf, type SampleAddress } from './open-fake-server.ts';
@@ -13,7 +13,7 @@ import type { VotifierListener } from './votifier-listener.ts';
 const BY = 'demo';
 
 /** The samples of earlier demos that are still listed, by the names that they were listed under. */
-export async function samplesListed({ auditLog, servers }: Platform): Promise<Map<string, ObjectId>> {
+export async function samplesListed({ auditLog, servers }: AppDeps): Promise<Map<string, ObjectId>> {
   const added = await auditLog.find({ by: BY, action: 'server.add' }).sort({ at: 1 }).toArray();
   const ids = added.flatMap(({ serverId }) => serverId ?? []);
   const existing = servers.find({ _id: { $in: ids }, removedAt: null }, { projection: { _id: 1 } });
@@ -26,7 +26,7 @@ export async function samplesListed({ auditLog, servers }: Platform): Promise<Ma
 
 /** Lists a sample server, or updates the address of the one that an earlier demo listed. */
 export async function listSample(
-  platform: Platform,
+  deps: AppDeps,
   known: Map<string, ObjectId>,
   sample: Sample,
   { address, port, queryPort }: SampleAddress,
@@ -35,27 +35,27 @@ export async function listSample(
   const endpoint = { address, port, queryPort };
   const existing = known.get(formerName);
   if (existing) {
-    await editServer(platform, existing, endpoint, BY);
-    await writeSampleProfile(platform, existing, sample, BY);
+    await editServer(deps, existing, endpoint, BY);
+    await writeSampleProfile(deps, existing, sample, BY);
     return { serverId: existing, sample };
   }
   const settings = { name: formerName, game, countryCode, isPremium, ...endpoint };
-  const serverId = new ObjectId((await addServer(platform, settings, BY)).serverId);
-  if (formerName !== name) await editServer(platform, serverId, { name }, BY);
+  const serverId = new ObjectId((await addServer(deps, settings, BY)).serverId);
+  if (formerName !== name) await editServer(deps, serverId, { name }, BY);
   // The first check finds the same; the search knows it from the first ranking on.
-  await platform.servers.updateOne({ _id: serverId }, { $set: { 'current.motd': messageOf(sample) } });
-  if (howToVote) await setHowToVote(platform, serverId, howToVote, BY);
-  await writeSampleProfile(platform, serverId, sample, BY);
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'current.motd': messageOf(sample) } });
+  if (howToVote) await setHowToVote(deps, serverId, howToVote, BY);
+  await writeSampleProfile(deps, serverId, sample, BY);
   return { serverId, sample };
 }
 
 /** Sets a sample's vote listener to the one of this demo. Its port changes with every start. */
 export async function pointListener(
-  platform: Platform,
+  deps: AppDeps,
   serverId: ObjectId,
   { port, token }: VotifierListener,
 ): Promise<void> {
-  const serviceName = platform.config.SERVICE_NAME;
+  const serviceName = deps.config.SERVICE_NAME;
   const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: token, serviceName } as const;
-  await setListener(platform, serverId, settings, BY);
+  await setListener(deps, serverId, settings, BY);
 }

@@ -1,4 +1,4 @@
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { issueToken } from '../servers/api-tokens.ts';
 import { listSample, pointListener, samplesListed } from './list-samples.ts';
 import type { Caller } from './live-votes.ts';
@@ -23,23 +23,23 @@ export type OpenSamples = { listed: ListedSample[]; votedFor: VotedFor[]; report
  * @param addresses - the addresses of the sample servers, in the order of `SAMPLES`
  */
 export async function openSamples(
-  platform: Platform,
+  deps: AppDeps,
   addresses: SampleAddress[],
   events: DemoEvents,
   signal: AbortSignal,
 ): Promise<OpenSamples> {
-  const known = await samplesListed(platform);
+  const known = await samplesListed(deps);
   const listed: ListedSample[] = [];
   for (const [index, address] of addresses.entries()) {
     const sample = SAMPLES[index];
-    if (sample) listed.push(await listSample(platform, known, sample, address));
+    if (sample) listed.push(await listSample(deps, known, sample, address));
   }
   const caller = async (one: ListedSample): Promise<Caller> => {
-    const { token } = await issueToken(platform, { serverId: one.serverId, name: 'demo' });
+    const { token } = await issueToken(deps, { serverId: one.serverId, name: 'demo' });
     return { ...one, token };
   };
   const votedFor = async (one: ListedSample): Promise<VotedFor> => {
-    const point = (listener: VotifierListener) => pointListener(platform, one.serverId, listener);
+    const point = (listener: VotifierListener) => pointListener(deps, one.serverId, listener);
     const opened = await openSampleListener(one.sample.name, events, signal, point);
     await point(opened.listener);
     return { ...opened, ...(await caller(one)) };

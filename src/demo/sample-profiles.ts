@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { setProfile } from '../servers/edit-profile.ts';
 import { uploadBanner } from '../servers/profile-pictures.ts';
 import type { Sample } from './sample.ts';
@@ -148,13 +148,13 @@ const WITH_BANNER = 12;
 
 /** Writes the profile of a sample and draws its banner, unless an earlier demo did. */
 export async function writeSampleProfile(
-  platform: Platform,
+  deps: AppDeps,
   serverId: ObjectId,
   { name }: Pick<Sample, 'name'>,
   by: string,
 ): Promise<void> {
   const written = PROFILES[name];
-  const server = await platform.servers.findOne({ _id: serverId, removedAt: null });
+  const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   if (!written || !server) return;
   if (!server.profile?.shortText) {
     const { shortText, description = '', tags, languages, hasLinks = false } = written;
@@ -168,9 +168,9 @@ export async function writeSampleProfile(
         }
       : { website: '', discord: '', store: '', rules: '' };
     const input = { shortText, description, tags: tags.split(' '), languages, ...links, video: '' };
-    await setProfile(platform, server, input, by);
+    await setProfile(deps, server, input, by);
   }
   const hasBanner = Object.keys(PROFILES).indexOf(name) < WITH_BANNER;
   if (hasBanner && !server.profile?.banner && !server.profile?.bannerUpload)
-    await uploadBanner(platform, server, await drawBanner(name), by);
+    await uploadBanner(deps, server, await drawBanner(name), by);
 }

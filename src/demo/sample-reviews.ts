@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { after, DAY, HOUR } from '../platform/clock.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { answerReview } from '../reviews/answer-review.ts';
 import { moderateReview } from '../reviews/moderate-review.ts';
 import type { Review } from '../reviews/review.ts';
@@ -36,37 +36,31 @@ const ANSWERS = [
 ];
 
 /** Adds a sample's reviews. Some newest ones wait for approval, and some have an answer by the owner. */
-export async function writeSampleReviews(
-  platform: Platform,
-  { serverId, sample }: ListedSample,
-): Promise<void> {
+export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: ListedSample): Promise<void> {
   const seed = seedOf(sample);
-  const now = platform.clock.now();
+  const now = deps.clock.now();
   const age = Math.min(sample.listedDays, 300) * DAY;
   for (let number = 0; number < sample.activity.reviews; number++) {
     const [rating = 5, content] = REVIEWS[(seed + number) % REVIEWS.length] ?? [];
     const username = samplePlayer(seed, 3 * number);
     const at = after(now, -age * ((number + chance(seed + number)) / sample.activity.reviews));
     // The clock returns the time of the review.
-    const then = { ...platform, clock: { now: () => at } };
+    const then = { ...deps, clock: { now: () => at } };
     const reviewId = await reviewOf(then, { serverId, username, rating, ...(content ? { content } : {}) });
     const isPending = number === 0 && seed % 3 === 0;
     if (isPending) continue;
     await moderateReview(then, reviewId, 'approved', 'demo');
     const answer = rating < 4 || number % 4 === 1 ? ANSWERS[rating < 4 ? (rating % 2) + 1 : 0] : undefined;
-    const later = { ...platform, clock: { now: () => after(at, 5 * HOUR) } };
+    const later = { ...deps, clock: { now: () => after(at, 5 * HOUR) } };
     if (answer) await answerReview(later, { serverId, reviewId, answer }, 'demo');
   }
 }
 
 /** Writes a review, or finds the one that an earlier demo wrote. */
-async function reviewOf(
-  platform: Platform,
-  review: Parameters<typeof writeReview>[1],
-): Promise<Review['_id']> {
+async function reviewOf(deps: AppDeps, review: Parameters<typeof writeReview>[1]): Promise<Review['_id']> {
   const { serverId, username } = review;
-  const existing = await platform.reviews.findOne({ serverId, username });
+  const existing = await deps.reviews.findOne({ serverId, username });
   if (existing) return existing._id;
-  const { reviewId } = await writeReview(platform, review);
+  const { reviewId } = await writeReview(deps, review);
   return new ObjectId(reviewId);
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { explain } from '../delivery/diagnosis/explanations.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -15,7 +15,7 @@ function messageAbout({ delivery }: Vote): string | null {
   return `${delivery.state} after ${delivery.attemptCount} ${delivery.attemptCount === 1 ? 'attempt' : 'attempts'}: ${cause}`;
 }
 
-async function openVotes(votes: Platform['votes'], serverId: ObjectId): Promise<Vote[]> {
+async function openVotes(votes: AppDeps['votes'], serverId: ObjectId): Promise<Vote[]> {
   try {
     return await votes.find({ serverId, 'delivery.queuedAt': { $exists: true } }).toArray();
   } catch (error) {
@@ -25,7 +25,7 @@ async function openVotes(votes: Platform['votes'], serverId: ObjectId): Promise<
 }
 
 /** How many votes of a server are waiting; 0 if the database does not answer. */
-export async function waitingVotes({ votes }: Pick<Platform, 'votes'>, serverId: ObjectId): Promise<number> {
+export async function waitingVotes({ votes }: Pick<AppDeps, 'votes'>, serverId: ObjectId): Promise<number> {
   return (await openVotes(votes, serverId)).length;
 }
 
@@ -34,7 +34,7 @@ export async function waitingVotes({ votes }: Pick<Platform, 'votes'>, serverId:
  * Reports nothing while the database does not answer.
  */
 export async function watchVotes(
-  { votes }: Pick<Platform, 'votes'>,
+  { votes }: Pick<AppDeps, 'votes'>,
   serverId: ObjectId,
   notify: (username: string, message: string) => void,
   stopping: AbortSignal,

@@ -20,9 +20,9 @@ const FIRST_ANSWER_MS = 5 * SECOND;
  */
 export function createRestoreGate(
   app: FastifyInstance,
-  platform: Pick<Collections, 'restores'> & Pick<Resources, 'log'>,
+  deps: Pick<Collections, 'restores'> & Pick<Resources, 'log'>,
 ): onRequestHookHandler {
-  const isRestoring = watchRestore(platform);
+  const isRestoring = watchRestore(deps);
   const closing = new AbortController();
   let isOpen = false;
 
@@ -30,7 +30,7 @@ export function createRestoreGate(
     try {
       isOpen = !(await isRestoring());
     } catch (error) {
-      platform.log.debug({ event: 'restore.not_known', reason: String(error) });
+      deps.log.debug({ event: 'restore.not_known', reason: String(error) });
     }
   }
 

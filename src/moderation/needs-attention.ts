@@ -13,7 +13,7 @@ import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { countNetworks, type VoteOrigin } from '../votes/web/vote-origin.ts';
 import type { Complaint } from './complaint.ts';
 
-type Sources = {
+type AttentionDeps = {
   complaints: Collection<Complaint>;
   reviews: Collection<Review>;
   voteExclusions: Collection<VoteExclusion>;
@@ -70,7 +70,7 @@ export const COUNTED = 1_000;
  * What needs an operator's attention now. Each query uses a small partial index and reads a bounded number of
  * documents, whatever the size of the listing.
  */
-export async function needsAttention(sources: Sources): Promise<Attention> {
+export async function needsAttention(sources: AttentionDeps): Promise<Attention> {
   const [
     reviews,
     complaints,
@@ -105,7 +105,7 @@ export async function needsAttention(sources: Sources): Promise<Attention> {
   };
 }
 
-async function waitingReviews({ reviews }: Sources): Promise<Attention['reviews']> {
+async function waitingReviews({ reviews }: AttentionDeps): Promise<Attention['reviews']> {
   const [waiting, oldest] = await Promise.all([
     reviews.countDocuments({ state: 'pending' }, { limit: COUNTED }),
     reviews.findOne({ state: 'pending' }, { sort: { createdAt: 1, _id: 1 }, projection: { createdAt: 1 } }),
@@ -115,7 +115,7 @@ async function waitingReviews({ reviews }: Sources): Promise<Attention['reviews'
 
 /** The listeners that match, the longest in this state first. */
 async function stuckListeners(
-  sources: Sources,
+  sources: AttentionDeps,
   filter: Filter<Listener>,
   since: string,
 ): Promise<Kind<StuckListener>> {
@@ -136,7 +136,7 @@ async function stuckListeners(
 }
 
 async function withWaiting(
-  { votes }: Sources,
+  { votes }: AttentionDeps,
   stuck: Omit<StuckListener, 'waiting'>,
 ): Promise<StuckListener> {
   const open = { serverId: stuck.server._id, 'delivery.queuedAt': { $gt: new Date(0) } };
@@ -148,7 +148,7 @@ async function withWaiting(
  * reads the votes of the last 4 days, at most `COUNTED` of them: with more, the numbers are lower bounds. This is one
  * of the few queries for votes without a server id (ADR 88).
  */
-async function failedVotes(sources: Sources): Promise<Attention['failed']> {
+async function failedVotes(sources: AttentionDeps): Promise<Attention['failed']> {
   const now = sources.clock.now();
   const failed = await sources.votes
     .aggregate<{ _id: ObjectId; votes: number; newest: Date }>(
@@ -179,7 +179,7 @@ async function failedVotes(sources: Sources): Promise<Attention['failed']> {
   return kind(rows.map(({ server, row: { votes, newest } }) => ({ server, votes, newest })));
 }
 
-async function differingServers({ servers, clock }: Sources): Promise<Attention['playersDiffer']> {
+async function differingServers({ servers, clock }: AttentionDeps): Promise<Attention['playersDiffer']> {
   const found = await servers
     .find(
       { 'playersDiffer.at': { $gt: after(clock.now(), -COMPARED_WITHIN_MS) }, removedAt: null },
@@ -193,7 +193,7 @@ async function differingServers({ servers, clock }: Sources): Promise<Attention[
   );
 }
 
-async function unusualServers({ servers }: Sources): Promise<Attention['unusualVotes']> {
+async function unusualServers({ servers }: AttentionDeps): Promise<Attention['unusualVotes']> {
   const found = await servers
     .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
     .sort({ 'unusualVotes.votes': -1 })
@@ -204,7 +204,7 @@ async function unusualServers({ servers }: Sources): Promise<Attention['unusualV
   );
 }
 
-async function serversWithWaitingVotes({ servers }: Sources): Promise<Attention['waitingVotes']> {
+async function serversWithWaitingVotes({ servers }: AttentionDeps): Promise<Attention['waitingVotes']> {
   const found = await servers
     .find(
       { 'ranked.waiting': { $gt: 0 }, removedAt: null },
@@ -222,7 +222,7 @@ async function serversWithWaitingVotes({ servers }: Sources): Promise<Attention[
   );
 }
 
-async function quarantinedVotes(sources: Sources): Promise<Attention['quarantines']> {
+async function quarantinedVotes(sources: AttentionDeps): Promise<Attention['quarantines']> {
   const groups = await quarantineGroups(sources, { limit: MOST_QUARANTINES });
   const rows = await Promise.all(
     groups.slice(0, LISTED + 1).map(async ({ origin, quarantines }) => {
@@ -243,7 +243,7 @@ function kind<T>(rows: T[]): Kind<T> {
 
 /** Adds the server to each row. Rows of removed servers are left out. */
 async function named<T>(
-  { servers }: Sources,
+  { servers }: AttentionDeps,
   rows: T[],
   serverIdOf: (row: T) => ObjectId,
 ): Promise<{ server: Named; row: T }[]> {

@@ -1,4 +1,4 @@
-import type { AuthSources } from '../accounts/auth.ts';
+import type { AuthDeps } from '../accounts/auth.ts';
 import { hashPassword, type PasswordHashing, verifyPassword } from '../accounts/password.ts';
 import { bindCollections, type Collections } from '../database/collections.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
@@ -15,21 +15,21 @@ import { claimOnEntry } from '../workflows/claim-servers.ts';
  * Everything that adapters pass to the features: the process's resources and all collections by name. A feature
  * function takes the few it needs.
  */
-export type Platform = Resources &
+export type AppDeps = Resources &
   Collections & {
     authentications: TtlCache<AuthenticatedToken>;
     passwords: PasswordHashing;
     voteCounts: VoteCounts;
     blockList: BlockList;
-    claimServers: AuthSources['claimServers'];
+    claimServers: AuthDeps['claimServers'];
   };
 
 /** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
-export async function openPlatform(
+export async function openAppDeps(
   config: ConnectedConfig,
   processName: string,
   options: OpenOptions = {},
-): Promise<Platform> {
+): Promise<AppDeps> {
   const resources = await openResources(config, processName, options);
   const collections = bindCollections(resources.mongo);
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);

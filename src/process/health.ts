@@ -6,11 +6,11 @@ import { RETRY_AFTER_SECONDS } from '../http/http-errors.ts';
 import { SECOND } from '../platform/clock.ts';
 import { describeSkew } from '../platform/clock-skew.ts';
 import { remembered, within } from '../platform/deadline.ts';
-import type { Platform } from './app-deps.ts';
+import type { AppDeps } from './app-deps.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
 /** The parts of the platform that readiness checks. */
-type Sources = Pick<Platform, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
+type HealthDeps = Pick<AppDeps, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
 
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
 export type Readiness = {
@@ -34,7 +34,7 @@ const NOT_KNOWN = 'not known, see ';
  * Checks MongoDB, whether a restore has ended, the unique indexes, the clock and Redis, each for at most two seconds; never
  * throws. Without Redis a process is ready: MongoDB holds the work.
  */
-export async function readiness(sources: Sources): Promise<Readiness> {
+export async function readiness(sources: HealthDeps): Promise<Readiness> {
   const [database, away] = await Promise.all([
     checkDatabase(sources),
     unavailableQueues(sources, TIMEOUT_MS),
@@ -51,7 +51,7 @@ async function checkDatabase({
   mongo: { db },
   restores,
   clockSkew,
-}: Sources): Promise<Omit<Readiness['checks'], 'redis'>> {
+}: HealthDeps): Promise<Omit<Readiness['checks'], 'redis'>> {
   const mongodb = await check('MongoDB does not answer', async () => {
     await db.command({ ping: 1 });
     return 'ok';
@@ -90,7 +90,7 @@ function describeMissing(indexes: string[]): string {
  *
  * @param stopping - aborted when the process begins to stop: from then on it is not ready
  */
-export function watchReadiness(sources: Sources, stopping: AbortSignal): () => Promise<Readiness> {
+export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () => Promise<Readiness> {
   let last = '';
   const load = remembered(FRESH_MS, async () => {
     const result = await readiness(sources);

@@ -10,7 +10,7 @@ import type { QueueName } from '../platform/queues.ts';
 import type { Checked } from '../probing/check-server.ts';
 import type { Check } from '../probing/probe-state.ts';
 import { rankedAt } from '../ranking/recompute-ranks.ts';
-import type { Platform } from './app-deps.ts';
+import type { AppDeps } from './app-deps.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
 /** The result of a call to cast a vote. `replayed`: the idempotency key was used before. `unknown`: the write was lost. */
@@ -44,8 +44,8 @@ export type Metrics = {
 };
 
 /** The parts of the platform that metrics read. */
-type MetricsSources = Pick<
-  Platform,
+type MetricsDeps = Pick<
+  AppDeps,
   | 'config'
   | 'servers'
   | 'votes'
@@ -68,7 +68,7 @@ const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_
 const DELAY_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 
 /** Creates the metrics of this process, in one registry. */
-export function createMetrics(sources: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsDeps): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -239,7 +239,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
 }
 
 /** The age of the ranking. Absent before the first ranking and while MongoDB does not answer. */
-function registerRanksAge(registry: Registry, sources: MetricsSources): void {
+function registerRanksAge(registry: Registry, sources: MetricsDeps): void {
   const age = new Gauge({
     name: 'tallyport_ranks_age_seconds',
     help: 'Time since the ranks were computed, which happens every 10 minutes.',

@@ -3,7 +3,7 @@ import { ConfigError, type ConnectedConfig, loadConfig } from '../platform/confi
 import { endWithParent } from '../platform/end-with-parent.ts';
 import type { OpenOptions } from '../platform/resources.ts';
 import { onStopSignal } from '../platform/stop-signals.ts';
-import { openPlatform, type Platform } from './app-deps.ts';
+import { type AppDeps, openAppDeps } from './app-deps.ts';
 import { watchReadiness } from './health.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
@@ -25,7 +25,7 @@ export type Work = {
 };
 
 /** Starts the work of a process. */
-export type StartWork = (platform: Platform, context: ProcessContext) => Work | Promise<Work>;
+export type StartWork = (deps: AppDeps, context: ProcessContext) => Work | Promise<Work>;
 
 /** The longest shutdown after its delay; then the process is forced to exit. */
 const LONGEST_STOP_MS = 17 * SECOND;
@@ -43,7 +43,7 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
 }
 
 /** Warns that an allowed range is open to every account, not only to the operator's servers. */
-function warnOfPrivateRanges({ config, log }: Pick<Platform, 'config' | 'log'>): void {
+function warnOfPrivateRanges({ config, log }: Pick<AppDeps, 'config' | 'log'>): void {
   const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
   if (ranges.length === 0) return;
   log.warn(
@@ -61,27 +61,27 @@ function warnOfPrivateRanges({ config, log }: Pick<Platform, 'config' | 'log'>):
  */
 export async function startProcess(
   name: string,
-  platform: Platform,
+  deps: AppDeps,
   start: StartWork,
   stopping: AbortSignal,
 ): Promise<Work> {
-  const { log } = platform;
-  const opened: Work[] = [platform];
+  const { log } = deps;
+  const opened: Work[] = [deps];
   const closeAll = async () => {
     for (const one of opened.toReversed()) await one.close();
   };
   try {
-    const metrics = createMetrics(platform);
-    const readiness = watchReadiness(platform, stopping);
-    opened.push(await serveProcessEndpoints(platform, { metrics, readiness }));
-    opened.push(await start(platform, { metrics, stopping, readiness }));
+    const metrics = createMetrics(deps);
+    const readiness = watchReadiness(deps, stopping);
+    opened.push(await serveProcessEndpoints(deps, { metrics, readiness }));
+    opened.push(await start(deps, { metrics, stopping, readiness }));
   } catch (error) {
     await closeAll().catch(() => undefined);
     throw error;
   }
-  warnOfPrivateRanges(platform);
-  void warnOfUnreadableListeners(platform);
-  log.info({ event: 'process.started', processId: platform.processId }, `${name} runs`);
+  warnOfPrivateRanges(deps);
+  void warnOfUnreadableListeners(deps);
+  log.info({ event: 'process.started', processId: deps.processId }, `${name} runs`);
   return {
     async close() {
       log.info({ event: 'process.stopping' }, `${name} stops`);
@@ -99,7 +99,7 @@ export async function startProcess(
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();
-  let platform: Platform | undefined;
+  let deps: AppDeps | undefined;
   let running: Work | undefined;
   const end = async (work: Work) => {
     await work.close();
@@ -108,18 +108,18 @@ export async function runProcess(name: string, start: StartWork, options: OpenOp
   const stop = () => {
     if (stopping.signal.aborted) return;
     stopping.abort();
-    const delayMs = platform?.config.SHUTDOWN_DELAY_MS ?? 0;
+    const delayMs = deps?.config.SHUTDOWN_DELAY_MS ?? 0;
     setTimeout(() => process.exit(1), delayMs + LONGEST_STOP_MS).unref();
     if (running) void end(running);
     // The process still waits for MongoDB; nothing must be closed in order yet.
-    else if (!platform) process.exit(0);
+    else if (!deps) process.exit(0);
   };
   onStopSignal({ first: stop, second: () => process.exit(130) });
   endWithParent(stop);
 
   try {
-    platform = await openPlatform(connected(loadConfig()), name, options);
-    running = await startProcess(name, platform, start, stopping.signal);
+    deps = await openAppDeps(connected(loadConfig()), name, options);
+    running = await startProcess(name, deps, start, stopping.signal);
     if (stopping.signal.aborted) await end(running);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

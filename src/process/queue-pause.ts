@@ -1,7 +1,7 @@
 import { DELIVERY_QUEUES } from '../listeners/delivery-queues.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
-import type { Platform } from './app-deps.ts';
+import type { AppDeps } from './app-deps.ts';
 
 /** The longest wait for Redis. */
 const TIMEOUT_MS = SECOND;
@@ -15,7 +15,7 @@ const TIMEOUT_MS = SECOND;
 export async function queuePaused({
   producerRedis,
   queues,
-}: Pick<Platform, 'producerRedis' | 'queues'>): Promise<boolean | null> {
+}: Pick<AppDeps, 'producerRedis' | 'queues'>): Promise<boolean | null> {
   if (producerRedis.status !== 'ready') return null;
   try {
     const paused = DELIVERY_QUEUES.map((name) => queues[name].isPaused());

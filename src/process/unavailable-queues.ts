@@ -1,6 +1,6 @@
 import { within } from '../platform/deadline.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
-import type { Platform } from './app-deps.ts';
+import type { AppDeps } from './app-deps.ts';
 
 /**
  * The queues whose keys Redis does not read within `ms` milliseconds; empty when all are available. A `PING` is not
@@ -8,7 +8,7 @@ import type { Platform } from './app-deps.ts';
  * is not enough either: a suspended Redis keeps its connections.
  */
 export async function unavailableQueues(
-  { producerRedis, queues }: Pick<Platform, 'producerRedis' | 'queues'>,
+  { producerRedis, queues }: Pick<AppDeps, 'producerRedis' | 'queues'>,
   ms: number,
 ): Promise<QueueName[]> {
   if (producerRedis.status !== 'ready') return QUEUE_NAMES;

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 import type { SecretBox } from '../platform/secrets.ts';
-import type { Platform } from './app-deps.ts';
+import type { AppDeps } from './app-deps.ts';
 
 /** What an operator does about it, as text in logs and checks. */
 export function unreadableListenersText(count: number): string {
@@ -27,7 +27,7 @@ export async function warnOfUnreadableListeners({
   listeners,
   secrets,
   log,
-}: Pick<Platform, 'listeners' | 'secrets' | 'log'>): Promise<void> {
+}: Pick<AppDeps, 'listeners' | 'secrets' | 'log'>): Promise<void> {
   const count = await countUnreadableListeners(listeners, secrets).catch(() => 0);
   if (count > 0) log.warn({ event: 'secrets.unreadable', listeners: count }, unreadableListenersText(count));
 }

@@ -3,11 +3,11 @@ import { SECOND } from '../platform/clock.ts';
 import { remembered, within } from '../platform/deadline.ts';
 import { dueTimeOf } from '../platform/delayed-jobs.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
-import type { Platform } from './app-deps.ts';
+import type { AppDeps } from './app-deps.ts';
 import { unavailableQueues } from './unavailable-queues.ts';
 
-type Sources = Pick<
-  Platform,
+type WaitingWorkDeps = Pick<
+  AppDeps,
   'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log' | 'mongo'
 >;
 
@@ -31,11 +31,11 @@ const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
 /** Counts waiting work. The result is cached for ten seconds. Never throws. */
-export function createWaitingWork(sources: Sources): () => Promise<WaitingWork> {
+export function createWaitingWork(sources: WaitingWorkDeps): () => Promise<WaitingWork> {
   return remembered(FRESH_MS, () => countWaitingWork(sources));
 }
 
-async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
+async function countWaitingWork(sources: WaitingWorkDeps): Promise<WaitingWork> {
   const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
     orUndefined(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
     orUndefined(sources, 'votes', countVotes(sources, TIMEOUT_MS)),
@@ -54,7 +54,11 @@ async function countWaitingWork(sources: Sources): Promise<WaitingWork> {
   };
 }
 
-async function orUndefined<T>({ log }: Sources, what: string, counting: Promise<T>): Promise<T | undefined> {
+async function orUndefined<T>(
+  { log }: WaitingWorkDeps,
+  what: string,
+  counting: Promise<T>,
+): Promise<T | undefined> {
   try {
     return await within(TIMEOUT_MS, counting);
   } catch (error) {
@@ -63,7 +67,7 @@ async function orUndefined<T>({ log }: Sources, what: string, counting: Promise<
   }
 }
 
-async function probeLateness({ config, servers, clock }: Sources): Promise<number> {
+async function probeLateness({ config, servers, clock }: WaitingWorkDeps): Promise<number> {
   if (config.PROBES === 'off') return 0;
   const first = await servers.findOne(
     { removedAt: null, game: { $type: 'string' } },
@@ -73,7 +77,7 @@ async function probeLateness({ config, servers, clock }: Sources): Promise<numbe
 }
 
 /** Commands to an unavailable Redis would wait for it, and each scrape would add more. */
-async function countJobsIfRedisAnswers(sources: Sources) {
+async function countJobsIfRedisAnswers(sources: WaitingWorkDeps) {
   const redisUp = (await unavailableQueues(sources, TIMEOUT_MS)).length === 0;
   return { redisUp, jobs: redisUp ? await orUndefined(sources, 'jobs', countJobs(sources)) : undefined };
 }
@@ -82,7 +86,7 @@ async function countJobsIfRedisAnswers(sources: Sources) {
 const NEXT_JOBS = 25;
 
 /** The jobs of every queue, from Redis. A delayed job that is due waits for a worker too. */
-async function countJobs({ queues, clock }: Sources) {
+async function countJobs({ queues, clock }: WaitingWorkDeps) {
   const now = clock.now().getTime();
   const counted = await Promise.all(
     QUEUE_NAMES.map(async (name) => {

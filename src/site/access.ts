@@ -3,7 +3,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
 import { isFreshSession, lacksSecondFactor, mayActAsOperator } from '../accounts/operator-session.ts';
 import { type SignedIn, whoIs } from '../accounts/sessions.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { PageError } from './error-pages.ts';
@@ -30,15 +30,15 @@ declare module 'fastify' {
 
 const STRANGER = { signedIn: null, cookies: [] };
 
-type AdminRule = Pick<Platform, 'config' | 'clock'>;
-type AccessSources = Pick<Platform, 'config' | 'clock' | 'servers'>;
+type AdminRule = Pick<AppDeps, 'config' | 'clock'>;
+type AccessDeps = Pick<AppDeps, 'config' | 'clock' | 'servers'>;
 
 /**
  * Checks access before every route registered later in `app`. A route states who may use it in `config.access`.
  *
  * @throws at registration when a route has no `config.access`
  */
-export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: Auth): void {
+export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth): void {
   app.decorateRequest('signedIn', null);
   app.decorateRequest('ownServer', null);
   app.decorateRequest('isReadOnly', false);
@@ -61,9 +61,9 @@ export function guardRoutes(app: FastifyInstance, sources: AccessSources, auth: 
     request.signedIn = signedIn;
     if (access === 'anyone') return;
     if (!signedIn) return redirectToSignIn(request, reply);
-    if (access === 'operator') return refuseUnlessOperator(sources, request, reply, signedIn);
+    if (access === 'operator') return refuseUnlessOperator(deps, request, reply, signedIn);
     if (access === 'owner' || access === 'sole-owner')
-      request.ownServer = await ownServerOf(sources, request, signedIn, access);
+      request.ownServer = await ownServerOf(deps, request, signedIn, access);
   });
 }
 
@@ -90,8 +90,8 @@ export function serverOf(request: FastifyRequest): WithId<Server> {
 }
 
 /** Whether the request has operator rights (`mayActAsOperator`). */
-export function isByOperator(sources: AdminRule, { signedIn }: FastifyRequest): boolean {
-  return signedIn !== null && mayActAsOperator(sources, signedIn);
+export function isByOperator(deps: AdminRule, { signedIn }: FastifyRequest): boolean {
+  return signedIn !== null && mayActAsOperator(deps, signedIn);
 }
 
 function redirectToSignIn(request: FastifyRequest, reply: FastifyReply) {
@@ -125,7 +125,7 @@ function refuseUnlessOperator(
 }
 
 async function ownServerOf(
-  sources: AccessSources,
+  deps: AccessDeps,
   request: FastifyRequest,
   signedIn: SignedIn,
   access: 'owner' | 'sole-owner',
@@ -133,10 +133,10 @@ async function ownServerOf(
   const { serverId = '' } = request.params as { serverId?: string };
   const missing = new PageError(404, 'You have no server with this id.');
   if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
-  const server = await sources.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
+  const server = await deps.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
   if (!server) throw missing;
   const role = roleOf(server, signedIn.user._id);
-  if (role === 'owner' || mayActAsOperator(sources, signedIn)) return server;
+  if (role === 'owner' || mayActAsOperator(deps, signedIn)) return server;
   if (!role) throw missing;
   if (access === 'sole-owner') throw new PageError(403, 'Only the owner of this server may do this.');
   request.isReadOnly = role === 'read';

@@ -4,10 +4,10 @@ import { html } from 'hono/html';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
-type Limiting = Pick<Platform, 'rateLimits' | 'clock'>;
+type Limiting = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
 /** Scalar's script is inline and allowed by its hash. Scalar also sets inline styles. */
 function contentSecurityPolicy(page: string): string {
@@ -116,7 +116,7 @@ const SCRIPTS = { times: 20, windowMs: MINUTE };
 /** `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server. */
 export async function docsPage(
   app: FastifyInstance,
-  { platform, openApiUrl }: { platform: Limiting; openApiUrl: string },
+  { deps, openApiUrl }: { deps: Limiting; openApiUrl: string },
 ): Promise<void> {
   const reference = once(() => makeReference(app, openApiUrl));
   const hidden = { schema: { hide: true } };
@@ -130,7 +130,7 @@ export async function docsPage(
   });
 
   app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, hidden, async (request, reply) => {
-    const retryAt = await takeAll(platform, byNetwork('reference-script', request.ip, SCRIPTS));
+    const retryAt = await takeAll(deps, byNetwork('reference-script', request.ip, SCRIPTS));
     if (retryAt) throw new PageError(429, 'Your network asked for the API reference too often.', retryAt);
     // Without the header any encoding is acceptable (RFC 9110, section 12.5.3).
     request.headers['accept-encoding'] ??= 'gzip';

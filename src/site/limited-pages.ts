@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { t } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
 /**
@@ -18,10 +18,10 @@ const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
  *
  * @throws {PageError} 429, with the time of the next allowed page
  */
-export async function limitPages(platform: Platform, { ip, signedIn }: FastifyRequest): Promise<void> {
+export async function limitPages(deps: AppDeps, { ip, signedIn }: FastifyRequest): Promise<void> {
   const limits = signedIn
     ? [{ key: `pages:user:${signedIn.user._id.toHexString()}`, allowance: PAGES }]
     : byNetwork('pages:address', ip, PAGES);
-  const nextAt = await takeAll(platform, limits);
+  const nextAt = await takeAll(deps, limits);
   if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
 }

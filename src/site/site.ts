@@ -3,7 +3,7 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
-import type { Platform } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
@@ -36,7 +36,7 @@ const CONTENT_SECURITY_POLICY = [
 const FORM_LIMIT = 32 * 1_024;
 
 type SiteParts = {
-  platform: Platform;
+  deps: AppDeps;
   metrics: Pick<Metrics, 'voteEnded'>;
   assets: Assets;
   restoreGate: onRequestHookHandler;
@@ -48,11 +48,11 @@ type SiteParts = {
  */
 export async function site(
   app: FastifyInstance,
-  { platform, metrics, assets, restoreGate }: SiteParts,
+  { deps, metrics, assets, restoreGate }: SiteParts,
 ): Promise<void> {
-  const { config } = platform;
-  const auth = createAuth(platform, (link) => sendLink(platform, link));
-  const devices = createKnownDevices(config, platform.clock);
+  const { config } = deps;
+  const auth = createAuth(deps, (link) => sendLink(deps, link));
+  const devices = createKnownDevices(config, deps.clock);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
     // With `no-referrer`, browsers send `Origin: null` with our own forms. Other sites get no referrer.
@@ -63,7 +63,7 @@ export async function site(
     throw new PageError(403, 'This form was not sent from this site.');
   });
   refreshAnnouncement(app);
-  guardRoutes(app, platform, auth);
+  guardRoutes(app, deps, auth);
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
   serveFlags(app);
@@ -74,11 +74,11 @@ export async function site(
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
       takePageSlots(limited);
-      await limited.register(listing, { platform, metrics });
-      await limited.register(accountPages, { platform, auth, devices });
-      await limited.register(dashboard, { platform, prefix: '/dashboard' });
+      await limited.register(listing, { deps, metrics });
+      await limited.register(accountPages, { deps, auth, devices });
+      await limited.register(dashboard, { deps, prefix: '/dashboard' });
     });
     // Operators watch their listing while it is busy.
-    await pages.register(adminArea, { platform, prefix: '/operator' });
+    await pages.register(adminArea, { deps, prefix: '/operator' });
   });
 }

@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 test('the migration deletes Discord tokens that an older version stored and keeps passwords', async () => {
-  const { credentials, mongo } = await testPlatform();
+  const { credentials, mongo } = await testDeps();
   const userId = new ObjectId();
   const tokens = {
     accessToken: 'granted',

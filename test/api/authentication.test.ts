@@ -5,12 +5,12 @@ import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { ask } from '../support/api-description.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let server: TestServer;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   server = await tallyport.addServer();
 });
 afterAll(() => tallyport.close());
@@ -18,9 +18,9 @@ afterAll(() => tallyport.close());
 const path = (serverId: string, endpoint = 'info') => `/api/v1/servers/${serverId}/${endpoint}`;
 
 async function revoked(): Promise<string> {
-  const { platform } = tallyport;
-  const { token, tokenId } = await issueToken(platform, { serverId: server.serverId, name: 'revoked' });
-  expect(await revokeToken(platform, server.serverId, new ObjectId(tokenId))).toBe(true);
+  const { deps } = tallyport;
+  const { token, tokenId } = await issueToken(deps, { serverId: server.serverId, name: 'revoked' });
+  expect(await revokeToken(deps, server.serverId, new ObjectId(tokenId))).toBe(true);
   return token;
 }
 
@@ -48,7 +48,7 @@ describe('the same 401', () => {
     [
       'an expired token',
       async () => {
-        const { token } = await issueToken(tallyport.platform, {
+        const { token } = await issueToken(tallyport.deps, {
           serverId: server.serverId,
           name: 'short',
           expiresInMs: MINUTE,
@@ -69,7 +69,7 @@ describe('the same 401', () => {
       'a removed server',
       async () => {
         const removed = await tallyport.addServer();
-        const { servers } = tallyport.platform;
+        const { servers } = tallyport.deps;
         await servers.updateOne({ _id: removed.serverId }, { $set: { removedAt: new Date() } });
         return { serverId: removed.serverId.toHexString(), authorization: `Bearer ${removed.token}` };
       },
@@ -122,13 +122,13 @@ test('the scheme is accepted in any letter case', async () => {
 });
 
 test('a revoked token is refused at once, another of the same server is not', async () => {
-  const { platform } = tallyport;
-  const issued = await issueToken(platform, { serverId: server.serverId, name: 'second' });
+  const { deps } = tallyport;
+  const issued = await issueToken(deps, { serverId: server.serverId, name: 'second' });
   const second = { ...server, token: issued.token };
   expect((await tallyport.call(second, 'info')).status).toBe(200);
-  const stored = await platform.apiTokens.findOne({ serverId: server.serverId, name: 'second' });
+  const stored = await deps.apiTokens.findOne({ serverId: server.serverId, name: 'second' });
   if (!stored) throw new Error('not stored');
-  await revokeToken(platform, server.serverId, stored._id);
+  await revokeToken(deps, server.serverId, stored._id);
   expect((await tallyport.call(second, 'info')).status).toBe(401);
   expect((await tallyport.call(server, 'info')).status).toBe(200);
 });
@@ -138,15 +138,15 @@ test('the time of a token’s last use is stored', async () => {
   const at = tallyport.clock.now();
   await tallyport.call(used, 'info');
   await expect
-    .poll(async () => (await tallyport.platform.apiTokens.findOne({ _id: used.tokenId }))?.lastUsedAt)
+    .poll(async () => (await tallyport.deps.apiTokens.findOne({ _id: used.tokenId }))?.lastUsedAt)
     .toSatisfy((lastUsedAt: Date | null | undefined) => Number(lastUsedAt) >= at.getTime());
 });
 
 describe('a caller that was authenticated a moment ago', () => {
   test('is refused as soon as its token has expired', async () => {
-    const { platform, clock } = tallyport;
+    const { deps, clock } = tallyport;
     const request = { serverId: server.serverId, name: 'short', expiresInMs: MINUTE };
-    const short = { ...server, token: (await issueToken(platform, request)).token };
+    const short = { ...server, token: (await issueToken(deps, request)).token };
     expect((await tallyport.call(short, 'check-vote?username=Steve')).status).toBe(200);
     clock.move(MINUTE);
     expect((await tallyport.call(short, 'check-vote?username=Steve')).status).toBe(401);
@@ -155,7 +155,7 @@ describe('a caller that was authenticated a moment ago', () => {
   test('is refused at once by the process in which its server was removed', async () => {
     const removed = await tallyport.addServer();
     expect((await tallyport.vote(removed, 'Steve')).status).toBe(200);
-    await removeServer(tallyport.platform, removed.serverId, 'test');
+    await removeServer(tallyport.deps, removed.serverId, 'test');
     for (const endpoint of ['check-vote?username=Steve', 'info', 'reviews']) {
       expect((await tallyport.call(removed, endpoint)).status).toBe(401);
     }
@@ -163,17 +163,17 @@ describe('a caller that was authenticated a moment ago', () => {
   });
 
   test('needs no look-up of its token; a refused one does', async () => {
-    const { platform } = tallyport;
+    const { deps } = tallyport;
     const known = await tallyport.addServer();
     await tallyport.call(known, 'info');
-    await platform.apiTokens.updateOne({ _id: known.tokenId }, { $set: { revokedAt: new Date() } });
+    await deps.apiTokens.updateOne({ _id: known.tokenId }, { $set: { revokedAt: new Date() } });
     // As another process would do it; seen within 5 s.
     expect((await tallyport.call(known, 'info')).status).toBe(200);
     const now = performance.now.bind(performance);
     const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 5 * SECOND);
     onTestFinished(() => later.mockRestore());
     expect((await tallyport.call(known, 'info')).status).toBe(401);
-    await platform.apiTokens.updateOne({ _id: known.tokenId }, { $set: { revokedAt: null } });
+    await deps.apiTokens.updateOne({ _id: known.tokenId }, { $set: { revokedAt: null } });
     expect((await tallyport.call(known, 'info')).status).toBe(200);
   });
 });

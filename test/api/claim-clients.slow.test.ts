@@ -9,29 +9,25 @@ import { addServer } from '../../src/servers/listed-servers.ts';
 import { vrcFile } from '../../src/votes/claims/vrc-file.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { collectLines } from '../support/log-lines.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
 import { vote } from './claiming.ts';
 
 async function running(env: Record<string, string> = {}) {
   const { lines, add } = collectLines();
-  const opened = await testPlatform({
+  const opened = await testDeps({
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
     RELAY_INTERVAL_MS: '200',
     ...env,
   });
-  const platform = { ...opened, log: createLogger({ LOG_LEVEL: 'trace' }, 'web', { write: add }) };
-  const { app } = await openWebAppOn(platform);
+  const deps = { ...opened, log: createLogger({ LOG_LEVEL: 'trace' }, 'web', { write: add }) };
+  const { app } = await openWebAppOn(deps);
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const added = await addServer(
-    platform,
-    { name: 'Alpha', address: 'play.example.org', port: 25_565 },
-    'test',
-  );
+  const added = await addServer(deps, { name: 'Alpha', address: 'play.example.org', port: 25_565 }, 'test');
   const serverId = new ObjectId(added.serverId);
-  const { token: key } = await issueToken(platform, { serverId, name: 'plugin', kind: 'claim' });
-  return { platform, url, serverId, key, lines };
+  const { token: key } = await issueToken(deps, { serverId, name: 'plugin', kind: 'claim' });
+  return { deps, url, serverId, key, lines };
 }
 
 /**
@@ -76,36 +72,36 @@ async function voteReward(file: { check: string; claim: string }, name: string):
 
 describe('the plugins of today reward each vote once', () => {
   it('EasyVote, with the addresses of its configuration', async () => {
-    const { platform, url, serverId, key } = await running();
+    const { deps, url, serverId, key } = await running();
     const check = `${url}/api/?object=votes&element=claim&key={0}&steamid={1}`;
     const claim = `${url}/api/?action=post&object=votes&element=claim&key={0}&steamid={1}`;
     const steamId = '76561198000000001';
     expect(await easyVote(check, claim, key, steamId)).toBe('no reward');
-    await vote(platform, serverId, steamId);
+    await vote(deps, serverId, steamId);
     const all = await Promise.all(Array.from({ length: 20 }, () => easyVote(check, claim, key, steamId)));
     expect(all.filter((one) => one === 'reward')).toHaveLength(1);
   });
 
   it('Azuriom, which only asks', async () => {
-    const { platform, url, serverId, key } = await running();
+    const { deps, url, serverId, key } = await running();
     expect(await azuriom(url, key, 'Steve')).toBe(false);
-    await vote(platform, serverId, 'Steve');
+    await vote(deps, serverId, 'Steve');
     expect(await azuriom(url, key, 'Steve')).toBe(true);
     expect(await azuriom(url, 'wrong', 'Steve')).toBe(false);
   });
 
   it('VoteReward, with its file', async () => {
-    const { platform, url, serverId, key } = await running();
+    const { deps, url, serverId, key } = await running();
     const file = vrcFile({ name: 'Tallyport', url }, `${url}/servers/alpha`, key);
     expect(await voteReward(file, 'Big Steve')).toBe(false);
-    await vote(platform, serverId, 'Big Steve');
+    await vote(deps, serverId, 'Big Steve');
     const all = await Promise.all(Array.from({ length: 20 }, () => voteReward(file, 'big steve')));
     expect(all.filter(Boolean)).toHaveLength(1);
     expect(await voteReward(file, 'Big Steve')).toBe(false);
   });
 
   it('a claim and the delivery of the same votes change nothing of each other', async () => {
-    const { platform, url, serverId, key } = await running();
+    const { deps, url, serverId, key } = await running();
     const listener = new VotifierListener();
     await listener.start();
     atTheEnd(() => listener.stop());
@@ -115,28 +111,26 @@ describe('the plugins of today reward each vote once', () => {
       port: listener.port,
       secret: listener.token,
     } as const;
-    await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
-    await startWorker(platform.config);
+    await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+    await startWorker(deps.config);
     const players = Array.from({ length: 30 }, (_, i) => `Player${i}`);
     await Promise.all(
       players.map(async (name) => {
-        await vote(platform, serverId, name);
+        await vote(deps, serverId, name);
         const query = new URLSearchParams({ action: 'claim', key, username: name });
         expect(await (await fetch(`${url}/api/?${query}`)).text()).toBe('1');
       }),
     );
-    await expect
-      .poll(() => platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' }))
-      .toBe(30);
-    expect(await platform.votes.countDocuments({ serverId, claim: { $exists: true } })).toBe(30);
+    await expect.poll(() => deps.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })).toBe(30);
+    expect(await deps.votes.countDocuments({ serverId, claim: { $exists: true } })).toBe(30);
     expect(new Set(listener.votes.map(({ username }) => username)).size).toBe(30);
   });
 });
 
 describe('a claim key', () => {
   it('is in no log line, whatever is asked rightly or wrongly', async () => {
-    const { platform, url, serverId, key, lines } = await running();
-    await vote(platform, serverId, 'Steve');
+    const { deps, url, serverId, key, lines } = await running();
+    await vote(deps, serverId, 'Steve');
     const query = `key=${key}&username=Steve`;
     const addresses = [
       `/api/?object=votes&element=claim&${query}`,
@@ -162,7 +156,7 @@ describe('a claim key', () => {
       socket.on('close', () => resolve()).resume();
     });
     // A database that does not answer: the error is logged.
-    const { votes } = platform;
+    const { votes } = deps;
     const find = votes.findOne;
     votes.findOne = () => Promise.reject(new Error('the database is away'));
     const failed = await fetch(`${url}/api/?action=status&${query}`);

@@ -69,7 +69,7 @@ describe('1,000 claims of one vote at once', () => {
     ],
   ])('have exactly one success: %s', async (_name, { claim, won, check, after }) => {
     const all = await listed();
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => claim(all)));
     const successes = answers.filter((body) => won.test(body)).length;
     // The answer of the claim that succeeded may be one that was not heard.

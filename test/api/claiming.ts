@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 export type Listed = WebApp & {
@@ -19,19 +19,19 @@ const SERVER = { name: 'Alpha Craft', address: 'play.example.org', port: 25_565 
 
 export async function listed(): Promise<Listed> {
   const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
-  const web = await openWebAppOn({ ...(await testPlatform()), clock });
-  const { platform } = web;
-  const serverId = new ObjectId((await addServer(platform, SERVER, 'test')).serverId);
-  const { token: key } = await issueToken(platform, { serverId, name: 'plugin', kind: 'claim' });
-  const { token } = await issueToken(platform, { serverId, name: 'website' });
+  const web = await openWebAppOn({ ...(await testDeps()), clock });
+  const { deps } = web;
+  const serverId = new ObjectId((await addServer(deps, SERVER, 'test')).serverId);
+  const { token: key } = await issueToken(deps, { serverId, name: 'plugin', kind: 'claim' });
+  const { token } = await issueToken(deps, { serverId, name: 'website' });
   // A thousand connections at once: more than Node's backlog of 511 would be reset on a busy machine.
   const url = await web.app.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 });
   return { ...web, clock, serverId, key, token, url };
 }
 
 /** A vote of the API. */
-export const vote = (platform: Platform, serverId: ObjectId, username: string) =>
-  castVote(platform, { serverId, username, tokenId: new ObjectId() });
+export const vote = (deps: AppDeps, serverId: ObjectId, username: string) =>
+  castVote(deps, { serverId, username, tokenId: new ObjectId() });
 
 /** A call of a plugin; a parameter `key` is added. */
 export async function call({ app, key }: Listed, query: string, method: 'GET' | 'POST' = 'GET') {

@@ -15,7 +15,7 @@ describe('the ListForge contract', () => {
     const all = await listed();
     expect(await said(all, `${A_CHECK}&username=Steve`)).toBe('0');
     expect(await said(all, `${A_CLAIM}&username=Steve`, 'POST')).toBe('0');
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     expect(await said(all, `${A_CHECK}&username=STEVE`)).toBe('1');
     expect(await said(all, `${A_CLAIM}&username=steve`, 'POST')).toBe('1');
     expect(await said(all, `${A_CHECK}&username=Steve`)).toBe('2');
@@ -25,14 +25,14 @@ describe('the ListForge contract', () => {
   it('checks and claims in one call: 1, then 2; 0 without a vote', async () => {
     const all = await listed();
     expect(await said(all, `${A_REWARD}&username=Steve`)).toBe('0');
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     expect(await said(all, `${A_REWARD}&username=Steve`)).toBe('1');
     expect(await said(all, `${A_REWARD}&username=Steve`)).toBe('2');
   });
 
   it('takes a SteamID for a name, and parameters of a form', async () => {
     const all = await listed();
-    await vote(all.platform, all.serverId, '76561198000000001');
+    await vote(all.deps, all.serverId, '76561198000000001');
     expect(await said(all, `${A_CHECK}&steamid=76561198000000001`)).toBe('1');
     const form = {
       action: 'post',
@@ -52,14 +52,14 @@ describe('the ListForge contract', () => {
 
   it('lists the voters of this and the previous month, and the newest votes, with numbers as text', async () => {
     const all = await listed();
-    const { platform, serverId, clock } = all;
+    const { deps, serverId, clock } = all;
     clock.set(new Date('2026-10-30T10:00:00Z'));
-    await vote(platform, serverId, 'Alex');
+    await vote(deps, serverId, 'Alex');
     clock.set(new Date('2026-11-02T10:00:00Z'));
-    await vote(platform, serverId, 'Steve');
+    await vote(deps, serverId, 'Steve');
     clock.set(new Date('2026-11-04T10:00:00Z'));
-    await vote(platform, serverId, 'Steve');
-    await vote(platform, serverId, 'Zoe');
+    await vote(deps, serverId, 'Steve');
+    await vote(deps, serverId, 'Zoe');
     const head = { name: 'Alpha Craft', address: 'play.example.org', port: '25565' };
     const voters = 'object=servers&element=voters&format=json&month=';
     expect(JSON.parse(await said(all, `${voters}current`))).toEqual({
@@ -81,7 +81,7 @@ describe('the ListForge contract', () => {
     expect(await said(all, 'object=servers&element=votes&format=html')).toBe('Error: unknown format');
     const votes = JSON.parse(await said(all, 'object=servers&element=votes&format=json')).votes;
     expect(votes[0]).toMatchObject({ timestamp: Date.parse('2026-11-04T10:00:00Z') / 1_000, claimed: '0' });
-    await platform.voteCounts.flush();
+    await deps.voteCounts.flush();
     expect(JSON.parse(await said(all, 'object=servers&element=detail'))).toMatchObject({
       ...head,
       id: serverId.toHexString(),
@@ -97,7 +97,7 @@ describe('the status/claim style', () => {
     const all = await listed();
     expect(await said(all, 'action=status&username=Steve')).toBe('0');
     expect(await said(all, 'action=claim&username=Steve')).toBe('0');
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     expect(await said(all, `action=status&username=Steve&server=${all.serverId.toHexString()}`)).toBe('1');
     expect(await said(all, 'action=status&username=Steve&server=alpha-craft')).toBe('1');
     expect(await said(all, 'action=claim&steamid=Steve')).toBe('1');
@@ -117,7 +117,7 @@ describe('VoteReward’s contract', () => {
       (await all.app.inject({ url: address.replace('{USERNAME}', encodeURIComponent('Big Steve')) })).json();
     expect(await at(file.check)).toEqual({ voted: false, claimed: false });
     expect(await at(file.claim)).toEqual({ voted: false, claimed: false });
-    await vote(all.platform, all.serverId, 'Big Steve');
+    await vote(all.deps, all.serverId, 'Big Steve');
     expect(await at(file.check)).toEqual({ voted: true, claimed: false });
     expect(await at(file.claim)).toEqual({ voted: true, claimed: true });
     expect(await at(file.check)).toEqual({ voted: true, claimed: true });
@@ -157,7 +157,7 @@ describe('every contract', () => {
 
   it('refuses a wrong, revoked or missing key, an API token, and the key of a removed server', async () => {
     const all = await listed();
-    const { platform, serverId } = all;
+    const { deps, serverId } = all;
     const wrong = 'Error: server key not found';
     const ask = (key: string) => said(all, `${A_CHECK}&username=Steve&key=${key}`);
     expect(await ask('tpc_000000000000000000000000000000000000')).toBe(wrong);
@@ -170,12 +170,12 @@ describe('every contract', () => {
       claimed: false,
       error: 'server key not found',
     });
-    const { tokenId, token: revoked } = await issueToken(platform, { serverId, name: 'old', kind: 'claim' });
+    const { tokenId, token: revoked } = await issueToken(deps, { serverId, name: 'old', kind: 'claim' });
     expect(await ask(revoked)).toBe('0');
-    await revokeToken(platform, serverId, new ObjectId(tokenId));
+    await revokeToken(deps, serverId, new ObjectId(tokenId));
     expect(await ask(revoked)).toBe(wrong);
-    await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
-    platform.authentications.forget(() => true);
+    await deps.servers.updateOne({ _id: serverId }, { $set: { removedAt: new Date() } });
+    deps.authentications.forget(() => true);
     expect(await ask(all.key)).toBe(wrong);
   });
 
@@ -191,26 +191,26 @@ describe('every contract', () => {
 
   it('knows no vote after 24 hours, and no excluded or quarantined one', async () => {
     const all = await listed();
-    const { platform, serverId, clock } = all;
-    await vote(platform, serverId, 'Old');
+    const { deps, serverId, clock } = all;
+    await vote(deps, serverId, 'Old');
     clock.move(DAY);
     expect(await said(all, `${A_CHECK}&username=Old`)).toBe('0');
-    await vote(platform, serverId, 'Out');
+    await vote(deps, serverId, 'Out');
     const since = clock.now();
     clock.move(HOUR);
     const request = { serverId, since, until: clock.now(), tokenId: null, reason: 'Bots' };
-    await excludeVotes(platform, request, 'test', { settledMs: -DAY });
+    await excludeVotes(deps, request, 'test', { settledMs: -DAY });
     expect(await said(all, `${A_CHECK}&username=Out`)).toBe('0');
     expect(await said(all, `${A_REWARD}&username=Out`)).toBe('0');
-    const quarantineId = await openQuarantine(platform, serverId, 'Many.');
-    await castVote(platform, { serverId, username: 'Held', tokenId: null, quarantineId });
+    const quarantineId = await openQuarantine(deps, serverId, 'Many.');
+    await castVote(deps, { serverId, username: 'Held', tokenId: null, quarantineId });
     expect(await said(all, `${A_REWARD}&username=Held`)).toBe('0');
     expect(await vrc(all, 'Held', true)).toEqual({ voted: false, claimed: false });
 
     // The time to claim begins with the release.
     all.clock.move(2 * DAY);
-    await requestInclusion(platform, quarantineId, 'operator');
-    await finishExclusion(platform, quarantineId, { settledMs: -HOUR });
+    await requestInclusion(deps, quarantineId, 'operator');
+    await finishExclusion(deps, quarantineId, { settledMs: -HOUR });
     all.clock.move(DAY - HOUR);
     expect(await said(all, `${A_REWARD}&username=Held`)).toBe('1');
     all.clock.move(HOUR);
@@ -219,24 +219,24 @@ describe('every contract', () => {
 
   it('claims nothing when the owner chose the listener; forwards nothing when the owner chose claims', async () => {
     const all = await listed();
-    const { platform, serverId } = all;
+    const { deps, serverId } = all;
     const settings = {
       protocol: 'votifier-v2',
       host: 'play.example.org',
       port: 8_192,
       secret: 'a-token-of-a-test',
     } as const;
-    await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
-    const stateOf = async (username: string) => (await platform.votes.findOne({ username }))?.delivery.state;
-    await vote(platform, serverId, 'Both');
+    await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+    const stateOf = async (username: string) => (await deps.votes.findOne({ username }))?.delivery.state;
+    await vote(deps, serverId, 'Both');
     expect([await stateOf('Both'), await said(all, `${A_CHECK}&username=Both`)]).toEqual(['waiting', '1']);
 
-    await setRewards(platform, serverId, 'claims', 'owner');
-    await vote(platform, serverId, 'Asked');
+    await setRewards(deps, serverId, 'claims', 'owner');
+    await vote(deps, serverId, 'Asked');
     expect([await stateOf('Asked'), await said(all, `${A_REWARD}&username=Asked`)]).toEqual(['none', '1']);
 
-    await setRewards(platform, serverId, 'push', 'owner');
-    await vote(platform, serverId, 'Pushed');
+    await setRewards(deps, serverId, 'push', 'owner');
+    await vote(deps, serverId, 'Pushed');
     expect(await stateOf('Pushed')).toBe('waiting');
     expect(await said(all, `${A_CHECK}&username=Pushed`)).toBe('Error: claims are off for this server');
     expect(await said(all, 'action=claim&username=Pushed')).toBe('Error: claims are off for this server');
@@ -248,16 +248,16 @@ describe('every contract', () => {
     expect((await native(all, all.token, 'Pushed')).status).toBe(409);
 
     // A vote for the listener is never claimable by a later choice, and a vote for claims always is.
-    await vote(platform, serverId, 'Claims');
-    await platform.votes.updateOne({ username: 'Claims' }, { $set: { 'delivery.state': 'none' } });
+    await vote(deps, serverId, 'Claims');
+    await deps.votes.updateOne({ username: 'Claims' }, { $set: { 'delivery.state': 'none' } });
     expect(await said(all, `${A_CHECK}&username=Claims`)).toBe('1');
-    await setRewards(platform, serverId, 'claims', 'owner');
+    await setRewards(deps, serverId, 'claims', 'owner');
     expect(await said(all, `${A_CHECK}&username=Pushed`)).toBe('2');
     expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('2');
     expect(await vrc(all, 'Pushed')).toEqual({ voted: true, claimed: true });
     expect((await native(all, all.token, 'Pushed')).json).toMatchObject({ claimed: false, claimed_at: null });
-    await platform.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ambiguousEnds': 1 } });
-    await removeListener(platform, serverId, 'test');
+    await deps.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    await removeListener(deps, serverId, 'test');
     // The removed listener may have got the one, and never got the other.
     expect(await said(all, `${A_REWARD}&username=Both`)).toBe('2');
     expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('1');
@@ -270,7 +270,7 @@ describe('the native claim', () => {
     const all = await listed();
     const none = { claimed: false, voted_at: null, claimed_at: null, next_vote_at: null };
     expect((await native(all, all.token, 'Steve')).json).toEqual(none);
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     all.clock.move(HOUR);
     const times = {
       voted_at: '2026-11-21T10:00:00.000Z',
@@ -283,7 +283,7 @@ describe('the native claim', () => {
 
   it('replays the first answer to the same Idempotency-Key, and refuses it for another player', async () => {
     const all = await listed();
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => native(all, all.token, 'Steve', 'k1')),
     );
@@ -295,9 +295,9 @@ describe('the native claim', () => {
 
   it('claims anew when the claim that a repeated call read is rolled back by a failover', async () => {
     const all = await listed();
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     expect((await native(all, all.token, 'Steve', 'k1')).json.claimed).toBe(true);
-    const { votes } = all.platform;
+    const { votes } = all.deps;
     const stale = await votes.findOne({ username: 'Steve' });
     await votes.updateOne({ username: 'Steve' }, { $unset: { claim: '' } });
     vi.spyOn(votes, 'findOne').mockResolvedValueOnce(stale);
@@ -329,7 +329,7 @@ describe('the native claim', () => {
 describe('a call with a claim key', () => {
   it('never claims by HEAD', async () => {
     const all = await listed();
-    await vote(all.platform, all.serverId, 'Steve');
+    await vote(all.deps, all.serverId, 'Steve');
     for (const path of [`/api/?${A_CLAIM}&`, '/api/?action=claim&', '/api/vrc?action=claim&']) {
       const url = `${path}key=${all.key}&username=Steve`;
       const answer = await all.app.inject({ method: 'HEAD', url });

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codesOf, type ErrorCode } from '../../src/http/error-codes.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let server: TestServer;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   server = await tallyport.addServer();
 });
 afterAll(() => tallyport.close());

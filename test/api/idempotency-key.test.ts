@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY } from '../../src/platform/clock.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
 });
 afterAll(() => tallyport.close());
 
-const votesOf = ({ serverId }: TestServer) => tallyport.platform.votes.countDocuments({ serverId });
+const votesOf = ({ serverId }: TestServer) => tallyport.deps.votes.countDocuments({ serverId });
 const vote = (server: TestServer, username: string, key: string) =>
   tallyport.vote(server, username, { 'idempotency-key': key });
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY, MINUTE } from '../../src/platform/clock.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
 });
 afterAll(() => tallyport.close());
 
@@ -50,7 +50,7 @@ test('a new server has all 22 fields, with the values for unknown data', async (
 test('the vote figures increase with each vote, and count 30 UTC days, the UTC month, and all time', async () => {
   const server = await tallyport.addServer();
   const figures = async () => {
-    await tallyport.platform.voteCounts.flush();
+    await tallyport.deps.voteCounts.flush();
     const { votes_count, monthly_votes, all_time_votes } = await info(server);
     return [votes_count, monthly_votes, all_time_votes];
   };
@@ -99,7 +99,7 @@ test('an offline server has no players online; numbers have at most two decimals
   const server = await tallyport.addServer();
   await tallyport.report(server, { online_players: 42, max_players: 100, latency_ms: 20 });
   const probedAt = tallyport.clock.now();
-  await tallyport.platform.servers.updateOne(
+  await tallyport.deps.servers.updateOne(
     { _id: server.serverId },
     {
       $set: {
@@ -156,7 +156,7 @@ describe('the ETag of an answer', () => {
     }
     const before = await tallyport.call(server, 'info');
     await tallyport.vote(server, 'Steve');
-    await tallyport.platform.voteCounts.flush();
+    await tallyport.deps.voteCounts.flush();
     const headers = { 'if-none-match': before.headers.get('etag') ?? '' };
     expect((await tallyport.call(server, 'info', { headers })).body.monthly_votes).toBe(1);
   });

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
-import { movableClock } from '../support/platform.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { movableClock } from '../support/start-app.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { openWebAppOn } from '../support/web-app.ts';
 
 type Line = { event?: string; address?: string; requests?: number; msg?: string };
@@ -12,8 +12,8 @@ async function openSite() {
   const lines: Line[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   const clock = movableClock();
-  const platform = await testPlatform({ TRUST_PROXY: '1' });
-  const web = await openWebAppOn({ ...platform, log, clock });
+  const deps = await testDeps({ TRUST_PROXY: '1' });
+  const web = await openWebAppOn({ ...deps, log, clock });
   /** `count` requests, spread over `ms` milliseconds and over `browsers` user agents. */
   const visit = async (
     address: string,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, type OpenApi } from '../support/api-description.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let document: OpenApi;
 beforeAll(async () => {
-  tallyport = await startPlatform({ PUBLIC_URL: 'https://vote.example.org' });
+  tallyport = await startApp({ PUBLIC_URL: 'https://vote.example.org' });
   document = JSON.parse((await ask(`${tallyport.url}/openapi.json`)).text);
 });
 afterAll(() => tallyport.close());

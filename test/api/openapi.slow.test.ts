@@ -2,12 +2,12 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { apiDocument } from '../../clients/typescript/scripts/api-document.ts';
 import { ask, type OpenApi } from '../support/api-description.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let document: OpenApi;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   document = JSON.parse((await ask(`${tallyport.url}/openapi.json`)).text);
 });
 afterAll(() => tallyport.close());
@@ -58,7 +58,7 @@ test('it names the headers of requests and answers', () => {
 });
 
 test('if PUBLIC_URL has a path, everything is under it; health is at the root too', async () => {
-  const listing = await startPlatform({ PUBLIC_URL: 'https://example.org/games/listing/' });
+  const listing = await startApp({ PUBLIC_URL: 'https://example.org/games/listing/' });
   onTestFinished(() => listing.close());
   const base = `${listing.url}/games/listing`;
   const server = await listing.addServer();

@@ -7,17 +7,17 @@ import { ask } from '../support/api-description.ts';
 import { freshNames } from '../support/databases.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
 
 const DATABASE = 'The database does not answer: try again in a few seconds.';
 const MAY_HAVE_BEEN_COUNTED =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
 /** A platform whose connection to MongoDB can fail. */
-async function behindProxy(): Promise<TestPlatform & { proxy: FaultProxy }> {
+async function behindProxy(): Promise<TestDeps & { proxy: FaultProxy }> {
   const { mongodbUri } = freshNames();
   const proxy = await startFaultProxy(Number(new URL(mongodbUri).port), 'mongodb');
-  const tallyport = await startPlatform({ MONGODB_URI: proxy.through(mongodbUri) });
+  const tallyport = await startApp({ MONGODB_URI: proxy.through(mongodbUri) });
   onTestFinished(async () => {
     await proxy.restore();
     await tallyport.close();
@@ -75,7 +75,7 @@ describe('a vote whose insert loses its connection', () => {
     const before = tallyport.proxy.cutBeforeNext(insert);
     expect((await tallyport.vote(server, 'Alex')).status).toBe(200);
     await before;
-    expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(2);
+    expect(await tallyport.deps.votes.countDocuments({ serverId: server.serverId })).toBe(2);
   });
 
   test('permanently is 503 and says so; the same key completes it', async () => {
@@ -103,7 +103,7 @@ describe('a vote whose insert loses its connection', () => {
       .toBe(true);
     const repeated = await tallyport.vote(server, 'Steve', key);
     expect([repeated.status, repeated.body.monthly_votes]).toEqual([200, 1]);
-    expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(1);
+    expect(await tallyport.deps.votes.countDocuments({ serverId: server.serverId })).toBe(1);
   });
 
   test('in a call that waits for MongoDB beyond 5 s is 503 and says so', async () => {
@@ -137,7 +137,7 @@ describe('a report whose update loses its connection', () => {
       expect((await tallyport.report(server, REPORT)).status).toBe(429);
       tallyport.clock.move(5 * MINUTE);
     }
-    expect(await tallyport.platform.statusSamples.countDocuments({ serverId: server.serverId })).toBe(2);
+    expect(await tallyport.deps.statusSamples.countDocuments({ serverId: server.serverId })).toBe(2);
   });
 
   test('a lost sample does not change the answer', async () => {
@@ -147,14 +147,14 @@ describe('a report whose update loses its connection', () => {
     expect((await tallyport.report(server, REPORT)).status).toBe(200);
     await cut;
     expect((await tallyport.call(server, 'info')).body.status).toBe('online');
-    expect(await tallyport.platform.statusSamples.countDocuments({})).toBe(0);
+    expect(await tallyport.deps.statusSamples.countDocuments({})).toBe(0);
   });
 });
 
 test('while a unique index is missing the API answers 503', async () => {
   const tallyport = await behindProxy();
   const server = await tallyport.addServer();
-  await tallyport.platform.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
+  await tallyport.deps.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
   const refused = await tallyport.vote(server, 'Steve');
   expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
     503,
@@ -162,7 +162,7 @@ test('while a unique index is missing the API answers 503', async () => {
     { error: 'The database is not prepared yet: try again in a few seconds.', code: 'database-not-ready' },
   ]);
   expect((await ask(`${tallyport.url}/readyz`)).status).toBe(503);
-  await migrateDatabase(tallyport.platform.mongo);
+  await migrateDatabase(tallyport.deps.mongo);
   expect((await tallyport.vote(server, 'Steve')).status).toBe(200);
 });
 
@@ -174,7 +174,7 @@ describe('overload', () => {
   }
 
   test('a process that cannot keep up answers 503, and recovers', async () => {
-    const tallyport = await startPlatform({ MAX_EVENT_LOOP_DELAY_MS: '1000' });
+    const tallyport = await startApp({ MAX_EVENT_LOOP_DELAY_MS: '1000' });
     onTestFinished(() => tallyport.close());
     const server = await tallyport.addServer();
     const info = () => tallyport.call(server, 'info');

@@ -216,8 +216,8 @@ test.each([
   ['', ' ', '{}'],
   ['', '\ufffd', ''],
 ])('a JSON body of %j%j…', async (begin, piece, end) => {
-  const serverId = await addOwnedServer(web.platform, new ObjectId());
-  const { token } = await issueToken(web.platform, { serverId, name: 'Cost' });
+  const serverId = await addOwnedServer(web.deps, new ObjectId());
+  const { token } = await issueToken(web.deps, { serverId, name: 'Cost' });
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const vote = (body: string) =>
     request(

@@ -4,13 +4,13 @@ import { buildApp } from '../../src/app.ts';
 import { codesOf } from '../../src/http/error-codes.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
+import { testDeps } from '../support/test-deps.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let server: TestServer;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   server = await tallyport.addServer();
 });
 afterAll(() => tallyport.close());
@@ -106,10 +106,10 @@ test('a client that expects 100-continue gets it', async () => {
 });
 
 test('headers that take over 10 s and bodies that take over 15 s get 408', async () => {
-  const platform = await testPlatform();
-  const app = await buildApp(platform, {
-    metrics: createMetrics(platform),
-    readiness: () => readiness(platform),
+  const deps = await testDeps();
+  const app = await buildApp(deps, {
+    metrics: createMetrics(deps),
+    readiness: () => readiness(deps),
     stopping: new AbortController().signal,
   });
   onTestFinished(() => app.close());
@@ -147,7 +147,7 @@ describe('pipelined requests', () => {
     const accepted = seen.match(/HTTP\/1\.1 200/g) ?? [];
     expect(accepted).toHaveLength(32);
     expect(refusal(seen)).toBe(503);
-    const stored = await tallyport.platform.votes.countDocuments({ username: /^Ahead/ });
+    const stored = await tallyport.deps.votes.countDocuments({ username: /^Ahead/ });
     expect(stored).toBe(accepted.length);
   });
 

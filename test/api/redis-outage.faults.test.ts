@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import { startPlatform } from '../support/platform.ts';
 import { startRedis } from '../support/services.ts';
+import { startApp } from '../support/start-app.ts';
 
 test('a stopped or killed Redis neither fails nor delays a vote', async () => {
   const redis = await startRedis();
-  const tallyport = await startPlatform({ REDIS_URL: redis.url });
+  const tallyport = await startApp({ REDIS_URL: redis.url });
   onTestFinished(async () => {
     await redis.kill().catch(() => undefined);
     await tallyport.close();
@@ -20,11 +20,11 @@ test('a stopped or killed Redis neither fails nor delays a vote', async () => {
     secret: new VotifierListener().token,
     serviceName: 'Tallyport',
   };
-  await setListener(tallyport.platform, server.serverId, settings, 'test');
+  await setListener(tallyport.deps, server.serverId, settings, 'test');
   await tallyport.vote(server, 'warm-up');
   await redis.pause();
   const order: string[] = [];
-  const adding = tallyport.platform.producer.add('clean-up', { day: '2026-11-22' });
+  const adding = tallyport.deps.producer.add('clean-up', { day: '2026-11-22' });
   const givenUp = adding.then(() => order.push('job given up'));
   expect((await tallyport.vote(server, 'Steve')).status).toBe(200);
   order.push('vote answered');

@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api-description.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let server: TestServer;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   server = await tallyport.addServer();
 });
 afterAll(() => tallyport.close());
@@ -241,7 +241,7 @@ test('every answer has a request id and security headers', async () => {
 
 test('an unexpected error is 500, and reveals no details', async () => {
   const broken = await tallyport.addServer();
-  const { servers } = tallyport.platform;
+  const { servers } = tallyport.deps;
   await servers.updateOne({ _id: broken.serverId }, { $unset: { current: 1 } });
   const answer = await tallyport.call(broken, 'info');
   expect([answer.status, answer.body]).toEqual([

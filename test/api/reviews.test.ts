@@ -2,15 +2,15 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 /** With 60 approved reviews, one each second, ratings 1 to 5 in turn; the odd ones have content. */
 let busy: TestServer;
 
 async function review(server: TestServer, username: string, rating: number, content?: string) {
   tallyport.clock.move(1_000);
-  const { reviewId } = await writeReview(tallyport.platform, {
+  const { reviewId } = await writeReview(tallyport.deps, {
     serverId: server.serverId,
     username,
     rating,
@@ -19,10 +19,10 @@ async function review(server: TestServer, username: string, rating: number, cont
   return new ObjectId(reviewId);
 }
 
-const approve = (id: ObjectId) => moderateReview(tallyport.platform, id, 'approved', 'test');
+const approve = (id: ObjectId) => moderateReview(tallyport.deps, id, 'approved', 'test');
 
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   busy = await tallyport.addServer();
   tallyport.clock.stop(new Date('2026-11-20T08:00:00.000Z'));
   for (let i = 1; i <= 60; i++) {
@@ -47,7 +47,7 @@ test('only approved reviews are listed and counted, newest first', async () => {
   const young = await review(server, 'Young', 4);
   await approve(young);
   await approve(old);
-  await moderateReview(tallyport.platform, rejected, 'rejected', 'test');
+  await moderateReview(tallyport.deps, rejected, 'rejected', 'test');
   expect((await tallyport.call(server, 'reviews')).body).toEqual({
     review_count: 2,
     average_rating: 4.5,
@@ -57,7 +57,7 @@ test('only approved reviews are listed and counted, newest first', async () => {
     ],
     pagination: { page: 1, limit: 10, total: 2, total_pages: 1 },
   });
-  await moderateReview(tallyport.platform, old, 'rejected', 'test');
+  await moderateReview(tallyport.deps, old, 'rejected', 'test');
   expect((await tallyport.call(server, 'reviews')).body).toMatchObject({
     review_count: 1,
     average_rating: 4,

@@ -2,13 +2,13 @@ import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ask } from '../support/api-description.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 import { startWeb, type WebProcess } from '../support/web-process.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let server: TestServer;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   server = await tallyport.addServer();
 });
 afterAll(() => tallyport.close());

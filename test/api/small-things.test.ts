@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/api-description.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 let server: TestServer;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   server = await tallyport.addServer();
 });
 afterAll(() => tallyport.close());
@@ -34,7 +34,7 @@ describe('a client that closes its side after its request', () => {
 
   test('with half a body gets 400, and nothing is cast', async () => {
     expect(await sendAndHalfClose(vote('{"username":"Alex"', 30))).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await tallyport.platform.votes.countDocuments({ usernameKey: 'alex' })).toBe(0);
+    expect(await tallyport.deps.votes.countDocuments({ usernameKey: 'alex' })).toBe(0);
   });
 
   test('after two requests gets two answers', async () => {

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, MINUTE } from '../../src/platform/clock.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
 });
 afterAll(() => tallyport.close());
 
 const NOW = new Date('2026-11-20T08:00:00.250Z');
 const REPORT = { online_players: 42, max_players: 100 };
-const info = async (server: Parameters<TestPlatform['report']>[0]) =>
-  (await tallyport.call(server, 'info')).body;
-const samples = ({ serverId }: Parameters<TestPlatform['report']>[0]) =>
-  tallyport.platform.statusSamples.find({ serverId }).toArray();
+const info = async (server: Parameters<TestDeps['report']>[0]) => (await tallyport.call(server, 'info')).body;
+const samples = ({ serverId }: Parameters<TestDeps['report']>[0]) =>
+  tallyport.deps.statusSamples.find({ serverId }).toArray();
 
 test('a report becomes the current figures and a sample of the history', async () => {
   const server = await tallyport.addServer();

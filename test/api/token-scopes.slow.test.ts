@@ -18,11 +18,7 @@ const CALLS: [scope: TokenScope, method: 'GET' | 'POST', path: string, body?: ob
 
 const web = await openWebApp();
 const url = await web.app.listen({ host: '127.0.0.1', port: 0 });
-const added = await addServer(
-  web.platform,
-  { name: 'Alpha', address: 'play.example.org', port: 25_565 },
-  'test',
-);
+const added = await addServer(web.deps, { name: 'Alpha', address: 'play.example.org', port: 25_565 }, 'test');
 const serverId = new ObjectId(added.serverId);
 
 async function call(token: string, method: string, path: string, body?: object) {
@@ -35,7 +31,7 @@ async function call(token: string, method: string, path: string, body?: object) 
 }
 
 test.each(TOKEN_SCOPES)('a token with the scope %s may call only its endpoints', async (only) => {
-  const { token, tokenId } = await issueToken(web.platform, { serverId, name: only, scopes: [only] });
+  const { token, tokenId } = await issueToken(web.deps, { serverId, name: only, scopes: [only] });
   for (const [scope, method, path, body] of CALLS) {
     const { status, json, headers } = await call(token, method, path, body);
     if (scope === only) expect(status, path).toBe(200);
@@ -45,7 +41,7 @@ test.each(TOKEN_SCOPES)('a token with the scope %s may call only its endpoints',
     }
   }
   // The replacement has the same scopes.
-  const next = await rotateToken(web.platform, serverId, new ObjectId(tokenId), { overlapMs: 0 });
+  const next = await rotateToken(web.deps, serverId, new ObjectId(tokenId), { overlapMs: 0 });
   const other = CALLS.find(([scope]) => scope !== only);
   if (!next || !other) throw new Error('not rotated');
   expect((await call(next.token, other[1], other[2], other[3])).status).toBe(403);

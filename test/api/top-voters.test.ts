@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
 });
 afterAll(() => tallyport.close());
 
 /** A server with two votes of Steve and one of Alex in the current month, and one of Kai in the month before. */
 async function serverWithVotes() {
   const server = await tallyport.addServer();
-  const { votes, clock } = tallyport.platform;
+  const { votes, clock } = tallyport.deps;
   for (const name of ['Steve', 'Alex', 'Steve again', 'Kai']) {
     tallyport.clock.move(SECOND);
     await tallyport.vote(server, name);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
 import { sendSignIn } from '../site/account-pages.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { OWN_ORIGIN, openWebApp, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 function errorsOf(TRUST_PROXY: string): string[] {
@@ -94,7 +94,7 @@ async function addressSeen(
     payload: new URLSearchParams({ email, password: PASSWORD }).toString(),
   });
   expect(answer.statusCode).toBe(303);
-  return (await web.platform.sessions.findOne({ userAgent: email }))?.ipAddress;
+  return (await web.deps.sessions.findOne({ userAgent: email }))?.ipAddress;
 }
 
 describe('X-Forwarded-For from a client has no effect', () => {
@@ -115,8 +115,8 @@ type Line = { event?: string; header?: string; msg?: string };
 async function linesOf(trust: string, work: (web: WebApp) => Promise<unknown>): Promise<Line[]> {
   const lines: Line[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const platform = await testPlatform({ TRUST_PROXY: trust });
-  await work(await openWebAppOn({ ...platform, log }));
+  const deps = await testDeps({ TRUST_PROXY: trust });
+  await work(await openWebAppOn({ ...deps, log }));
   return lines.filter(({ event }) => event === 'proxy.not_trusted');
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
 });
 afterAll(() => tallyport.close());
 
@@ -19,7 +19,7 @@ test('a vote is accepted, stored as typed under the id of Vote-Id, and counted',
   expect(answer.text).toBe('{"success":true,"monthly_votes":1,"next_vote_at":"2026-11-21T08:00:00.123Z"}');
   expect(answer.headers.get('ratelimit-policy')).toBe('"vote";q=1;w=86400');
   expect(answer.headers.get('ratelimit')).toBe('"vote";r=0;t=86400');
-  const [vote] = await tallyport.platform.votes.find({ serverId: server.serverId }).toArray();
+  const [vote] = await tallyport.deps.votes.find({ serverId: server.serverId }).toArray();
   expect(vote?._id.toString()).toBe(answer.headers.get('vote-id'));
   expect(answer.headers.get('vote-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
   expect(vote).toMatchObject({ username: '.Steve der  Große', votedAt: now, tokenId: server.tokenId });

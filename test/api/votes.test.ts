@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOUR, SECOND } from '../../src/platform/clock.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
 });
 afterAll(() => tallyport.close());
 
@@ -67,7 +67,7 @@ test('pages do not overlap and leave out nothing while votes are cast', async ()
 test('votes of the same moment are on one page each', async () => {
   const server = await tallyport.addServer();
   const ids = await cast(server, 'A', 'B', 'C', 'D', 'E');
-  const { votes } = tallyport.platform;
+  const { votes } = tallyport.deps;
   await votes.updateMany({ serverId: server.serverId }, { $set: { votedAt: tallyport.clock.now() } });
   const first = await read(server, '?limit=2');
   const second = await read(server, `?limit=2&cursor=${first.next_cursor}`);
@@ -94,7 +94,7 @@ test('an excluded vote is listed as excluded, and another server’s votes are n
   const [server, other] = [await tallyport.addServer(), await tallyport.addServer()];
   await cast(other, 'Other');
   await cast(server, 'Steve');
-  const { votes } = tallyport.platform;
+  const { votes } = tallyport.deps;
   await votes.updateOne({ serverId: server.serverId }, { $set: { excludedAt: tallyport.clock.now() } });
   expect((await read(server)).votes).toEqual([
     expect.objectContaining({ username: 'Steve', excluded: true }),

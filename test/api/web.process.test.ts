@@ -5,14 +5,14 @@ import { revokeToken } from '../../src/servers/api-tokens.ts';
 import { AUTHENTICATION_TTL_MS } from '../../src/servers/authenticate-token.ts';
 import { ask } from '../support/api-description.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 import { failToStartWeb, startWeb, type WebProcess } from '../support/web-process.ts';
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 /** Two processes, for tests that do not stop them. */
 let webs: [WebProcess, WebProcess];
 beforeAll(async () => {
-  tallyport = await startPlatform();
+  tallyport = await startApp();
   const start = () => startWeb(tallyport.env);
   webs = await Promise.all([start(), start()]);
 });
@@ -43,7 +43,7 @@ test('200 parallel votes of one player on two processes are exactly one vote', a
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(199);
   // All answers refer to the same vote.
   expect(new Set(answers.map(({ body }) => body.next_vote_at)).size).toBe(1);
-  expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(1);
+  expect(await tallyport.deps.votes.countDocuments({ serverId: server.serverId })).toBe(1);
   await vi.waitFor(async () => {
     const info = await tallyport.call(server, 'info', {}, webs[1].url);
     expect(info.body).toMatchObject({ votes_count: 1, monthly_votes: 1, all_time_votes: 1 });
@@ -86,7 +86,7 @@ test('a token that one process revokes is refused by the others within 5 s', asy
   const [web] = webs;
   const server = await tallyport.addServer();
   expect((await tallyport.call(server, 'info', {}, web.url)).status).toBe(200);
-  await revokeToken(tallyport.platform, server.serverId, server.tokenId);
+  await revokeToken(tallyport.deps, server.serverId, server.tokenId);
   const readInfo = () => tallyport.call(server, 'info', {}, web.url);
   await expect.poll(async () => (await readInfo()).status, { timeout: 20_000 }).toBe(401);
   expect(AUTHENTICATION_TTL_MS).toBeLessThan(5_000);

@@ -11,13 +11,13 @@ import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { createSecretBox } from '../../src/platform/secrets.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import { finishExclusion, requestInclusion } from '../../src/votes/exclude-votes.ts';
 import { openQuarantine } from '../../src/votes/quarantine.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
 import { deliveryBench, drainHere } from '../support/delivering.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { deliveryIn, putInState } from '../support/votes.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 import { bodyOf } from '../votes/voting.ts';
@@ -27,19 +27,19 @@ import { restoreInto, setRestore } from './restoring.ts';
 const NONE = () => undefined;
 
 /** All documents of a collection as the database stores them, in the order of their ids. */
-async function rawOf({ mongo: { db } }: Platform, name: string): Promise<object[]> {
+async function rawOf({ mongo: { db } }: AppDeps, name: string): Promise<object[]> {
   const options = { promoteValues: false, promoteBuffers: false } as const;
   const found = await db.collection(name).find({}, options).sort({ _id: 1 }).toArray();
   return found.map((document) => BSON.EJSON.serialize(document, { relaxed: false }));
 }
 
 test('a restored database has every document of the backup, and numbers keep their type', async () => {
-  const { platform, cast, drain, serverId } = await deliveryBench();
+  const { deps, cast, drain, serverId } = await deliveryBench();
   await cast('Steve');
   await drain();
-  await platform.voteCounts.flush();
-  await platform.listeners.updateOne({ serverId }, { $set: { resendOwed: null } });
-  await platform.statusSamples.insertOne({
+  await deps.voteCounts.flush();
+  await deps.listeners.updateOne({ serverId }, { $set: { resendOwed: null } });
+  await deps.statusSamples.insertOne({
     _id: new ObjectId(),
     serverId,
     at: new Date('2026-11-20T10:00:00Z'),
@@ -47,30 +47,30 @@ test('a restored database has every document of the backup, and numbers keep the
     seconds: 300,
   } as never);
   const storageEngine = { wiredTiger: { configString: 'block_compressor=zlib' } };
-  await platform.mongo.db.createCollection('of another/tool', {
+  await deps.mongo.db.createCollection('of another/tool', {
     storageEngine,
     validator: { x: { $ne: 1 } },
   });
-  await platform.mongo.db.collection<Document>('of another/tool').insertMany([
+  await deps.mongo.db.collection<Document>('of another/tool').insertMany([
     { double: new Double(3), long: Long.fromNumber(7), bytes: Buffer.from('abc') },
     { regex: /^a/i, list: [null, { deep: new Date(0) }] },
   ]);
   const folder = await newFolder();
-  const manifest = await takeBackup(platform, folder);
+  const manifest = await takeBackup(deps, folder);
   expect(manifest.isSnapshot).toBe(false);
 
-  const other = await testPlatform();
+  const other = await testDeps();
   const { documents, heldVotes } = await restoreInto(other, folder);
   expect(heldVotes).toBe(0);
   expect(documents).toBe(manifest.collections.reduce((sum, one) => sum + one.documents, 0));
   for (const { name, documents: count } of manifest.collections) {
     // The restore writes into the first, and each migration makes the others anew.
     if (['audit_log', 'listing_summary', 'ranked_lists'].includes(name)) continue;
-    expect([name, await rawOf(other, name)]).toEqual([name, await rawOf(platform, name)]);
+    expect([name, await rawOf(other, name)]).toEqual([name, await rawOf(deps, name)]);
     expect(await other.mongo.db.collection(name).countDocuments(), name).toBe(count);
   }
-  const indexes = async ({ votes }: Platform) => (await votes.indexes()).map(({ name }) => name).toSorted();
-  expect(await indexes(other)).toEqual(await indexes(platform));
+  const indexes = async ({ votes }: AppDeps) => (await votes.indexes()).map(({ name }) => name).toSorted();
+  expect(await indexes(other)).toEqual(await indexes(deps));
   expect(await other.mongo.db.listCollections({ name: 'status_samples' }).toArray()).toMatchObject([
     { type: 'timeseries' },
   ]);
@@ -79,7 +79,7 @@ test('a restored database has every document of the backup, and numbers keep the
 });
 
 test('votes that were open are held back: nothing sends them until somebody does, and they say that they may arrive twice', async () => {
-  const { platform, clock, cast, listener, serverId } = await deliveryBench();
+  const { deps, clock, cast, listener, serverId } = await deliveryBench();
   const silent: Attempt = {
     id: new UUID(),
     at: clock.now(),
@@ -93,14 +93,14 @@ test('votes that were open are held back: nothing sends them until somebody does
   const votes = await Promise.all(['Waiting', 'Sending', 'Failed', 'Delivered'].map(cast));
   const [waiting, sending, failed, delivered] = votes;
   if (!waiting || !sending || !failed || !delivered) throw new Error('four votes were cast');
-  await putInState(platform, waiting, 'waiting', { attempts: [silent], attemptCount: 1 });
-  await putInState(platform, sending, 'sending', { attemptCount: 1 });
-  await putInState(platform, failed, 'failed');
-  await putInState(platform, delivered, 'delivered');
+  await putInState(deps, waiting, 'waiting', { attempts: [silent], attemptCount: 1 });
+  await putInState(deps, sending, 'sending', { attemptCount: 1 });
+  await putInState(deps, failed, 'failed');
+  await putInState(deps, delivered, 'delivered');
   const folder = await newFolder();
-  await takeBackup(platform, folder);
+  await takeBackup(deps, folder);
 
-  const other = { ...(await testPlatform()), clock };
+  const other = { ...(await testDeps()), clock };
   expect(await restoreInto(other, folder)).toMatchObject({ heldVotes: 2 });
   expect(await heldByRestore(other)).toEqual([{ serverId, votes: 2 }]);
   clock.move(10 * MINUTE);
@@ -144,7 +144,7 @@ test('votes that were open are held back: nothing sends them until somebody does
   // The backup of a restored database knows them too.
   const second = await newFolder();
   await takeBackup(other, second);
-  const third = { ...(await testPlatform()), clock };
+  const third = { ...(await testDeps()), clock };
   expect(await restoreInto(third, second)).toMatchObject({ heldVotes: 2 });
   expect(await sendRestoredVotes(third, await heldByRestore(third), 'test', NONE)).toMatchObject([
     { resent: { resent: 2, mayArriveTwice: 2 } },
@@ -159,18 +159,18 @@ test('votes that were open are held back: nothing sends them until somebody does
 });
 
 test('a quarantine whose release was under way in the backup ends, and its votes are held back', async () => {
-  const { platform, clock, cast, listener, serverId } = await deliveryBench();
+  const { deps, clock, cast, listener, serverId } = await deliveryBench();
   const vote = await cast('Steve');
-  const exclusionId = await openQuarantine(platform, serverId, 'many at once');
+  const exclusionId = await openQuarantine(deps, serverId, 'many at once');
   const at = clock.now();
   const quarantined = { excludedBy: [exclusionId], excludedAt: at, quarantinedAt: at };
   const delivery = deliveryIn('none');
-  await platform.votes.updateOne({ _id: vote._id, serverId }, { $set: { ...quarantined, delivery } });
-  await requestInclusion(platform, exclusionId, 'test');
+  await deps.votes.updateOne({ _id: vote._id, serverId }, { $set: { ...quarantined, delivery } });
+  await requestInclusion(deps, exclusionId, 'test');
   const folder = await newFolder();
-  await takeBackup(platform, folder);
+  await takeBackup(deps, folder);
 
-  const other = { ...(await testPlatform()), clock };
+  const other = { ...(await testDeps()), clock };
   expect(await restoreInto(other, folder)).toMatchObject({ heldVotes: 0 });
   const exclusion = await other.voteExclusions.findOne({ _id: exclusionId });
   expect(exclusion).toMatchObject({ state: 'releasing' });
@@ -183,12 +183,12 @@ test('a quarantine whose release was under way in the backup ends, and its votes
 });
 
 test('a call that is repeated after a restore gets the stored answer, and no second vote', async () => {
-  const { platform, serverId } = await deliveryBench();
+  const { deps, serverId } = await deliveryBench();
   const request = { serverId, username: 'Steve', tokenId: new ObjectId(), key: 'a-key-of-a-plugin' };
-  const first = await castVoteOnce(platform, request, bodyOf);
+  const first = await castVoteOnce(deps, request, bodyOf);
   const folder = await newFolder();
-  await takeBackup(platform, folder);
-  const other = await testPlatform();
+  await takeBackup(deps, folder);
+  const other = await testDeps();
   await restoreInto(other, folder);
   const again = await castVoteOnce(other, request, bodyOf);
   expect(again).toMatchObject({ kind: 'answer', body: (first as { body: string }).body });
@@ -196,21 +196,21 @@ test('a call that is repeated after a restore gets the stored answer, and no sec
 });
 
 test('messages that waited are not sent, sessions end, pending resends are forgotten, and users can still keep their accounts', async () => {
-  const { platform, serverId, clock } = await deliveryBench();
+  const { deps, serverId, clock } = await deliveryBench();
   const mail = { to: 'a@example.org', subject: 's', createdAt: clock.now(), attempts: 0 };
-  await platform.mails.insertMany([
+  await deps.mails.insertMany([
     { ...mail, _id: 'waiting', sealedText: 'x', nextAt: clock.now() },
     { ...mail, _id: 'sent', sentAt: clock.now() },
   ]);
-  await platform.sessions.insertOne({ _id: new ObjectId(), token: 't' } as never);
+  await deps.sessions.insertOne({ _id: new ObjectId(), token: 't' } as never);
   const deletion = { deletionId: new ObjectId(), requestedAt: clock.now(), token: 't' };
   const dueAt = after(clock.now(), -MINUTE);
-  await platform.accountDeletions.insertOne({ ...deletion, _id: new ObjectId(), dueAt });
+  await deps.accountDeletions.insertOne({ ...deletion, _id: new ObjectId(), dueAt });
   const owed = { at: clock.now(), by: 'test', silentSince: new Date(0) };
-  await platform.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
+  await deps.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
   const folder = await newFolder();
-  await takeBackup(platform, folder);
-  const other = await testPlatform();
+  await takeBackup(deps, folder);
+  const other = await testDeps();
   expect(await restoreInto(other, folder)).toMatchObject({ droppedMessages: 1 });
   expect(await other.mails.find().sort({ _id: 1 }).toArray()).toMatchObject([
     { _id: 'sent' },
@@ -224,7 +224,7 @@ test('messages that waited are not sent, sessions end, pending resends are forgo
 });
 
 test('a backup has neither uploads as they came nor previews; the owner of a lost upload reads it', async () => {
-  const { platform, serverId, clock } = await deliveryBench();
+  const { deps, serverId, clock } = await deliveryBench();
   const now = clock.now();
   const upload = {
     serverId,
@@ -234,15 +234,15 @@ test('a backup has neither uploads as they came nor previews; the owner of a los
     attempts: 0,
     expiresAt: after(now, DAY),
   };
-  await platform.pictureUploads.insertOne({ _id: 'a'.repeat(24), bytes: Buffer.from('GPS'), ...upload });
-  await platform.previewCards.insertOne({ _id: serverId, askedAt: now, key: 'k', attempts: 0 });
+  await deps.pictureUploads.insertOne({ _id: 'a'.repeat(24), bytes: Buffer.from('GPS'), ...upload });
+  await deps.previewCards.insertOne({ _id: serverId, askedAt: now, key: 'k', attempts: 0 });
   const bannerUpload = { id: 'a'.repeat(24), at: now };
-  await platform.servers.updateOne({ _id: serverId }, { $set: { 'profile.bannerUpload': bannerUpload } });
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'profile.bannerUpload': bannerUpload } });
   const folder = await newFolder();
-  await takeBackup(platform, folder);
+  await takeBackup(deps, folder);
   const files = await readdir(folder);
   expect(files.filter((name) => /picture_uploads|preview_cards/.test(name))).toEqual([]);
-  const other = await testPlatform();
+  const other = await testDeps();
   await restoreInto(other, folder);
   expect(await other.servers.findOne({ _id: serverId })).toMatchObject({
     profile: { bannerUpload: { ...bannerUpload, failure: 'late' } },
@@ -250,21 +250,21 @@ test('a backup has neither uploads as they came nor previews; the owner of a los
 });
 
 test('a backup is in a folder of its owner alone, which appears when it is complete and is never overwritten', async () => {
-  const platform = await testPlatform();
+  const deps = await testDeps();
   const folder = await newFolder();
   // Of a backup that was killed.
-  await takeBackup(platform, join(folder, '..', 'first'));
-  await takeBackup(platform, folder);
+  await takeBackup(deps, join(folder, '..', 'first'));
+  await takeBackup(deps, folder);
   expect((await readdir(join(folder, '..'))).toSorted()).toEqual(['backup', 'first']);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   for (const file of await readdir(folder)) expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
-  await expect(takeBackup(platform, folder)).rejects.toMatchObject({ code: 'folder-exists' });
+  await expect(takeBackup(deps, folder)).rejects.toMatchObject({ code: 'folder-exists' });
 });
 
 test('a backup that fails half-way leaves nothing', async () => {
-  const platform = await testPlatform();
+  const deps = await testDeps();
   const folder = await newFolder();
-  const failing = { ...platform, clock: { now: failAfter(1) } };
+  const failing = { ...deps, clock: { now: failAfter(1) } };
   await expect(takeBackup(failing, folder)).rejects.toThrow('the clock is gone');
   expect(await readdir(join(folder, '..'))).toEqual([]);
 });
@@ -300,9 +300,9 @@ test.each([
     (folder: string) => edit(folder, '0001-complete-servers', '0999-later'),
   ],
 ])('a backup is refused before anything is restored when %s', async (_what, code, damage) => {
-  const { platform } = await deliveryBench();
+  const { deps } = await deliveryBench();
   const folder = await newFolder();
-  await takeBackup(platform, folder);
+  await takeBackup(deps, folder);
   await damage(folder);
   await expect(checkBackup(folder, NONE)).rejects.toMatchObject({ name: 'BackupError', code });
 });
@@ -317,9 +317,9 @@ test.each([
   ['"name": "servers"', '"name": "sessions"', '.name» is wrong (is not part of a backup)'],
   ['"name": "servers"', '"name": "votes"', '«collections» is wrong (has a name twice)'],
 ])('a manifest with a wrong field is refused with one sentence: %s as %s', async (from, to, reason) => {
-  const { platform } = await deliveryBench();
+  const { deps } = await deliveryBench();
   const folder = await newFolder();
-  await takeBackup(platform, folder);
+  await takeBackup(deps, folder);
   await edit(folder, from, to);
   const error = await checkBackup(folder, NONE).catch((thrown: Error) => thrown);
   expect(error).toMatchObject({ code: 'backup-damaged' });
@@ -343,22 +343,22 @@ async function edit(folder: string, from: string, to: string): Promise<void> {
 }
 
 test('a database with documents is refused, and one of an unfinished restore is filled anew', async () => {
-  const { platform, cast } = await deliveryBench();
+  const { deps, cast } = await deliveryBench();
   await cast('Steve');
   const folder = await newFolder();
-  const manifest = await takeBackup(platform, folder);
-  await expect(restoreInto(platform, folder)).rejects.toMatchObject({ code: 'database-not-empty' });
-  expect(await platform.votes.countDocuments()).toBe(1);
+  const manifest = await takeBackup(deps, folder);
+  await expect(restoreInto(deps, folder)).rejects.toMatchObject({ code: 'database-not-empty' });
+  expect(await deps.votes.countDocuments()).toBe(1);
 
-  const other = await testPlatform();
+  const other = await testDeps();
   // Killed while the votes were inserted: the record is there, and so are some documents.
   await setRestore(other, { backupId: manifest.id });
-  await other.votes.insertOne({ ...(await platform.votes.findOne()), _id: 'partial' } as never);
+  await other.votes.insertOne({ ...(await deps.votes.findOne()), _id: 'partial' } as never);
   await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'restore-running' });
   await setRestore(other, { progressAt: after(new Date(), -MINUTE) });
   await expect(migrateDatabase(other.mongo)).rejects.toMatchObject({ code: 'restore-unfinished' });
   const another = await newFolder();
-  await takeBackup(platform, another);
+  await takeBackup(deps, another);
   await expect(restoreInto(other, another)).rejects.toMatchObject({
     code: 'restore-running',
     message: expect.stringContaining('A restore of another backup'),
@@ -370,11 +370,11 @@ test('a database with documents is refused, and one of an unfinished restore is 
 });
 
 test('a database on which processes have run, with no server and no account, is restored into', async () => {
-  const { platform, cast } = await deliveryBench();
+  const { deps, cast } = await deliveryBench();
   await cast('Steve');
   const folder = await newFolder();
-  await takeBackup(platform, folder);
-  const other = await testPlatform();
+  await takeBackup(deps, folder);
+  const other = await testDeps();
   const [worker, scheduler] = await Promise.all([startWorker(other.config), startScheduler(other.config)]);
   await worker.waitForEvent('ranks.computed');
   await worker.waitForEvent('clean_up.done');
@@ -385,42 +385,42 @@ test('a database on which processes have run, with no server and no account, is 
 });
 
 test('a backup knows whether SECRET_KEY or the previous one is its key', async () => {
-  const { platform } = await deliveryBench();
+  const { deps } = await deliveryBench();
   const folder = await newFolder();
-  const manifest = await takeBackup(platform, folder);
+  const manifest = await takeBackup(deps, folder);
   const SECRET_KEY = 'another-key-for-tests-0123456789-abcdef';
-  expect(hasSecretKey(platform.secrets, manifest)).toBe(true);
+  expect(hasSecretKey(deps.secrets, manifest)).toBe(true);
   expect(hasSecretKey(createSecretBox(SECRET_KEY), manifest)).toBe(false);
-  expect(hasSecretKey(createSecretBox(SECRET_KEY, platform.config.SECRET_KEY), manifest)).toBe(true);
+  expect(hasSecretKey(createSecretBox(SECRET_KEY, deps.config.SECRET_KEY), manifest)).toBe(true);
 });
 
 test('samples that are older than their lifetime are restored before it begins again', async () => {
-  const { platform, serverId } = await deliveryBench();
-  const lifetime = async ({ mongo: { db } }: Platform) => {
+  const { deps, serverId } = await deliveryBench();
+  const lifetime = async ({ mongo: { db } }: AppDeps) => {
     const [found] = await db.listCollections({ name: 'status_samples' }).toArray();
     return (found as { options?: { expireAfterSeconds?: number } }).options?.expireAfterSeconds;
   };
   const at = after(new Date(), -60 * DAY);
   const sample = { _id: new ObjectId(), serverId, at, status: 'online', seconds: 300 };
-  await platform.statusSamples.insertOne(sample as never);
+  await deps.statusSamples.insertOne(sample as never);
   const folder = await newFolder();
-  await takeBackup(platform, folder);
-  const other = await testPlatform();
+  await takeBackup(deps, folder);
+  const other = await testDeps();
   await restoreInto(other, folder);
   expect(await other.statusSamples.countDocuments()).toBe(1);
-  expect(await lifetime(other)).toBe(await lifetime(platform));
+  expect(await lifetime(other)).toBe(await lifetime(deps));
   expect(await lifetime(other)).toBeGreaterThan(0);
 });
 
 test('a manifest that names sessions, a file twice or an option of a view is refused', async () => {
-  const { platform } = await deliveryBench();
+  const { deps } = await deliveryBench();
   for (const [from, to] of [
     ['"name": "servers"', '"name": "sessions"'],
     ['"name": "servers"', '"name": "votes"'],
     ['"options": {}', '"options": { "viewOn": "users" }'],
   ] as const) {
     const folder = await newFolder();
-    await takeBackup(platform, folder);
+    await takeBackup(deps, folder);
     await edit(folder, from, to);
     await expect(checkBackup(folder, NONE)).rejects.toMatchObject({ code: 'backup-damaged' });
   }

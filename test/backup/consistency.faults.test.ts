@@ -5,18 +5,18 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { readBsonFile } from '../../src/backup/bson-file.ts';
 import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startReplicaSet } from '../support/replica-set.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { bodyOf } from '../votes/voting.ts';
 import { newFolder } from './new-folder.ts';
 
 const NONE = () => undefined;
 
 /** Casts votes with keys, one after another, until `stop` is called, which returns how many were answered. */
-function castAllTheTime(platform: Platform): { count(): number; stop(): Promise<number> } {
+function castAllTheTime(deps: AppDeps): { count(): number; stop(): Promise<number> } {
   const serverId = new ObjectId();
   let answered = 0;
   const stopping = new AbortController();
@@ -24,7 +24,7 @@ function castAllTheTime(platform: Platform): { count(): number; stop(): Promise<
     while (!stopping.signal.aborted) {
       const name = `player${answered}`;
       const request = { serverId, username: name, tokenId: new ObjectId(), key: `key-${name}` };
-      const end = await castVoteOnce(platform, request, bodyOf);
+      const end = await castVoteOnce(deps, request, bodyOf);
       if (end.kind === 'answer') answered += 1;
     }
   })();
@@ -39,39 +39,39 @@ function castAllTheTime(platform: Platform): { count(): number; stop(): Promise<
 }
 
 /** The voters of a backup, and the names in its answered keys. */
-async function restored(platform: Platform, folder: string) {
-  const { documents } = await restoreBackup(platform, folder, await checkBackup(folder, NONE), {
+async function restored(deps: AppDeps, folder: string) {
+  const { documents } = await restoreBackup(deps, folder, await checkBackup(folder, NONE), {
     by: 'test',
   });
-  const votes = await platform.votes.distinct('username');
-  const answered = await platform.idempotencyKeys.distinct('username', { answer: { $ne: null } });
-  const claimed = await platform.idempotencyKeys.distinct('username');
+  const votes = await deps.votes.distinct('username');
+  const answered = await deps.idempotencyKeys.distinct('username', { answer: { $ne: null } });
+  const claimed = await deps.idempotencyKeys.distinct('username');
   return { documents, votes: new Set(votes), answered, claimed: new Set(claimed) };
 }
 
 test('on a replica set a backup is of one moment, also while votes are cast, and has its time series', async () => {
   const set = await startReplicaSet();
   onTestFinished(() => set.stop());
-  const platform = await testPlatform({ MONGODB_URI: set.uri('backup') });
-  await platform.statusSamples.insertOne({
+  const deps = await testDeps({ MONGODB_URI: set.uri('backup') });
+  await deps.statusSamples.insertOne({
     _id: new ObjectId(),
     serverId: new ObjectId(),
     at: new Date('2026-11-20T10:00:00Z'),
     status: 'online',
     seconds: 300,
   } as never);
-  const load = castAllTheTime(platform);
+  const load = castAllTheTime(deps);
   await vi.waitUntil(() => load.count() > 20, EVENTUALLY);
   const folder = await newFolder();
   const before = load.count();
   let counted = 0;
   // Votes go on in the middle of the backup: its later collections would have them without a snapshot.
-  const manifest = await takeBackup(platform, folder, { progress: () => (counted = load.count()) });
+  const manifest = await takeBackup(deps, folder, { progress: () => (counted = load.count()) });
   await load.stop();
   expect(manifest.isSnapshot).toBe(true);
   expect(counted).toBeGreaterThanOrEqual(before);
 
-  const { votes, answered, claimed } = await restored(await testPlatform(), folder);
+  const { votes, answered, claimed } = await restored(await testDeps(), folder);
   expect(votes.size).toBeGreaterThanOrEqual(before);
   // Of one moment: each vote has its key, and each answered key its vote.
   expect(answered.filter((name) => !votes.has(name))).toEqual([]);
@@ -82,15 +82,15 @@ test('on a replica set a backup is of one moment, also while votes are cast, and
 });
 
 test('on a lone mongod each answered key of a backup has its vote', async () => {
-  const platform = await testPlatform();
-  const load = castAllTheTime(platform);
+  const deps = await testDeps();
+  const load = castAllTheTime(deps);
   await vi.waitUntil(() => load.count() > 20, EVENTUALLY);
   const folder = await newFolder();
   const before = load.count();
-  const manifest = await takeBackup(platform, folder);
+  const manifest = await takeBackup(deps, folder);
   await load.stop();
   expect(manifest.isSnapshot).toBe(false);
-  const { votes, answered } = await restored(await testPlatform(), folder);
+  const { votes, answered } = await restored(await testDeps(), folder);
   expect(votes.size).toBeGreaterThanOrEqual(before);
   expect(answered.length).toBeGreaterThanOrEqual(before);
   expect(answered.filter((name) => !votes.has(name))).toEqual([]);

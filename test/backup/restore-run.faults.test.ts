@@ -6,18 +6,18 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { movableClock } from '../support/platform.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { movableClock } from '../support/start-app.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { newFolder } from './new-folder.ts';
 import { restoreInto, setRestore, stoppedRestore } from './restoring.ts';
 
 /** A backup of a listing with one vote, and a platform on an empty database. */
 async function backedUp() {
-  const { platform, cast } = await deliveryBench();
+  const { deps, cast } = await deliveryBench();
   await cast('Steve');
   const folder = await newFolder();
-  const { id: backupId } = await takeBackup(platform, folder);
-  return { folder, backupId, other: await testPlatform() };
+  const { id: backupId } = await takeBackup(deps, folder);
+  return { folder, backupId, other: await testDeps() };
 }
 
 const longAgo = () => after(new Date(), -MINUTE);

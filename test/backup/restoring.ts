@@ -1,16 +1,16 @@
 import { UUID } from 'mongodb';
 import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
 import { RESTORE_RECORD_ID, type RestoreRecord } from '../../src/database/restore-record.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 
 /** Restores a backup into a platform on an empty database. */
-export async function restoreInto(platform: Platform, folder: string) {
-  return restoreBackup(platform, folder, await checkBackup(folder, () => undefined), { by: 'test' });
+export async function restoreInto(deps: AppDeps, folder: string) {
+  return restoreBackup(deps, folder, await checkBackup(folder, () => undefined), { by: 'test' });
 }
 
 /** Changes the record of an unfinished restore, or makes that of one that has just begun. */
 export async function setRestore(
-  { restores }: Pick<Platform, 'restores'>,
+  { restores }: Pick<AppDeps, 'restores'>,
   changes: Partial<Omit<RestoreRecord, '_id'>>,
 ): Promise<void> {
   const now = new Date();
@@ -27,19 +27,19 @@ export async function setRestore(
 }
 
 /** A restore that stops when all documents are there, before the record says so, until `goOn` is called. */
-export async function stoppedRestore(platform: Platform, folder: string) {
+export async function stoppedRestore(deps: AppDeps, folder: string) {
   const reached = Promise.withResolvers<void>();
   const { promise, resolve: goOn } = Promise.withResolvers<void>();
-  const addressChanges = Object.create(platform.addressChanges, {
+  const addressChanges = Object.create(deps.addressChanges, {
     deleteMany: {
-      value: async (...args: Parameters<Platform['addressChanges']['deleteMany']>) => {
+      value: async (...args: Parameters<AppDeps['addressChanges']['deleteMany']>) => {
         reached.resolve();
         await promise;
-        return platform.addressChanges.deleteMany(...args);
+        return deps.addressChanges.deleteMany(...args);
       },
     },
   });
-  const ended = restoreInto({ ...platform, addressChanges }, folder);
+  const ended = restoreInto({ ...deps, addressChanges }, folder);
   // A test that fails before it awaits the end must not fail a second time.
   ended.catch(() => undefined);
   await Promise.race([reached.promise, ended]);

@@ -11,9 +11,9 @@ import { whileWorkIsSafe } from '../../workers/while-work-is-safe.ts';
 import { openCli } from '../cli/tallyport.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { collectLines } from '../support/log-lines.ts';
-import { startPlatform } from '../support/platform.ts';
 import { signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { startApp } from '../support/start-app.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { getPage, openWebAppOn, sendForm } from '../support/web-app.ts';
 import { newFolder } from './new-folder.ts';
 import { setRestore, stoppedRestore } from './restoring.ts';
@@ -24,26 +24,26 @@ const NOT_READY = {
 };
 
 test('the API takes no vote while a restore is unfinished, and goes on by itself', async () => {
-  const tallyport = await startPlatform();
+  const tallyport = await startApp();
   onTestFinished(() => tallyport.close());
   const server = await tallyport.addServer();
   expect((await tallyport.vote(server, 'Steve')).status).toBe(200);
-  await setRestore(tallyport.platform, {});
+  await setRestore(tallyport.deps, {});
   const asked = () => tallyport.call(server, 'info');
   await vi.waitUntil(async () => (await asked()).status === 503, EVENTUALLY);
   const refused = await tallyport.vote(server, 'Alex');
   expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([503, '5', NOT_READY]);
   expect((await fetch(`${tallyport.url}/api/?action=status&key=x`)).status).toBe(503);
-  expect(await tallyport.platform.votes.countDocuments()).toBe(1);
-  await setRestore(tallyport.platform, { finishedAt: new Date() });
+  expect(await tallyport.deps.votes.countDocuments()).toBe(1);
+  await setRestore(tallyport.deps, { finishedAt: new Date() });
   await vi.waitUntil(async () => (await asked()).status === 200, EVENTUALLY);
   expect((await tallyport.vote(server, 'Alex')).status).toBe(200);
 });
 
 test('pages and forms answer 503 while a restore is unfinished when the process starts, and keep their styles', async () => {
-  const platform = await testPlatform();
-  await setRestore(platform, {});
-  const web = await openWebAppOn(platform);
+  const deps = await testDeps();
+  await setRestore(deps, {});
+  const web = await openWebAppOn(deps);
   const page = await getPage(web, '/');
   expect([page.statusCode, page.headers['retry-after']]).toEqual([503, '5']);
   expect(page.body).toContain('The database is not prepared yet');
@@ -52,13 +52,13 @@ test('pages and forms answer 503 while a restore is unfinished when the process 
   const [, styles = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(page.body) ?? [];
   expect((await web.app.inject(styles)).statusCode).toBe(200);
   expect((await web.app.inject('/healthz')).statusCode).toBe(200);
-  await setRestore(platform, { finishedAt: new Date() });
+  await setRestore(deps, { finishedAt: new Date() });
   await vi.waitUntil(async () => (await getPage(web, '/')).statusCode === 200, EVENTUALLY);
 });
 
 test('a worker and a scheduler do nothing while a restore is unfinished, and go on by themselves', async () => {
-  const platform = await testPlatform();
-  const { userId } = await signIn({ platform });
+  const deps = await testDeps();
+  const { userId } = await signIn({ deps });
   const requestedAt = after(new Date(), -8 * DAY);
   const deletion = {
     deletionId: new ObjectId(),
@@ -66,18 +66,18 @@ test('a worker and a scheduler do nothing while a restore is unfinished, and go 
     dueAt: after(requestedAt, 7 * DAY),
     token: 't',
   };
-  await platform.accountDeletions.insertOne({ _id: userId, ...deletion });
-  await setRestore(platform, {});
+  await deps.accountDeletions.insertOne({ _id: userId, ...deletion });
+  await setRestore(deps, {});
   const { add, waitForEvent } = collectLines();
   const log = createLogger({ LOG_LEVEL: 'info' }, 'worker', { write: add });
   const stopping = new AbortController();
   const queues = ['settle-accounts'];
-  const asked = vi.spyOn(platform.restores, 'findOne');
+  const asked = vi.spyOn(deps.restores, 'findOne');
   const starting: Promise<Work>[] = [
-    whileWorkIsSafe({ ...platform, log }, stopping.signal, () =>
-      buildWorkers(platform, { metrics: createMetrics(platform), queues }),
+    whileWorkIsSafe({ ...deps, log }, stopping.signal, () =>
+      buildWorkers(deps, { metrics: createMetrics(deps), queues }),
     ),
-    whileWorkIsSafe(platform, stopping.signal, (ending) => buildScheduler(platform, { stopping: ending })),
+    whileWorkIsSafe(deps, stopping.signal, (ending) => buildScheduler(deps, { stopping: ending })),
   ];
   const works = await Promise.all(starting);
   onTestFinished(async () => {
@@ -87,25 +87,25 @@ test('a worker and a scheduler do nothing while a restore is unfinished, and go 
   expect(await waitForEvent('restore.unfinished')).toMatchObject({
     msg: 'a restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again',
   });
-  await platform.producer.add('settle-accounts', {});
+  await deps.producer.add('settle-accounts', {});
   await vi.waitUntil(() => asked.mock.calls.length >= 6, EVENTUALLY);
-  expect(await platform.queues['settle-accounts'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
-  expect(await platform.queues['recompute-ranks'].getJobCountByTypes('waiting', 'prioritized')).toBe(0);
-  expect(await platform.users.countDocuments({ _id: userId })).toBe(1);
+  expect(await deps.queues['settle-accounts'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+  expect(await deps.queues['recompute-ranks'].getJobCountByTypes('waiting', 'prioritized')).toBe(0);
+  expect(await deps.users.countDocuments({ _id: userId })).toBe(1);
 
-  await setRestore(platform, { finishedAt: new Date() });
+  await setRestore(deps, { finishedAt: new Date() });
   await waitForEvent('restore.finished');
-  await vi.waitUntil(async () => (await platform.users.countDocuments({ _id: userId })) === 0, EVENTUALLY);
+  await vi.waitUntil(async () => (await deps.users.countDocuments({ _id: userId })) === 0, EVENTUALLY);
 });
 
 test('no deletion of an account is due at any moment of a restore', async () => {
-  const platform = await testPlatform();
+  const deps = await testDeps();
   const dueAt = after(new Date(), -MINUTE);
   const deletion = { deletionId: new ObjectId(), requestedAt: dueAt, dueAt, token: 't' };
-  await platform.accountDeletions.insertOne({ _id: new ObjectId(), ...deletion });
+  await deps.accountDeletions.insertOne({ _id: new ObjectId(), ...deletion });
   const folder = await newFolder();
-  await takeBackup(platform, folder);
-  const other = await testPlatform();
+  await takeBackup(deps, folder);
+  const other = await testDeps();
   const { ended, goOn } = await stoppedRestore(other, folder);
   const inserted = await other.accountDeletions.findOne();
   expect(inserted?.dueAt.getTime()).toBeGreaterThan(after(new Date(), 6 * DAY).getTime());
@@ -116,7 +116,7 @@ test('no deletion of an account is due at any moment of a restore', async () => 
 test('commands are refused while a restore is unfinished', async () => {
   const cli = await openCli();
   onTestFinished(() => cli.close());
-  await setRestore(cli.platform, {});
+  await setRestore(cli.deps, {});
   for (const command of ['server list', 'migrate', 'backup /nowhere']) {
     expect(await cli.run(`${command} --json`)).toMatchObject({
       code: 1,
@@ -126,6 +126,6 @@ test('commands are refused while a restore is unfinished', async () => {
   expect((await cli.run('config check --connect')).stdout).toContain(
     'A restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again.',
   );
-  await setRestore(cli.platform, { finishedAt: new Date() });
+  await setRestore(cli.deps, { finishedAt: new Date() });
   expect(await cli.run('server list')).toMatchObject({ code: 0 });
 });

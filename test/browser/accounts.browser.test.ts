@@ -50,18 +50,15 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
   });
 
   test('without JavaScript, a user stars a server, votes, sees the next vote, and asks to delete the account', async () => {
-    const { platform } = site;
-    await addOwnedServer(platform, new ObjectId(), { name: 'Alpha Craft' });
-    await recomputeRanks(platform);
+    const { deps } = site;
+    await addOwnedServer(deps, new ObjectId(), { name: 'Alpha Craft' });
+    await recomputeRanks(deps);
     const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
     const { page, open, check } = tab;
     await signUp(tab, 'star@example.org');
     // A younger account votes as a visitor, which needs JavaScript.
     const createdAt = after(new Date(), -7 * DAY);
-    await platform.users.updateOne(
-      { email: 'star@example.org' },
-      { $set: { createdAt, emailVerified: true } },
-    );
+    await deps.users.updateOne({ email: 'star@example.org' }, { $set: { createdAt, emailVerified: true } });
     await open('/');
     await page.getByRole('button', { name: 'Add to your favourites: Alpha Craft' }).click();
     await page.getByRole('button', { name: 'Remove from your favourites: Alpha Craft' }).waitFor();

@@ -11,14 +11,10 @@ import { call, comesToSay, refreshesTo, setListener } from './steps.ts';
 import { chromium, launchBrowser, openTab } from './tab.ts';
 
 /** A signed-in owner with a server, an API token and a running listener that is not configured yet. */
-async function newOwner(
-  { platform, url }: RunningSite,
-  browser: Browser,
-  options: BrowserContextOptions = {},
-) {
-  const owner = await signIn({ platform });
-  const serverId = await addOwnedServer(platform, owner.userId);
-  const { token } = await issueToken(platform, { serverId, name: 'plugin' });
+async function newOwner({ deps, url }: RunningSite, browser: Browser, options: BrowserContextOptions = {}) {
+  const owner = await signIn({ deps });
+  const serverId = await addOwnedServer(deps, owner.userId);
+  const { token } = await issueToken(deps, { serverId, name: 'plugin' });
   const listener = new VotifierListener();
   await listener.start();
   onTestFinished(() => listener.stop());
@@ -43,13 +39,9 @@ async function cast(
 }
 
 /** Sets a listener without the pages. */
-function setRunning(
-  { platform }: RunningSite,
-  serverId: ObjectId,
-  { port, token: secret }: VotifierListener,
-) {
+function setRunning({ deps }: RunningSite, serverId: ObjectId, { port, token: secret }: VotifierListener) {
   const running = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
-  return setListenerOf(platform, serverId, { ...running, serviceName: 'Tallyport' }, 'test');
+  return setListenerOf(deps, serverId, { ...running, serviceName: 'Tallyport' }, 'test');
 }
 
 describe.skipIf(!chromium)('deliveries in a browser', () => {
@@ -116,10 +108,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     const { page, open } = tab;
     await cast(site.url, server, 'Steve');
     await setRunning(site, server.serverId, listener);
-    await site.platform.votes.updateOne(
-      { serverId: server.serverId },
-      { $set: { 'delivery.state': 'sending' } },
-    );
+    await site.deps.votes.updateOne({ serverId: server.serverId }, { $set: { 'delivery.state': 'sending' } });
     await open(`${path}/votes`);
     const polls = /\/votes\?seen=/;
     await page.route(polls, (route) => route.fulfill({ status: 503, body: 'away' }));
@@ -149,7 +138,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
         document.dispatchEvent(new Event('visibilitychange'));`);
     await page.getByRole('link', { name: 'Alex' }).waitFor();
     // Signed out elsewhere: the page reloads and asks to sign in.
-    await site.platform.sessions.deleteMany({ userId: owner.userId });
+    await site.deps.sessions.deleteMany({ userId: owner.userId });
     await refreshesTo(tab, page.getByRole('heading', { name: 'Sign in' }));
   });
 });

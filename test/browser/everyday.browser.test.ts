@@ -27,8 +27,8 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
 
   test.each(WAYS)('a visitor changes the language and reports a server, %s', async (how, options) => {
     const name = `Reported ${how}`;
-    await addOwnedServer(site.platform, new ObjectId(), { name, address: `${how.length}.example.org` });
-    const { slug } = (await site.platform.servers.findOne({ name })) ?? {};
+    await addOwnedServer(site.deps, new ObjectId(), { name, address: `${how.length}.example.org` });
+    const { slug } = (await site.deps.servers.findOne({ name })) ?? {};
     const { page, open, check } = await openTab(browser, site.url, options);
     await open(`/servers/${slug}`);
     await page.getByRole('link', { name: 'Deutsch' }).click();
@@ -48,7 +48,7 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
   )('an owner describes a server, invites a member, limits a token and chooses notifications, %s', async (how, options) => {
     const owner = await signIn(site);
     const member = await signIn(site);
-    const serverId = await addOwnedServer(site.platform, owner.userId, {
+    const serverId = await addOwnedServer(site.deps, owner.userId, {
       name: `Described ${how}`,
       address: `described-${how.length}.example.org`,
     });
@@ -76,7 +76,7 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByText('Banner uploaded.').waitFor();
     await page.getByText('The new banner is being prepared. It appears here').waitFor();
     await check();
-    await startWorker(site.platform.config, { args: ['encode-pictures'] });
+    await startWorker(site.deps.config, { args: ['encode-pictures'] });
     await expect
       .poll(async () => {
         // Without JavaScript the page does not refresh itself.
@@ -129,14 +129,14 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
   test.each(
     WAYS,
   )('an operator announces, approves reviews together, blocks a name and excludes a player, %s', async (how, options) => {
-    const { platform } = site;
-    const serverId = await addOwnedServer(platform, new ObjectId(), {
+    const { deps } = site;
+    const serverId = await addOwnedServer(deps, new ObjectId(), {
       name: `Watched ${how}`,
       address: `watched-${how.length}.example.org`,
     });
     const player = `Bot${how.length}`;
-    await castVote(platform, { serverId, username: player, tokenId: new ObjectId() });
-    for (const username of ['Steve', 'Alex']) await writeReview(platform, { serverId, username, rating: 5 });
+    await castVote(deps, { serverId, username: player, tokenId: new ObjectId() });
+    for (const username of ['Steve', 'Alex']) await writeReview(deps, { serverId, username, rating: 5 });
     const tab = await openTab(browser, site.url, options);
     const { page, open, check } = tab;
     await tab.signInHere(await signIn(site, { role: 'operator' }));

@@ -4,7 +4,7 @@ import { openSamples } from '../../src/demo/open-samples.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -14,11 +14,11 @@ const LOOK_EVERY_MS = 250;
  *
  * @returns a function that stops the fake servers
  */
-export async function fillWithSamples(platform: Platform): Promise<() => Promise<void>> {
+export async function fillWithSamples(deps: AppDeps): Promise<() => Promise<void>> {
   const stopping = new AbortController();
   const opened = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   const silent = { arrived() {}, received() {}, left() {}, returned() {}, moved() {}, stuck() {} };
-  const { listed, votedFor, reporting } = await openSamples(platform, opened, silent, stopping.signal);
+  const { listed, votedFor, reporting } = await openSamples(deps, opened, silent, stopping.signal);
   const close = async () => {
     stopping.abort();
     await Promise.all([
@@ -30,11 +30,11 @@ export async function fillWithSamples(platform: Platform): Promise<() => Promise
     for (const { serverId, sample } of reporting) {
       const { motd, version, activity } = sample;
       const onlinePlayers = Math.round(activity.slots * activity.busy * 0.7);
-      await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: activity.slots, motd, version });
+      await reportStatus(deps, serverId, { onlinePlayers, maxPlayers: activity.slots, motd, version });
     }
-    await fillSamples(platform, listed, { written() {}, signal: stopping.signal });
-    await untilProbed(platform, opened.filter(({ fakeServer }) => fakeServer).length);
-    await recomputeRanks(platform);
+    await fillSamples(deps, listed, { written() {}, signal: stopping.signal });
+    await untilProbed(deps, opened.filter(({ fakeServer }) => fakeServer).length);
+    await recomputeRanks(deps);
     return close;
   } catch (error) {
     await close();
@@ -42,7 +42,7 @@ export async function fillWithSamples(platform: Platform): Promise<() => Promise
   }
 }
 
-async function untilProbed({ servers }: Platform, count: number): Promise<void> {
+async function untilProbed({ servers }: AppDeps, count: number): Promise<void> {
   const deadline = Date.now() + MINUTE;
   while ((await servers.countDocuments({ 'probe.status': 'online' })) < count) {
     if (Date.now() > deadline) throw new Error('the servers were not probed within a minute');

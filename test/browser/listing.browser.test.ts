@@ -18,7 +18,7 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     }));
     const long =
       'The Extraordinarily Long-Named Kingdom of Northern Harbours and Lesser Islands, Season 12 Hardcore';
-    await listServers(site.platform, [
+    await listServers(site.deps, [
       {
         name: long,
         game: 'gta5f',

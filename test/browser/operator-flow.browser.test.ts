@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
 import { createOperator } from '../../src/accounts/users.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
@@ -16,17 +16,17 @@ import { call } from './steps.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A listed server with its token. */
-async function listed(platform: Platform, name: string) {
+async function listed(deps: AppDeps, name: string) {
   const address = { address: `${name.toLowerCase()}.example.org`, port: 25_565 };
-  const { serverId } = await addServer(platform, { name, ...address }, 'test');
-  const { token } = await issueToken(platform, { serverId: new ObjectId(serverId), name: 'website' });
+  const { serverId } = await addServer(deps, { name, ...address }, 'test');
+  const { token } = await issueToken(deps, { serverId: new ObjectId(serverId), name: 'website' });
   return { serverId, token };
 }
 
 /** Signs in with the link that a new operator gets. */
-async function signInByLink({ page, check }: Tab, platform: Platform, email: string) {
-  await createOperator(platform, { email }, { userId: null, by: 'test' });
-  await page.goto(await makePasswordLink(platform, { email }));
+async function signInByLink({ page, check }: Tab, deps: AppDeps, email: string) {
+  await createOperator(deps, { email }, { userId: null, by: 'test' });
+  await page.goto(await makePasswordLink(deps, { email }));
   await page.getByLabel('New password').fill(PASSWORD);
   await check();
   await page.getByRole('button', { name: 'Set password' }).click();
@@ -38,9 +38,9 @@ async function signInByLink({ page, check }: Tab, platform: Platform, email: str
 
 describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
   test('a review is public after approval; excluded votes do not count for totals and rank', async () => {
-    const { platform, url } = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
-    const alpha = await listed(platform, 'Alpha');
-    const beta = await listed(platform, 'Beta');
+    const { deps, url } = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
+    const alpha = await listed(deps, 'Alpha');
+    const beta = await listed(deps, 'Beta');
     const voted = [
       [alpha, ['Steve', 'Alex', 'Efe']],
       [beta, ['Steve', 'Alex']],
@@ -49,16 +49,16 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
       for (const username of players)
         expect((await call(url, server, 'vote', { username })).status).toBe(200);
     // Move the votes five minutes into the past: an exclusion waits for votes of the last seconds.
-    for (const { serverId } of [alpha, beta]) await ageVotes(platform, new ObjectId(serverId), 5 * MINUTE);
+    for (const { serverId } of [alpha, beta]) await ageVotes(deps, new ObjectId(serverId), 5 * MINUTE);
     const content = 'Kind people, and never away.';
-    await writeReview(platform, {
+    await writeReview(deps, {
       serverId: new ObjectId(alpha.serverId),
       username: 'Steve',
       rating: 5,
       content,
     });
     const ranks = async () => {
-      await requestRanks(platform.producer);
+      await requestRanks(deps.producer);
       const [a, b] = [await call(url, alpha, 'info'), await call(url, beta, 'info')];
       return [a.answer.rank_position, b.answer.rank_position];
     };
@@ -66,7 +66,7 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
 
     const tab = await openTab(await launchBrowser(), url);
     const { page, open, check } = tab;
-    await signInByLink(tab, platform, 'admin@example.org');
+    await signInByLink(tab, deps, 'admin@example.org');
     await check();
     expect((await call(url, alpha, 'reviews')).answer).toMatchObject({ review_count: 0, reviews: [] });
     await open('/operator/reviews');
@@ -80,8 +80,8 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
     });
 
     await open(`/operator/votes?server=${alpha.serverId}`);
-    await page.getByLabel('From').fill(minuteOf(after(platform.clock.now(), -HOUR)));
-    await page.getByLabel('To', { exact: true }).fill(minuteOf(after(platform.clock.now(), -MINUTE)));
+    await page.getByLabel('From').fill(minuteOf(after(deps.clock.now(), -HOUR)));
+    await page.getByLabel('To', { exact: true }).fill(minuteOf(after(deps.clock.now(), -MINUTE)));
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Exclude these votes…' }).click();
     await page.getByLabel('Internal reason').fill('One address cast them all.');

@@ -21,11 +21,11 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
 
   beforeAll(async () => {
     site = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
-    const filled = await fillListing(site.platform);
+    const filled = await fillListing(site.deps);
     atTheEnd(filled.close);
     of = filled.listing;
     const text = '# We move\n\nOn **Sunday**: [the news](https://example.org/news)\n\n- `votes` go on';
-    await setAnnouncement(site.platform, { text, level: 'warning', until: null }, 'cli');
+    await setAnnouncement(site.deps, { text, level: 'warning', until: null }, 'cli');
     const browser = await launchBrowser();
     tabs = {
       stranger: await openTab(browser, site.url),

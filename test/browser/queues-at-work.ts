@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Behaviour, VotifierListener } from '../../src/demo/votifier-listener.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { listServersAt } from '../support/servers.ts';
 import { insertWaitingVotes } from '../support/votes.ts';
 
@@ -19,9 +19,9 @@ const SERVERS: { name: string; votes: number; behaviour: Behaviour | 'stopped' }
  *
  * @returns a function that stops the listeners
  */
-export async function fillQueues(platform: Platform): Promise<() => Promise<void>> {
-  const listeners = await Promise.all(SERVERS.map((server) => addServer(platform, server)));
-  const { 'test-listeners': tests, 'drain-backlogs': backlogs } = platform.queues;
+export async function fillQueues(deps: AppDeps): Promise<() => Promise<void>> {
+  const listeners = await Promise.all(SERVERS.map((server) => addServer(deps, server)));
+  const { 'test-listeners': tests, 'drain-backlogs': backlogs } = deps.queues;
   const isShown = async () =>
     (await tests.getDelayedCount()) > 0 &&
     (await tests.getActiveCount()) > 0 &&
@@ -32,13 +32,13 @@ export async function fillQueues(platform: Platform): Promise<() => Promise<void
   };
 }
 
-async function addServer(platform: Platform, { name, votes, behaviour }: (typeof SERVERS)[number]) {
+async function addServer(deps: AppDeps, { name, votes, behaviour }: (typeof SERVERS)[number]) {
   const listener = new VotifierListener();
   await listener.start();
   if (behaviour === 'stopped') await listener.stop();
   else listener.behaviour = behaviour;
-  const serverIds = await listServersAt(platform, [listener.port], listener.tokens.default ?? '');
-  await platform.servers.updateMany({ _id: { $in: serverIds } }, { $set: { name } });
-  await insertWaitingVotes(platform, serverIds, votes);
+  const serverIds = await listServersAt(deps, [listener.port], listener.tokens.default ?? '');
+  await deps.servers.updateMany({ _id: { $in: serverIds } }, { $set: { name } });
+  await insertWaitingVotes(deps, serverIds, votes);
   return listener;
 }

@@ -1,6 +1,6 @@
 import { freePort } from '../../src/embedded/free-port.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { CHEAP_PASSWORDS, openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
 
@@ -19,7 +19,7 @@ export type RunningSite = {
   /** The site's URL: `http://127.0.0.1:41234`. */
   url: string;
   /** The site's platform, for test data. */
-  platform: Platform;
+  deps: AppDeps;
 };
 
 /** Starts the site and a worker; both stop when the test or the file ends (see `atTheEnd`). */
@@ -27,10 +27,10 @@ export async function startSite(env: Record<string, string> = {}): Promise<Runni
   // Links contain the site's URL, so it must be known before the site starts.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const opened = await testPlatform({ ...LOOPBACK, ...OPERATOR, PUBLIC_URL: url, ...env });
-  const platform = { ...opened, passwords: CHEAP_PASSWORDS };
-  const { app } = await openWebAppOn(platform);
+  const opened = await testDeps({ ...LOOPBACK, ...OPERATOR, PUBLIC_URL: url, ...env });
+  const deps = { ...opened, passwords: CHEAP_PASSWORDS };
+  const { app } = await openWebAppOn(deps);
   await app.listen({ host: '127.0.0.1', port });
-  await startWorker(platform.config);
-  return { url, platform };
+  await startWorker(deps.config);
+  return { url, deps };
 }

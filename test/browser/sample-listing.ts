@@ -15,7 +15,7 @@ import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { addFavourite, noteUsername } from '../../src/favourites/favourites.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
@@ -68,7 +68,7 @@ export type SampleListing = {
  * @returns the data's ids, and a function that stops the game server and the listener
  */
 export async function fillListing(
-  platform: Platform,
+  deps: AppDeps,
 ): Promise<{ listing: SampleListing; close(): Promise<void> }> {
   const icon = await drawIcon(HARBOUR.name);
   const game = new SampleGameServer(() => ({
@@ -84,7 +84,7 @@ export async function fillListing(
     await Promise.all([game.stop(), listener.stop()]);
   };
   try {
-    return { listing: await fill(platform, game, listener), close };
+    return { listing: await fill(deps, game, listener), close };
   } catch (error) {
     await close();
     throw error;
@@ -92,49 +92,44 @@ export async function fillListing(
 }
 
 async function fill(
-  platform: Platform,
+  deps: AppDeps,
   game: SampleGameServer,
   listener: VotifierListener,
 ): Promise<SampleListing> {
   const add = (name: string, port: number) =>
-    addOwnedServer(platform, new ObjectId(), { name, address: '127.0.0.1', port, game: 'minecraft' });
+    addOwnedServer(deps, new ObjectId(), { name, address: '127.0.0.1', port, game: 'minecraft' });
   const harbour = await add(NAMES.harbour, game.port);
   const long = await add(NAMES.long, 25_566);
   const rightToLeft = await add(NAMES.rightToLeft, 25_567);
   const quiet = await add(NAMES.quiet, 25_568);
-  const users = await openSampleUsers(platform, [harbour]);
-  const { _id: ownerId } = (await platform.users.findOne({ email: users.owner.email })) ?? {};
+  const users = await openSampleUsers(deps, [harbour]);
+  const { _id: ownerId } = (await deps.users.findOne({ email: users.owner.email })) ?? {};
   if (!ownerId) throw new Error('the owner is not there');
-  await platform.servers.updateMany({ _id: { $in: [long, rightToLeft, quiet] } }, { $set: { ownerId } });
+  await deps.servers.updateMany({ _id: { $in: [long, rightToLeft, quiet] } }, { $set: { ownerId } });
   const past = [{ serverId: harbour, sample: HARBOUR }];
-  await writeSampleHistory(platform, past);
-  await countToday(platform, past);
-  await addReviews(platform, harbour);
-  const tokenId = await addTokens(platform, harbour);
-  const draftId = await addDraft(platform, { _id: ownerId, email: users.owner.email }, game.port);
+  await writeSampleHistory(deps, past);
+  await countToday(deps, past);
+  await addReviews(deps, harbour);
+  const tokenId = await addTokens(deps, harbour);
+  const draftId = await addDraft(deps, { _id: ownerId, email: users.owner.email }, game.port);
   await setHowToVote(
-    platform,
+    deps,
     harbour,
     'Vote once a day and get a lantern.\nType /vote in the game for the links.',
     users.owner.email,
   );
-  await writeSampleProfile(platform, harbour, HARBOUR, users.owner.email);
-  await decide(platform, { quiet, harbour, tokenId, by: users.operator.email });
+  await writeSampleProfile(deps, harbour, HARBOUR, users.owner.email);
+  await decide(deps, { quiet, harbour, tokenId, by: users.operator.email });
 
   const running = { protocol: 'votifier-v2', host: '127.0.0.1', serviceName: 'Tallyport' } as const;
   const { port, token: secret } = listener;
-  await setListener(platform, harbour, { ...running, port, secret }, users.owner.email);
-  await setListener(platform, long, { ...running, port: await refusedPort(), secret }, users.owner.email);
-  await setListener(
-    platform,
-    rightToLeft,
-    { ...running, port, secret: 'not-the-token-0123' },
-    users.owner.email,
-  );
-  await addToAccounts(platform, users, { harbour, long });
-  const voteId = await addVotes(platform, { harbour, long, rightToLeft, tokenId });
-  await requestRanks(platform.producer);
-  const set = await platform.listeners.findOne({ serverId: long });
+  await setListener(deps, harbour, { ...running, port, secret }, users.owner.email);
+  await setListener(deps, long, { ...running, port: await refusedPort(), secret }, users.owner.email);
+  await setListener(deps, rightToLeft, { ...running, port, secret: 'not-the-token-0123' }, users.owner.email);
+  await addToAccounts(deps, users, { harbour, long });
+  const voteId = await addVotes(deps, { harbour, long, rightToLeft, tokenId });
+  await requestRanks(deps.producer);
+  const set = await deps.listeners.findOne({ serverId: long });
   if (!set) throw new Error('the listener is not there');
   return {
     users,
@@ -144,36 +139,36 @@ async function fill(
     long,
     rightToLeft,
     quiet,
-    slugs: await slugsOf(platform, { harbour, long, rightToLeft, quiet }),
+    slugs: await slugsOf(deps, { harbour, long, rightToLeft, quiet }),
     listenerId: set._id,
     voteId,
-    passwordPath: await addUsers(platform),
+    passwordPath: await addUsers(deps),
   };
 }
 
 /** The owner has favourites and reviews; the operator waits for a new address and for the end of the account. */
 async function addToAccounts(
-  platform: Platform,
+  deps: AppDeps,
   { owner, operator }: SampleUsers,
   { harbour, long }: Record<'harbour' | 'long', ObjectId>,
 ): Promise<void> {
-  const idOf = async (email: string) => (await platform.users.findOne({ email }))?._id ?? new ObjectId();
+  const idOf = async (email: string) => (await deps.users.findOne({ email }))?._id ?? new ObjectId();
   const [ownerId, operatorId] = [await idOf(owner.email), await idOf(operator.email)];
-  await noteUsername(platform, ownerId, 'Steve');
-  for (const serverId of [harbour, long, new ObjectId()]) await addFavourite(platform, ownerId, serverId);
+  await noteUsername(deps, ownerId, 'Steve');
+  for (const serverId of [harbour, long, new ObjectId()]) await addFavourite(deps, ownerId, serverId);
   for (const serverId of [long, new ObjectId()]) {
     const review = { username: 'Steve', rating: 4, content: 'Friendly, and the map is large.' };
-    await saveOwnReview(platform, { serverId, userId: ownerId }, review);
+    await saveOwnReview(deps, { serverId, userId: ownerId }, review);
   }
-  const now = platform.clock.now();
+  const now = deps.clock.now();
   const ids = { _id: operatorId, requestedAt: now };
-  await platform.accountDeletions.insertOne({
+  await deps.accountDeletions.insertOne({
     ...ids,
     deletionId: new ObjectId(),
     dueAt: after(now, 7 * DAY),
     token: hashOf('keep'),
   });
-  await platform.addressChanges.insertOne({
+  await deps.addressChanges.insertOne({
     ...ids,
     changeId: new ObjectId(),
     from: operator.email,
@@ -187,7 +182,7 @@ async function addToAccounts(
 }
 
 async function slugsOf(
-  { servers }: Platform,
+  { servers }: AppDeps,
   ids: Record<keyof typeof NAMES, ObjectId>,
 ): Promise<SampleListing['slugs']> {
   const entries = Object.entries(ids).map(async ([which, _id]) => [
@@ -207,20 +202,20 @@ async function refusedPort(): Promise<number> {
 }
 
 /** Users besides the owner and the operator; one of them has a link to set a password. */
-async function addUsers(platform: Platform): Promise<string> {
+async function addUsers(deps: AppDeps): Promise<string> {
   const who = { userId: null, by: 'sample' };
-  await ensureUser(platform, { email: 'noor@example.org', name: 'نور الهاشمي' });
-  const { user } = await ensureUser(platform, {
+  await ensureUser(deps, { email: 'noor@example.org', name: 'نور الهاشمي' });
+  const { user } = await ensureUser(deps, {
     email: 'a.very.long.address.of.somebody.who.owns.many.servers@subdomain.example.org',
     name: 'Maximiliane von Hohenstein-Wittelsbach zu Neustadt',
   });
-  await suspendUser(platform, user._id, { reason: 'Votes were bought.' }, who);
-  const link = new URL(await makePasswordLink(platform, { email: 'noor@example.org' }));
+  await suspendUser(deps, user._id, { reason: 'Votes were bought.' }, who);
+  const link = new URL(await makePasswordLink(deps, { email: 'noor@example.org' }));
   return `${link.pathname}${link.search}`;
 }
 
-async function addReviews(platform: Platform, serverId: ObjectId): Promise<void> {
-  const write = (review: NewReview) => writeReview(platform, { serverId, ...review });
+async function addReviews(deps: AppDeps, serverId: ObjectId): Promise<void> {
+  const write = (review: NewReview) => writeReview(deps, { serverId, ...review });
   const praise = await write({ username: 'Steve', rating: 5, content: 'Kind people, and it is never away.' });
   const arabic = await write({ username: 'سمير', rating: 4, content: 'خادم ممتاز والمجتمع ودود.' });
   const rejected = await write({ username: 'Grumbler', rating: 1, content: 'Join my own server instead!' });
@@ -231,75 +226,75 @@ async function addReviews(platform: Platform, serverId: ObjectId): Promise<void>
     content: `The harbour was rebuilt twice and my house is gone.\n\n${'So many steps, so little rope. '.repeat(9)}`,
   });
   for (const { reviewId } of [praise, arabic])
-    await moderateReview(platform, new ObjectId(reviewId), 'approved', 'operator@example.org');
+    await moderateReview(deps, new ObjectId(reviewId), 'approved', 'operator@example.org');
   const reason = 'It advertises another server.';
-  await moderateReview(platform, new ObjectId(rejected.reviewId), 'rejected', 'operator@example.org', {
+  await moderateReview(deps, new ObjectId(rejected.reviewId), 'rejected', 'operator@example.org', {
     reason,
   });
   const answer = 'Thank you, Steve. The new lighthouse opens on Saturday.';
   await answerReview(
-    platform,
+    deps,
     { serverId, reviewId: new ObjectId(praise.reviewId), answer },
     'owner@example.org',
   );
 }
 
-async function addTokens(platform: Platform, serverId: ObjectId): Promise<ObjectId> {
-  const { tokenId } = await issueToken(platform, { serverId, name: 'website' });
-  await issueToken(platform, { serverId, name: 'plugin on the survival world', expiresInMs: 5 * DAY });
-  const old = await issueToken(platform, { serverId, name: 'old website' });
-  await revokeToken(platform, serverId, new ObjectId(old.tokenId));
+async function addTokens(deps: AppDeps, serverId: ObjectId): Promise<ObjectId> {
+  const { tokenId } = await issueToken(deps, { serverId, name: 'website' });
+  await issueToken(deps, { serverId, name: 'plugin on the survival world', expiresInMs: 5 * DAY });
+  const old = await issueToken(deps, { serverId, name: 'old website' });
+  await revokeToken(deps, serverId, new ObjectId(old.tokenId));
   return new ObjectId(tokenId);
 }
 
 /** A draft that was reached and is not verified. */
 async function addDraft(
-  platform: Platform,
+  deps: AppDeps,
   owner: { _id: ObjectId; email: string },
   port: number,
 ): Promise<ObjectId> {
   const address = { address: 'localhost', port, game: 'minecraft' };
-  const draft = await saveDraft(platform, owner._id, { name: 'Lighthouse Creative', ...address });
+  const draft = await saveDraft(deps, owner._id, { name: 'Lighthouse Creative', ...address });
   if (!draft) throw new Error('the draft was not kept');
-  await proveDraft({ ...platform, ask: createAsk(platform.config) }, owner, draft._id);
+  await proveDraft({ ...deps, ask: createAsk(deps.config) }, owner, draft._id);
   return draft._id;
 }
 
 /** An operator's actions: a hidden server and excluded votes. */
 async function decide(
-  platform: Platform,
+  deps: AppDeps,
   { harbour, tokenId, by }: { quiet: ObjectId; harbour: ObjectId; tokenId: ObjectId; by: string },
 ): Promise<void> {
   const copy = { name: 'Harbour Lights (copy)', address: 'copy.example.org', port: 25_565 };
-  const hidden = await addOwnedServer(platform, new ObjectId(), copy);
-  await hideServer(platform, hidden, { reason: 'It uses the name of another server.' }, by);
+  const hidden = await addOwnedServer(deps, new ObjectId(), copy);
+  await hideServer(deps, hidden, { reason: 'It uses the name of another server.' }, by);
   const named = { kind: 'name', value: 'Herobrine', reason: 'Sells votes in chats.' };
-  const { _id: lifted } = await addBlock(platform, named, by);
-  await liftBlock(platform, lifted, by);
+  const { _id: lifted } = await addBlock(deps, named, by);
+  await liftBlock(deps, lifted, by);
   const machines = {
     kind: 'network',
     value: '2001:db8:7a3::/48',
     reason: 'Rented machines that vote all night.',
   };
-  await addBlock(platform, { ...machines, endsAt: new Date('2999-01-01') }, by);
-  const now = platform.clock.now();
+  await addBlock(deps, { ...machines, endsAt: new Date('2999-01-01') }, by);
+  const now = deps.clock.now();
   const range = { serverId: harbour, since: after(now, -3 * DAY), until: after(now, -2 * DAY) };
   const reason = 'One address cast most of them.';
-  await requestExclusion(platform, new ObjectId(), { ...range, tokenId: null, reason }, by);
+  await requestExclusion(deps, new ObjectId(), { ...range, tokenId: null, reason }, by);
   const few = { serverId: harbour, since: after(now, -DAY), until: after(now, -20 * HOUR), tokenId };
-  await requestExclusion(platform, new ObjectId(), { ...few, reason: 'A test of the new website.' }, by);
+  await requestExclusion(deps, new ObjectId(), { ...few, reason: 'A test of the new website.' }, by);
 }
 
 const PLAYERS = ['Steve', 'Alex', 'Efe', 'سمير', 'Sunny', 'Zuri', 'Makena', 'Kai', 'Noor', 'Ari'];
 
 /** Votes of today: one failed, one not confirmed; the workers deliver the others. */
 async function addVotes(
-  platform: Platform,
+  deps: AppDeps,
   of: Record<'harbour' | 'long' | 'rightToLeft' | 'tokenId', ObjectId>,
 ): Promise<UUID> {
   const { harbour, long, rightToLeft, tokenId } = of;
   const cast = async (serverId: ObjectId, username: string) => {
-    const { vote } = await castVote(platform, { serverId, username, tokenId });
+    const { vote } = await castVote(deps, { serverId, username, tokenId });
     return vote._id;
   };
   const ids: UUID[] = [];
@@ -307,15 +302,15 @@ async function addVotes(
   for (const player of PLAYERS.slice(0, 4)) await cast(long, player);
   for (const player of PLAYERS.slice(0, 2)) await cast(rightToLeft, player);
   const [first, second] = ids as [UUID, UUID];
-  await untilDelivered(platform, harbour);
+  await untilDelivered(deps, harbour);
   const set = (voteId: UUID, state: 'failed' | 'unconfirmed') =>
-    platform.votes.updateOne({ serverId: harbour, _id: voteId }, { $set: { 'delivery.state': state } });
+    deps.votes.updateOne({ serverId: harbour, _id: voteId }, { $set: { 'delivery.state': state } });
   await set(first, 'failed');
   await set(second, 'unconfirmed');
   return ids[2] as UUID;
 }
 
-async function untilDelivered({ votes }: Platform, serverId: ObjectId): Promise<void> {
+async function untilDelivered({ votes }: AppDeps, serverId: ObjectId): Promise<void> {
   const deadline = Date.now() + MINUTE;
   const open = { serverId, 'delivery.state': { $in: ['waiting', 'sending'] as const } };
   while (await votes.findOne(open as never)) {

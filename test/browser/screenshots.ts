@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { startAllInOne } from '../../src/all-in-one/start.ts';
 import { loadConfig, ownEnvironment } from '../../src/platform/config.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { FLAGS } from './browser-flags.ts';
 import { fillWithSamples } from './fill-with-samples.ts';
 import { findChromium } from './find-chromium.ts';
@@ -97,7 +97,7 @@ async function takeAll(
 }
 
 /** Opens the platform in a new folder and adds its cleanup to `ends`. */
-async function open(ends: Ends): Promise<{ url: string; platform: Platform }> {
+async function open(ends: Ends): Promise<{ url: string; deps: AppDeps }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
   const env = {
@@ -115,15 +115,15 @@ async function open(ends: Ends): Promise<{ url: string; platform: Platform }> {
   };
   const { config, url, stop } = await startAllInOne(loadConfig(env), { log: console.log, env });
   ends.push(stop);
-  const platform = await openPlatform(config, 'screenshots');
-  ends.push(() => platform.close());
-  return { url, platform };
+  const deps = await openAppDeps(config, 'screenshots');
+  ends.push(() => deps.close());
+  return { url, deps };
 }
 
 /** The pages of owners, operators and the sign-in. */
 async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
-  const { url, platform } = await open(ends);
-  const { listing, close } = await fillListing(platform);
+  const { url, deps } = await open(ends);
+  const { listing, close } = await fillListing(deps);
   ends.push(close);
   const shown = PAGES.filter(({ route, status = 200 }) => status === 200 && !isPublic(route));
   const take = (taken: Omit<Taken, 'pages'>, pages = shown) =>
@@ -136,8 +136,8 @@ async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
 
 /** The public pages. */
 async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
-  const { url, platform } = await open(ends);
-  ends.push(await fillWithSamples(platform));
+  const { url, deps } = await open(ends);
+  ends.push(await fillWithSamples(deps));
   for (const [name, path] of Object.entries(PUBLIC_PAGES)) {
     for (const [suffix, colorScheme, viewport] of WINDOWS) {
       const context = await browser.newContext({ colorScheme, viewport });
@@ -151,13 +151,13 @@ async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
 
 /** Bull Board with a listener that is down, one under test, and one that drains a backlog. */
 async function takeQueues(browser: Browser, ends: Ends): Promise<void> {
-  const { url, platform } = await open(ends);
-  const { listing, close } = await fillListing(platform);
+  const { url, deps } = await open(ends);
+  const { listing, close } = await fillListing(deps);
   ends.push(close);
   const page = await browser.newPage({ viewport: ADMIN_AREA });
   ends.push(() => page.close());
   await signIn(page, url, listing.users.operator);
-  ends.push(await fillQueues(platform));
+  ends.push(await fillQueues(deps));
   const board = `${url}/operator/queues`;
   const pages = {
     queues: board,

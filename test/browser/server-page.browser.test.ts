@@ -11,17 +11,17 @@ import { type RunningSite, startSite } from './running-site.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A server with history that was renamed. */
-async function listServer({ platform }: RunningSite, name: string): Promise<ObjectId> {
+async function listServer({ deps }: RunningSite, name: string): Promise<ObjectId> {
   const address = { address: 'play.example.org', port: 1_024 + Math.floor(Math.random() * 50_000) };
-  const added = await addServer(platform, { name: `Former ${name}`, ...address }, 'test');
+  const added = await addServer(deps, { name: `Former ${name}`, ...address }, 'test');
   const serverId = new ObjectId(added.serverId);
-  const from = new Date(platform.clock.now().getTime() - 30 * 3_600_000).toISOString();
-  await insert(platform, probes(serverId, from, 100, { onlinePlayers: 31, latencyMs: 12 }));
-  await platform.servers.updateOne(
+  const from = new Date(deps.clock.now().getTime() - 30 * 3_600_000).toISOString();
+  await insert(deps, probes(serverId, from, 100, { onlinePlayers: 31, latencyMs: 12 }));
+  await deps.servers.updateOne(
     { _id: serverId },
     { $set: { 'current.motd': '§6Gold §lbold\n§0black §1blue §4red §5purple §8gray' } },
   );
-  await editServer(platform, serverId, { name }, 'test');
+  await editServer(deps, serverId, { name }, 'test');
   return serverId;
 }
 
@@ -96,8 +96,8 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     expect(await page.locator('#reviews').textContent()).not.toContain('Kind people.');
     await check();
 
-    const review = await site.platform.reviews.findOne({ serverId });
-    await moderateReview(site.platform, review?._id ?? new ObjectId(), 'approved', 'test');
+    const review = await site.deps.reviews.findOne({ serverId });
+    await moderateReview(site.deps, review?._id ?? new ObjectId(), 'approved', 'test');
     await open(`/servers/${slug}`);
     expect(await page.locator('#reviews').textContent()).toContain('Kind people.');
     await check();

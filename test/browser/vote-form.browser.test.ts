@@ -22,20 +22,20 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
   async function listed(
     name: string,
   ): Promise<{ slug: string; serverId: ObjectId; listener: VotifierListener }> {
-    const { platform } = site;
+    const { deps } = site;
     const listener = new VotifierListener();
     await listener.start();
     onTestFinished(() => listener.stop());
     const owner = await signIn(site);
-    const serverId = await addOwnedServer(platform, owner.userId, { name });
+    const serverId = await addOwnedServer(deps, owner.userId, { name });
     const settings = { host: '127.0.0.1', port: listener.port, secret: listener.token };
     await setListener(
-      platform,
+      deps,
       serverId,
       { protocol: 'votifier-v2', ...settings, serviceName: 'Tallyport' },
       'test',
     );
-    const server = await platform.servers.findOne({ _id: serverId });
+    const server = await deps.servers.findOne({ _id: serverId });
     return { slug: server?.slug ?? '', serverId, listener };
   }
 
@@ -55,7 +55,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await check();
     await comesToSay(tab, '#delivery', 'Your vote arrived at the game server.', { scripted: false });
     expect(listener.votes.map(({ username }) => username)).toEqual(['Steve']);
-    const vote = await site.platform.votes.findOne({ username: 'Steve' }, { sort: { votedAt: -1 } });
+    const vote = await site.deps.votes.findOne({ username: 'Steve' }, { sort: { votedAt: -1 } });
     const next = new Date((vote?.votedAt.getTime() ?? 0) + 24 * 3_600_000);
     const inTokyo = { timeZone: 'Asia/Tokyo', dateStyle: 'medium', timeStyle: 'short' } as const;
     await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
@@ -89,10 +89,10 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
 
   test('is told that a vote is quarantined, and sees it arrive after the release', async () => {
     const { slug, serverId, listener } = await listed('Gamma Craft');
-    const { platform } = site;
+    const { deps } = site;
     const key = `new-web-voters:${serverId.toHexString()}:firsts`;
     const resetAt = new Date(Date.now() + 3_600_000);
-    await platform.rateLimits.insertOne({ _id: key, count: 1_000, resetAt });
+    await deps.rateLimits.insertOne({ _id: key, count: 1_000, resetAt });
     const tab = await openTab(browser, site.url);
     const { page, open, check } = tab;
     await open(`/servers/${slug}/vote?username=Newcomer`);

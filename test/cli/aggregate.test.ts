@@ -19,14 +19,14 @@ describe('aggregate', () => {
     const { server_id } = await cli.addServer('Alpha');
     const serverId = new ObjectId(server_id);
     const at = (days: number) => after(startOf(daysAgo(days)), HOUR);
-    await insert(cli.platform, [
+    await insert(cli.deps, [
       probe(serverId, at(3), { onlinePlayers: 30 }),
       probe(serverId, at(2), { status: 'offline' }),
       probe(serverId, at(1), { onlinePlayers: 10 }),
     ]);
     const one = await cli.run(`aggregate --day ${daysAgo(3)}`);
     expect(one).toMatchObject({ code: 0, stdout: `${daysAgo(3)}: 1 server\n`, stderr: '' });
-    const daily = async () => (await cli.platform.servers.findOne({ _id: serverId }))?.daily;
+    const daily = async () => (await cli.deps.servers.findOne({ _id: serverId }))?.daily;
     expect(await daily()).toMatchObject({ averagePlayers: 30, uptimePercentage: 100 });
 
     const since = await cli.run(`aggregate --since ${daysAgo(3)} --json`);
@@ -37,12 +37,12 @@ describe('aggregate', () => {
 
   it('leaves a day to the workers if the figures could not be computed', async () => {
     const { server_id } = await cli.addServer('Unfinished');
-    const { platform } = cli;
+    const { deps } = cli;
     const noon = after(startOf(daysAgo(4)), 12 * HOUR);
-    await insert(platform, [probe(new ObjectId(server_id), noon, { onlinePlayers: 9_999 })]);
-    const refuse = (validator: object) => platform.mongo.db.command({ collMod: 'servers', validator });
+    await insert(deps, [probe(new ObjectId(server_id), noon, { onlinePlayers: 9_999 })]);
+    const refuse = (validator: object) => deps.mongo.db.command({ collMod: 'servers', validator });
     await refuse({ 'daily.averagePlayers': { $lt: 9_999 } });
-    const marks = () => platform.periodMarks.countDocuments({ work: /^aggregate-day/, period: daysAgo(4) });
+    const marks = () => deps.periodMarks.countDocuments({ work: /^aggregate-day/, period: daysAgo(4) });
 
     expect((await cli.run(`aggregate --day ${daysAgo(4)}`)).code).toBe(1);
     expect(await marks()).toBe(0);

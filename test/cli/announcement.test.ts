@@ -26,7 +26,7 @@ it('an announcement is set, shown and removed', async () => {
     stdout: 'The announcement is removed.\n',
   });
   expect((await cli.run('announcement clear --json')).json).toEqual({ cleared: false });
-  const actions = await cli.platform.auditLog
+  const actions = await cli.deps.auditLog
     .find()
     .map(({ by, action }) => `${by} ${action}`)
     .toArray();

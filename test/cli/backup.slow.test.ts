@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await cli.addServer('Alpha');
   const target = { protocol: 'votifier-v2', host: '127.0.0.1', port: 9, secret: 'token' } as const;
   const serverId = new ObjectId(server.server_id);
-  await setListener(cli.platform, serverId, { ...target, serviceName: 'Tallyport' }, 'test');
+  await setListener(cli.deps, serverId, { ...target, serviceName: 'Tallyport' }, 'test');
   for (const name of ['Steve', 'Alex']) await cli.cast(server.server_id, name);
 });
 afterAll(() => cli.close());
@@ -44,7 +44,7 @@ test('a backup is restored elsewhere, and the votes that it had open are sent by
   const other = await elsewhere();
   const checked = await other.run('restore --dry-run', folder);
   expect(checked.stdout).toMatch(/^The backup is whole: \d+ documents of \d+ collections, the state of /);
-  expect(await other.platform.servers.countDocuments()).toBe(0);
+  expect(await other.deps.servers.countDocuments()).toBe(0);
 
   const restored = await other.run('restore', folder);
   expect(restored).toMatchObject({ code: 0, stderr: '' });
@@ -57,7 +57,7 @@ test('a backup is restored elsewhere, and the votes that it had open are sent by
 
   const listed = await other.run('vote resend-restored --list');
   expect(listed.stdout).toMatch(/Server +Votes\nalpha +2/);
-  const vote_id = String((await other.platform.votes.findOne({ username: 'Steve' }))?._id);
+  const vote_id = String((await other.deps.votes.findOne({ username: 'Steve' }))?._id);
   expect((await other.run('vote show', vote_id)).stdout).toContain(
     'unconfirmed: restored from a backup; it may have arrived since the backup',
   );
@@ -114,22 +114,22 @@ test('a restore with another SECRET_KEY is refused with the way out, or told to 
   });
   const refused = await run('restore', folder);
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('use --without-secret-key') });
-  expect(await other.platform.servers.countDocuments()).toBe(0);
+  expect(await other.deps.servers.countDocuments()).toBe(0);
   expect((await run('restore', '--without-secret-key', folder)).stdout).toContain(
     'second factors cannot be read',
   );
 });
 
 test('a database of 0.1.0 is backed up as it is, and restored as one of this version', async () => {
-  const { platform } = await databaseOf('0.1.0');
-  const env = environment({ MONGODB_URI: platform.config.MONGODB_URI });
+  const { deps } = await databaseOf('0.1.0');
+  const env = environment({ MONGODB_URI: deps.config.MONGODB_URI });
   expect(await tallyport(['backup', folder], { env })).toMatchObject({ code: 0, stderr: '' });
-  expect(await platform.mongo.db.listCollections({ name: 'migrations' }).toArray()).toEqual([]);
+  expect(await deps.mongo.db.listCollections({ name: 'migrations' }).toArray()).toEqual([]);
 
   const other = await elsewhere();
   const restored = await other.run('restore --without-secret-key', folder);
   expect(restored.stdout).toMatch(/^Migrations of this version: 0001-complete-servers, /m);
-  expect(await other.platform.servers.countDocuments()).toBe(await platform.servers.countDocuments());
+  expect(await other.deps.servers.countDocuments()).toBe(await deps.servers.countDocuments());
 });
 
 test('a wrong SECRET_KEY shows where an operator looks', async () => {
@@ -143,7 +143,7 @@ test('a wrong SECRET_KEY shows where an operator looks', async () => {
     secret_readable: false,
   });
   const worker = await startWorker(
-    { ...cli.platform.config, SECRET_KEY: env.SECRET_KEY },
+    { ...cli.deps.config, SECRET_KEY: env.SECRET_KEY },
     { args: ['clean-up'] },
   );
   expect(await worker.waitForEvent('secrets.unreadable')).toMatchObject({ level: 'warn', listeners: 1 });

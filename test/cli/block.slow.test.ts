@@ -60,5 +60,5 @@ it('one player is excluded on all servers, and the exclusion is undone', async (
   expect((await cli.run('vote exclusions one')).stdout).toMatch(/ bot +1 +excluded/);
   const undone = await cli.run(`vote include ${done.json.exclusion_id}`);
   expect(undone.stdout).toContain('is undone on 2 servers: its 2 votes count again');
-  expect(await cli.platform.votes.countDocuments({ excludedAt: { $exists: true } })).toBe(0);
+  expect(await cli.deps.votes.countDocuments({ excludedAt: { $exists: true } })).toBe(0);
 });

@@ -86,7 +86,7 @@ describe('export', () => {
   it('ends when its reader closes the pipe', async () => {
     const { server_id } = await cli.addServer('Cut off');
     const serverId = new ObjectId(server_id);
-    await cli.platform.votes.insertMany(
+    await cli.deps.votes.insertMany(
       Array.from({ length: 5_000 }, (_, seq) => ({
         serverId,
         usernameKey: 'x',

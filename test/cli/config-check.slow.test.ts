@@ -271,7 +271,7 @@ describe('--connect', () => {
   });
 
   it('a pending migration is an error', async () => {
-    await cli.platform.migrations.deleteOne({ _id: '0001-complete-servers' });
+    await cli.deps.migrations.deleteOne({ _id: '0001-complete-servers' });
     const { service } = await check(cli.env, '--connect');
     await cli.run('migrate');
 

@@ -25,7 +25,7 @@ afterAll(async () => {
 /** Lists a server and gives its id. */
 async function listed(on: Cli, name: string): Promise<string> {
   const server = { name, address: 'play.example.org', port: 25_565 };
-  return (await addServer(on.platform, server, 'test')).serverId;
+  return (await addServer(on.deps, server, 'test')).serverId;
 }
 
 const lines = (records: unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
@@ -49,7 +49,7 @@ describe('import', () => {
       'Nothing was imported: 1 of 2 lines are refused. Correct them, or import the rest with --skip-bad.\n' +
         '  line 3: address must be text\n',
     );
-    expect(await cli.platform.servers.countDocuments({ slug: 'moved' })).toBe(0);
+    expect(await cli.deps.servers.countDocuments({ slug: 'moved' })).toBe(0);
 
     const taken = await cli.run('import servers --skip-bad --json', servers);
     expect(taken).toMatchObject({ code: 0, stderr: '' });
@@ -76,7 +76,7 @@ describe('import', () => {
     expect((await cli.run('import votes --dry-run', votes)).stdout).toBe(
       '1 line read: 1 can be imported if they are not stored already, 0 would be refused.\n',
     );
-    expect(await cli.platform.votes.countDocuments({ serverId: new ObjectId(id) })).toBe(0);
+    expect(await cli.deps.votes.countDocuments({ serverId: new ObjectId(id) })).toBe(0);
     expect(await cli.run('import votes --json', join(folder, 'nowhere'))).toMatchObject({
       code: 1,
       json: { code: 'file-unreadable', error: expect.stringContaining('no such file') },
@@ -160,23 +160,23 @@ describe('export', () => {
         .map((line) => JSON.parse(line)),
     ).toEqual(samples);
 
-    const { _id, ...rest } = (await cli.platform.servers.findOne({ _id: serverId })) ?? {};
-    await other.platform.servers.insertOne({ _id: serverId, ...rest } as never);
+    const { _id, ...rest } = (await cli.deps.servers.findOne({ _id: serverId })) ?? {};
+    await other.deps.servers.insertOne({ _id: serverId, ...rest } as never);
     expect((await importing(other, 'samples', exported.samples)).json).toMatchObject({
       imported: samples.length,
     });
     expect((await importing(other, 'votes', exported.votes)).json).toMatchObject({ imported: 500 });
 
-    const figures = async ({ platform }: Cli) => ({
-      days: await platform.dailyStats
+    const figures = async ({ deps }: Cli) => ({
+      days: await deps.dailyStats
         .find({ serverId }, { projection: { _id: 0 } })
         .sort({ day: 1 })
         .toArray(),
-      counters: await platform.voteCounters
+      counters: await deps.voteCounters
         .find({ serverId }, { projection: { _id: 0 } })
         .sort({ month: 1 })
         .toArray(),
-      daily: (await platform.servers.findOne({ _id: serverId }))?.daily,
+      daily: (await deps.servers.findOne({ _id: serverId }))?.daily,
     });
     expect((await figures(cli)).days).toHaveLength(3);
     expect(await figures(other)).toEqual(await figures(cli));

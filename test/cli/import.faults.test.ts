@@ -36,7 +36,7 @@ describe('import', () => {
     });
     const file = join(folder, 'large.ndjson');
     await writeFile(file, lines);
-    const { votes, voteCounters } = cli.platform;
+    const { votes, voteCounters } = cli.deps;
 
     const killed = spawn(process.execPath, [CLI, 'import', 'votes', file], { env: cli.env, stdio: 'ignore' });
     const ended = once(killed, 'exit');

@@ -29,7 +29,7 @@ it('listener show says until when and by which limit a listener is limited', asy
   await setV2(cli, slug, { port: 8_192, token: 'abcdef0123456789' });
   const until = after(new Date(), MINUTE);
   const limit = (limited: Limited) =>
-    cli.platform.listeners.updateOne({ serverId: new ObjectId(server_id) }, { $set: { limited } });
+    cli.deps.listeners.updateOne({ serverId: new ObjectId(server_id) }, { $set: { limited } });
   await limit({ until, by: 'account' });
   const shown = await cli.run(`listener show ${slug} --json`);
   expect(shown.json).toMatchObject({ limited_until: until.toISOString(), limited_by: 'account' });

@@ -60,7 +60,7 @@ describe('listener test', () => {
   it('says if the stored secret cannot be read', async () => {
     const { slug, server_id } = await cli.addServer('Sealed elsewhere');
     await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
-    await cli.platform.listeners.updateOne(
+    await cli.deps.listeners.updateOne(
       { serverId: new ObjectId(server_id) },
       { $set: { sealedSecret: 'v1.00000000.AAAA.AAAA.AAAA' } },
     );

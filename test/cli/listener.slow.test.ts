@@ -69,12 +69,12 @@ describe('listener set and show', () => {
     const result = await cli.run(
       `listener set ${slug} --protocol votifier-v1 --host Mc.example.org --port 8192 --public-key-file ${file}`,
     );
-    const listener = await cli.platform.listeners.findOne({ serverId: new ObjectId(server_id) });
+    const listener = await cli.deps.listeners.findOne({ serverId: new ObjectId(server_id) });
 
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(result.stdout).toContain('mc.example.org:8192 (votifier-v1)');
     expect(result.stdout).toContain(`node src/cli.ts listener test ${slug}`);
-    expect(listener && openListener(cli.platform.secrets, listener).protocol).toBe('votifier-v1');
+    expect(listener && openListener(cli.deps.secrets, listener).protocol).toBe('votifier-v1');
   });
 
   it('prints the secret of an http listener once, and a new one after rotation', async () => {
@@ -181,7 +181,7 @@ describe('listener set and show', () => {
     await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
     const openSince = new Date('2026-11-21T14:02:00.000Z');
     const nextTestAt = new Date('2026-11-21T14:12:00.000Z');
-    await cli.platform.listeners.updateOne(
+    await cli.deps.listeners.updateOne(
       { serverId: new ObjectId(server_id) },
       { $set: { breaker: { failures: 3, tests: 0, openSince, nextTestAt, code: 'connection-refused' } } },
     );

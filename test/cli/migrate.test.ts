@@ -7,15 +7,15 @@ import { tallyport } from './tallyport.ts';
 const NAMES = MIGRATIONS.map(({ name }) => name);
 
 it('lists the migrations, runs the pending ones in their order, and then has nothing to do', async () => {
-  const { platform } = await databaseOf('0.1.0');
-  const env = environment({ MONGODB_URI: platform.config.MONGODB_URI });
+  const { deps } = await databaseOf('0.1.0');
+  const env = environment({ MONGODB_URI: deps.config.MONGODB_URI });
   const run = (...more: string[]) => tallyport(['migrate', ...more], { env });
 
   const { stdout } = await run('--list');
   for (const name of NAMES) expect(stdout).toMatch(new RegExp(`^${name} +pending`, 'm'));
   const before = JSON.parse((await run('--list', '--json')).stdout);
   expect(before).toMatchObject(NAMES.map((name) => ({ name, applied_at: null })));
-  expect(await platform.mongo.db.listCollections({ name: 'migrations' }).toArray()).toEqual([]);
+  expect(await deps.mongo.db.listCollections({ name: 'migrations' }).toArray()).toEqual([]);
 
   const migrated = await run('--json');
   expect(migrated).toMatchObject({ code: 0, json: { ran: NAMES } });
@@ -30,6 +30,6 @@ it('lists the migrations, runs the pending ones in their order, and then has not
     repeats: false,
   });
 
-  await platform.migrations.deleteOne({ _id: NAMES[0] ?? '' });
+  await deps.migrations.deleteOne({ _id: NAMES[0] ?? '' });
   expect((await run()).stdout).toBe(`Ran:\n  ${NAMES[0]}\n`);
 });

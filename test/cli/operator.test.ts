@@ -21,7 +21,7 @@ it('creates an operator and prints a link that sets the password once', async ()
     is_new: true,
     link: expect.stringMatching(/^http:\/\/localhost:3000\/set-password\?token=\w{20,}$/),
   });
-  expect(await cli.platform.users.findOne({ email: 'ada@example.org' })).toMatchObject({
+  expect(await cli.deps.users.findOne({ email: 'ada@example.org' })).toMatchObject({
     name: 'ada',
     role: 'operator',
     emailVerified: true,
@@ -34,7 +34,7 @@ it('makes an existing user an operator, and says so', async () => {
   const { stdout } = await cli.run('operator create --email ada@example.org --name', 'Ada Lovelace');
   expect(stdout).toContain('had an account already and is an operator now');
   expect(stdout).toContain('The admin area needs a second factor');
-  expect(await cli.platform.users.countDocuments()).toBe(1);
+  expect(await cli.deps.users.countDocuments()).toBe(1);
   const json = (await cli.run('operator list --json')).json as { operators: object[] };
   expect(json.operators).toMatchObject([
     { email: 'ada@example.org', name: 'Ada Lovelace', two_factor: false },
@@ -52,7 +52,7 @@ it('prints a link for any user, and refuses an unknown address', async () => {
 });
 
 it('writes an audit entry for each of these, without the link', async () => {
-  const entries = await cli.platform.auditLog.find({ by: 'cli' }).sort({ at: 1 }).toArray();
+  const entries = await cli.deps.auditLog.find({ by: 'cli' }).sort({ at: 1 }).toArray();
   expect(entries.map(({ action }) => action)).toEqual([
     'person.make-operator',
     'person.give-link',

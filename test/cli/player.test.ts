@@ -26,15 +26,15 @@ const attempt = (words: string) => ({
 
 /** Stores a vote of `name`, with a number of its own, this many hours ago. */
 async function vote(serverId: ObjectId, name: string, seq: number, hours: number, more: Partial<Vote> = {}) {
-  const { platform } = cli;
-  const at = after(platform.clock.now(), -hours * HOUR);
+  const { deps } = cli;
+  const at = after(deps.clock.now(), -hours * HOUR);
   const stored = { ...storedVote(serverId, name, at, { seq, ...more }), usernameKey: usernameKey(name) };
-  await platform.votes.insertOne(stored);
+  await deps.votes.insertOne(stored);
   return stored._id;
 }
 
 it('erases a player’s name in every spelling, keeps what is still needed, and completes that later', async () => {
-  const { platform, run } = cli;
+  const { deps, run } = cli;
   const one = new ObjectId((await cli.addServer('One')).server_id);
   const two = new ObjectId((await cli.addServer('Two')).server_id);
   await run('server remove --yes', two.toHexString());
@@ -45,7 +45,7 @@ it('erases a player’s name in every spelling, keeps what is still needed, and 
   const elsewhere = await vote(two, 'Steve', 1, 48);
   const recent = await vote(one, 'Steve', 2, 2);
   const open = await vote(two, 'Steve', 2, 30, { delivery: deliveryIn('waiting') });
-  const excludedBy = [await openQuarantine(platform, two, 'Too many at once.')];
+  const excludedBy = [await openQuarantine(deps, two, 'Too many at once.')];
   const held = { quarantinedAt: new Date(), excludedAt: new Date(), excludedBy };
   const quarantined = await vote(two, 'Steve', 3, 29, held);
   const released = await vote(two, 'Steve', 4, 28, {
@@ -55,7 +55,7 @@ it('erases a player’s name in every spelling, keeps what is still needed, and 
   await run(`review add one --rating 5 --content Good --username`, 'STEVE');
   await run(`review add one --rating 4 --username`, 'Steven');
   const userId = new ObjectId();
-  await platform.favourites.insertOne({ _id: userId, username: 'steve' });
+  await deps.favourites.insertOne({ _id: userId, username: 'steve' });
   await run('vote forget one Steve');
 
   const kept = { remaining_open_votes: 2, remaining_recent_votes: 2, complete: false };
@@ -63,18 +63,18 @@ it('erases a player’s name in every spelling, keeps what is still needed, and 
   expect((await run('player erase sTEVE --json')).code).toBe(2);
   const dry = await run('player erase sTEVE --dry-run --json');
   expect(dry).toMatchObject({ code: 0, json: { dry_run: true, ...counts } });
-  expect(await platform.votes.countDocuments({ usernameKey: 'steve' })).toBe(7);
+  expect(await deps.votes.countDocuments({ usernameKey: 'steve' })).toBe(7);
 
   const erased = await run('player erase sTEVE --yes --json');
   expect(erased).toMatchObject({ code: 1, json: { dry_run: false, ...counts } });
-  const votes = await platform.votes.find().toArray();
+  const votes = await deps.votes.find().toArray();
   const nameOf = (id: UUID) => votes.find(({ _id }) => _id.equals(id))?.username;
   for (const id of [old, older, elsewhere]) expect(nameOf(id)).toBe('(erased)');
   for (const id of [recent, open, quarantined, released]) expect(nameOf(id)).toBe('Steve');
   expect(nameOf(other)).toBe('Steven');
-  expect(await platform.reviews.distinct('username')).toEqual(['(erased)', 'Steven']);
-  expect(await platform.favourites.findOne({ _id: userId })).toEqual({ _id: userId });
-  const audit = await platform.auditLog.find().toArray();
+  expect(await deps.reviews.distinct('username')).toEqual(['(erased)', 'Steven']);
+  expect(await deps.favourites.findOne({ _id: userId })).toEqual({ _id: userId });
+  const audit = await deps.auditLog.find().toArray();
   expect(JSON.stringify(audit)).not.toMatch(/steve/i);
   expect(audit.find(({ action }) => action === 'player.erase')).toMatchObject({
     by: 'cli',
@@ -82,8 +82,8 @@ it('erases a player’s name in every spelling, keeps what is still needed, and 
   });
   expect(JSON.stringify(votes.find(({ _id }) => _id.equals(old)))).not.toMatch(/steve/i);
 
-  const aged = after(platform.clock.now(), -2 * DAY);
-  await platform.votes.updateMany(
+  const aged = after(deps.clock.now(), -2 * DAY);
+  await deps.votes.updateMany(
     { usernameKey: 'steve' },
     {
       $set: { votedAt: aged, 'delivery.state': 'delivered', 'delivery.events': [] },
@@ -92,6 +92,6 @@ it('erases a player’s name in every spelling, keeps what is still needed, and 
   );
   const text = await run('player erase Steve --yes');
   expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining('Erased «Steve» in: 4 votes') });
-  expect(await platform.votes.countDocuments({ usernameKey: 'steve' })).toBe(0);
-  expect(await platform.votes.countDocuments()).toBe(8);
+  expect(await deps.votes.countDocuments({ usernameKey: 'steve' })).toBe(0);
+  expect(await deps.votes.countDocuments()).toBe(8);
 });

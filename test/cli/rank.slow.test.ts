@@ -17,7 +17,7 @@ it('computes the ranking now, and explains a rank by its figures', async () => {
   const notYet = await cli.run(`rank explain ${voted.slug}`);
   expect(notYet.stdout).toContain('not yet: it is last until the next ranking');
   await cli.cast(voted.server_id, 'Steve');
-  await cli.platform.servers.updateOne(
+  await cli.deps.servers.updateOne(
     { _id: new ObjectId(first.server_id) },
     { $set: { 'daily.probedUptime': 99.5 } },
   );
@@ -52,10 +52,10 @@ it('explains what votes weigh, and lets votes count without evidence', async () 
   const today = new Date().toISOString().slice(0, 10);
   const key = { serverId, month: today.slice(0, 7) };
   const weight = { of: 500, tenths: 444, isFinal: false, players: 12, newcomers: 84, waiting: 380 };
-  await cli.platform.periodMarks.deleteMany({ work: 'weigh-votes' });
-  await markDone(cli.platform, 'weigh-votes', today);
+  await cli.deps.periodMarks.deleteMany({ work: 'weigh-votes' });
+  await markDone(cli.deps, 'weigh-votes', today);
   const set = { [`days.${today.slice(8)}`]: 500, [`weighed.${today.slice(8)}`]: weight };
-  await cli.platform.voteCounters.updateOne(key, { $set: set }, { upsert: true });
+  await cli.deps.voteCounters.updateOne(key, { $set: set }, { upsert: true });
   expect((await cli.run(`rank explain ${slug} --json`)).json).toMatchObject({
     rank_votes_by_day: { [today]: 44.4 },
     votes_weighing_less: { network: 0, newcomers: 84, api: 0, waiting: 380, later: 0 },
@@ -66,7 +66,7 @@ it('explains what votes weigh, and lets votes count without evidence', async () 
 
   const allowed = await cli.run(`rank allow ${slug} 600 --json`, '--reason', 'A streamer played here');
   expect(allowed.json).toEqual({ server_id, votes_a_day: 600 });
-  expect(await cli.platform.voteCounters.findOne(key)).not.toHaveProperty('weighed');
+  expect(await cli.deps.voteCounters.findOne(key)).not.toHaveProperty('weighed');
   expect((await cli.run(`rank allow ${slug} -1 --reason x --json`)).code).not.toBe(0);
   expect((await cli.run(`rank allow ${slug} some --json`, '--reason', 'x')).json.code).toBeDefined();
 });

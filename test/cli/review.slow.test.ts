@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => cli.close());
 
 const publicReviews = (serverId: string) =>
-  readReviews(cli.platform, new ObjectId(serverId), { page: 1, limit: 10 });
+  readReviews(cli.deps, new ObjectId(serverId), { page: 1, limit: 10 });
 
 it('a review is public after its approval and until its rejection', async () => {
   const { slug, server_id } = await cli.addServer('Reviewed');

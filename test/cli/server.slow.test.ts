@@ -18,7 +18,7 @@ describe('server add', () => {
 
     expect(added.code).toBe(0);
     expect(added.json).toEqual({ server_id: expect.stringMatching(/^[0-9a-f]{24}$/), slug: 'alpha' });
-    expect(await cli.platform.servers.findOne({ slug: 'alpha' })).toMatchObject({
+    expect(await cli.deps.servers.findOne({ slug: 'alpha' })).toMatchObject({
       name: 'Alpha',
       address: 'play.example.org',
       port: 25_565,
@@ -54,7 +54,7 @@ describe('server add', () => {
     const { slug, server_id } = await cli.addServer('Silent');
     expect((await cli.run(`server show ${slug}`)).stdout).toMatch(/Status: +unknown: it has no game/);
     const since = new Date(Date.now() - 60_000);
-    await cli.platform.servers.updateOne(
+    await cli.deps.servers.updateOne(
       { _id: new ObjectId(server_id) },
       {
         $set: {
@@ -248,7 +248,7 @@ describe('server transfer', () => {
       proof: null,
     });
     const email = 'olivia@example.org';
-    await addOwner(cli.platform, { email });
+    await addOwner(cli.deps, { email });
     const given = await cli.run(`server transfer ${slug} --email Olivia@example.org --json`);
     expect(given).toMatchObject({ code: 0, json: { server_id, slug, owner_email: email } });
     expect((await cli.run(`server show ${slug}`)).stdout).toMatch(
@@ -258,7 +258,7 @@ describe('server transfer', () => {
     expect(lines[0]).toMatch(/STATUS +OWNER +ID/);
     expect(lines.find((line) => line.includes(slug))).toContain(email);
     const entry = { action: 'server.transfer', serverId: new ObjectId(server_id) };
-    expect(await cli.platform.auditLog.findOne(entry)).toMatchObject({
+    expect(await cli.deps.auditLog.findOne(entry)).toMatchObject({
       by: 'cli',
       details: { to: email },
     });

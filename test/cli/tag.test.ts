@@ -19,10 +19,10 @@ it('tags are listed, added and removed', async () => {
   });
 
   const { server_id } = await cli.addServer('Tagged');
-  await cli.platform.servers.updateOne({}, { $set: { 'profile.tags': ['survival', 'sky-wars'] } });
+  await cli.deps.servers.updateOne({}, { $set: { 'profile.tags': ['survival', 'sky-wars'] } });
   const removed = await cli.run('tag remove sky-wars');
   expect(removed).toMatchObject({ code: 0, stdout: '«Sky Wars» is removed; 1 server had it.\n' });
-  const [server] = await cli.platform.servers.find().toArray();
+  const [server] = await cli.deps.servers.find().toArray();
   expect(server?._id.toHexString()).toBe(server_id);
   expect(server?.profile?.tags).toEqual(['survival']);
   expect(await cli.run('tag remove sky-wars --json')).toMatchObject({

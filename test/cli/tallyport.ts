@@ -2,12 +2,12 @@ import { Readable, Writable } from 'node:stream';
 import { ObjectId } from 'mongodb';
 import { type OnStopSignal, runCli } from '../../src/cli/run-cli.ts';
 import { ownEnvironment, type Variables } from '../../src/platform/config.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { onPooledMongo, testConfig } from '../support/test-platform.ts';
+import { onPooledMongo, testConfig } from '../support/test-deps.ts';
 
 /** The result of a command. */
 export type CliResult = {
@@ -63,7 +63,7 @@ export async function tallyport(
 
 /** A platform, and commands on the same database. */
 export type Cli = {
-  platform: Platform;
+  deps: AppDeps;
   env: Variables;
   /** Runs a command: the words of `line`, then the unsplit arguments `more`. */
   run(line: string, ...more: string[]): Promise<CliResult>;
@@ -80,8 +80,8 @@ const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
 /** Opens both on a fresh, migrated database. */
 export async function openCli(): Promise<Cli> {
   const config = testConfig(SETTINGS);
-  const platform = await openPlatform(config, 'test', await onPooledMongo(config));
-  await migrateFresh(platform, config.MONGODB_URI);
+  const deps = await openAppDeps(config, 'test', await onPooledMongo(config));
+  await migrateFresh(deps, config.MONGODB_URI);
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
   const env = {
     ...ownEnvironment(),
@@ -94,7 +94,7 @@ export async function openCli(): Promise<Cli> {
   };
   const run: Cli['run'] = (line, ...more) => tallyport([...line.split(' '), ...more], { env });
   return {
-    platform,
+    deps,
     env,
     run,
     async addServer(name) {
@@ -103,13 +103,13 @@ export async function openCli(): Promise<Cli> {
     },
     async cast(serverId, username, votedAt) {
       const request = { serverId: new ObjectId(serverId), username, tokenId: new ObjectId() };
-      const clock = votedAt ? stoppedClock(votedAt) : platform.clock;
-      const end = await castVote({ ...platform, clock }, request);
+      const clock = votedAt ? stoppedClock(votedAt) : deps.clock;
+      const end = await castVote({ ...deps, clock }, request);
       if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
       // In production a command is another process.
-      await platform.voteCounts.flush();
+      await deps.voteCounts.flush();
       return end.vote._id.toString();
     },
-    close: () => platform.close(),
+    close: () => deps.close(),
   };
 }

@@ -23,7 +23,7 @@ async function list(server: string): Promise<Record<string, unknown>[]> {
 }
 
 const speaksFor = async (serverId: string, token: string) =>
-  (await authenticate(cli.platform, serverId, token)) !== null;
+  (await authenticate(cli.deps, serverId, token)) !== null;
 
 describe('token issue', () => {
   it('makes a token that works, and prints only the token and its id', async () => {
@@ -54,7 +54,7 @@ describe('token issue', () => {
     expect(Object.keys(vrc)).toEqual(['name', 'website', 'check', 'claim']);
     expect(vrc.check).toContain(`key=${key}&username={USERNAME}`);
     expect(json).not.toHaveProperty('warning');
-    expect((await authenticateClaimKey(cli.platform, key))?.serverId.toHexString()).toBe(server_id);
+    expect((await authenticateClaimKey(cli.deps, key))?.serverId.toHexString()).toBe(server_id);
     expect((await list(slug)).map(({ kind }) => kind)).toEqual(['claim']);
 
     await cli.run(
@@ -117,7 +117,7 @@ it('a token expires in a year unless another time or never is chosen; old ones a
   expect((await cli.run(`token issue ${slug} --expires-in sometime`)).code).toBe(2);
   expect((await cli.run(`token list ${slug}`)).stdout).not.toContain('over a year old');
   const createdAt = new Date(Date.now() - 366 * 86_400_000);
-  await cli.platform.apiTokens.updateOne({ _id: new ObjectId(token_id) }, { $set: { createdAt } });
+  await cli.deps.apiTokens.updateOne({ _id: new ObjectId(token_id) }, { $set: { createdAt } });
   const { stdout } = await cli.run(`token list ${slug}`);
   expect(stdout).toContain('1 valid token is over a year old and never expires.');
   expect(stdout).toContain('never (old)');
@@ -181,7 +181,7 @@ describe('token rotate', () => {
     expect(Math.abs(Date.parse(String(old_expires_at)) - Date.now() - 30 * 60_000)).toBeLessThan(60_000);
     expect(await speaksFor(server_id, String(token))).toBe(true);
     expect(await speaksFor(server_id, old.token)).toBe(true);
-    const later = { ...cli.platform, clock: { now: () => new Date(Date.now() + 31 * 60_000) } };
+    const later = { ...cli.deps, clock: { now: () => new Date(Date.now() + 31 * 60_000) } };
     expect(await authenticate(later, server_id, old.token)).toBeNull();
     expect(await authenticate(later, server_id, String(token))).not.toBeNull();
   });

@@ -33,7 +33,7 @@ async function v1Server(name: string, port: number, secret = keyLine(RIGHT)) {
     secret,
     serviceName: 'Tallyport',
   } as const;
-  await setListener(cli.platform, new ObjectId(server_id), settings, 'test');
+  await setListener(cli.deps, new ObjectId(server_id), settings, 'test');
   return { slug, server_id };
 }
 
@@ -53,7 +53,7 @@ describe('a v1 listener that closes without an answer', () => {
   it('has votes that show as «sent, not confirmed» in the list, the timeline and the listener', async () => {
     const { slug, server_id } = await v1Server('Bare votes', await start(votifier19()));
     const id = await cli.cast(server_id, 'Steve');
-    await drainHere(cli.platform, server_id);
+    await drainHere(cli.deps, server_id);
     expect((await cli.run(`vote list ${slug}`)).stdout).toMatch(/Steve .* sent, not confirmed +1 /);
     expect((await cli.run(`vote list ${slug} --json`)).json).toMatchObject({
       votes: [{ state: 'delivered', confirmed: false }],
@@ -65,11 +65,11 @@ describe('a v1 listener that closes without an answer', () => {
 });
 
 it('votes that a wrong v1 key has used up are counted, found, and resent when the owner wants it', async () => {
-  const { platform } = cli;
+  const { deps } = cli;
   const port = await start(votifierPlus());
   const { slug, server_id } = await v1Server('Wrong v1 key', port, keyLine(OTHER));
   for (const player of ['Steve', 'Alex']) await cli.cast(server_id, player);
-  await drainHere(platform, server_id);
+  await drainHere(deps, server_id);
   const rightKey = path.join(await mkdtemp(path.join(tmpdir(), 'tallyport-key-')), 'public.key');
   await writeFile(rightKey, keyLine(RIGHT));
   const offer =
@@ -89,7 +89,7 @@ it('votes that a wrong v1 key has used up are counted, found, and resent when th
   expect((await cli.run(set)).stdout).not.toMatch(offer);
   expect((await cli.run(`${set} --json`)).json).toMatchObject({ waiting: 0, sent_not_confirmed: 2 });
   await cli.cast(server_id, 'Confirmed');
-  await drainHere(platform, server_id);
+  await drainHere(deps, server_id);
 
   const since = `vote resend ${slug} --since 2026-01-01`;
   expect((await cli.run(since)).stdout).toMatch(/^2 votes of this time range are sent, not confirmed /m);
@@ -102,7 +102,7 @@ it('votes that a wrong v1 key has used up are counted, found, and resent when th
     may_arrive_twice: 2,
     sent_not_confirmed: 0,
   });
-  await drainHere(platform, server_id);
+  await drainHere(deps, server_id);
   expect((await cli.run(`vote list ${slug} --json`)).json).toMatchObject({
     votes: [
       { username: 'Confirmed', attempt_count: 1 },
@@ -132,7 +132,7 @@ it('for a v1 listener without an answer the first advice is to compare the key',
 });
 
 it('unconfirmed votes are counted, and resent after the token is corrected unless the owner says no', async () => {
-  const { platform } = cli;
+  const { deps } = cli;
   const { slug, server_id } = await cli.addServer('Used up');
   const port = await start(votifierPlus());
   const set = (token: string, more = '') =>
@@ -143,7 +143,7 @@ it('unconfirmed votes are counted, and resent after the token is corrected unles
     max_sendings: 1,
   });
   const voteId = await cli.cast(server_id, 'Steve');
-  await drainHere(platform, server_id);
+  await drainHere(deps, server_id);
 
   const shown = await cli.run(`listener show ${slug}`);
   expect(shown.stdout).toMatch(/^State: +paused/m);
@@ -168,7 +168,7 @@ it('unconfirmed votes are counted, and resent after the token is corrected unles
   expect(unchanged).toMatchObject({ unconfirmed: 1 });
   expect(unchanged).not.toHaveProperty('resent');
   expect((await set(TOKEN)).json).toMatchObject({ resent: 1, unconfirmed: 0, waiting: 1, max_sendings: 1 });
-  await drainHere(platform, server_id);
+  await drainHere(deps, server_id);
   expect((await cli.run(`vote show ${voteId} --json`)).json).toMatchObject({
     state: 'delivered',
     confirmed: true,

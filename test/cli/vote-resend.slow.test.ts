@@ -40,7 +40,7 @@ describe('vote resend', () => {
   it('warns when the vote may arrive twice', async () => {
     const { server_id } = await listening(cli, 'Twice');
     const id = await cli.cast(server_id, 'Steve');
-    await drainHere(cli.platform, server_id);
+    await drainHere(cli.deps, server_id);
 
     expect((await cli.run(`vote resend ${id}`)).stdout).toBe(
       'The vote of «Steve» is in the queue again. It may have arrived already, and may arrive twice.\n',
@@ -50,7 +50,7 @@ describe('vote resend', () => {
   it('puts a server’s votes of a time range into the queue, in the given states', async () => {
     const { server_id, slug } = await listening(cli, 'Range');
     for (const name of ['Alex', 'Steve']) await cli.cast(server_id, name);
-    await drainHere(cli.platform, server_id);
+    await drainHere(cli.deps, server_id);
     const since = '--since 2026-01-01';
     const none = await cli.run(`vote resend ${slug} ${since}`);
     const delivered = await cli.run(`vote resend ${slug} ${since} --state delivered`);
@@ -90,7 +90,7 @@ describe('vote forget', () => {
     expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing was changed') });
     expect((await show(id)).cooldown_ended_at).toEqual(expect.any(String));
     expect(await cli.cast(server_id, 'Steve')).not.toBe(id);
-    expect(await cli.platform.auditLog.findOne({ action: 'vote.forget' })).toMatchObject({ by: 'cli' });
+    expect(await cli.deps.auditLog.findOne({ action: 'vote.forget' })).toMatchObject({ by: 'cli' });
   });
 
   it('refuses an invalid name', async () => {

@@ -55,7 +55,7 @@ describe('vote show', () => {
       cause: null,
       votes_ahead: 0,
     });
-    await drainHere(cli.platform, server_id);
+    await drainHere(cli.deps, server_id);
     const json = await show(id);
     const { stdout } = await cli.run(`vote show ${id}`);
 
@@ -103,7 +103,7 @@ describe('vote show', () => {
     const { slug, server_id, listener } = await listening(cli, 'Waiting');
     await listener.stop();
     const id = await cli.cast(server_id, 'Steve');
-    await drainHere(cli.platform, server_id);
+    await drainHere(cli.deps, server_id);
     expect(await show(id)).toMatchObject({
       state: 'waiting',
       waiting_for: { kind: 'own-retry', at: expect.any(String) },
@@ -121,7 +121,7 @@ describe('vote show', () => {
   it.each(DELIVERY_QUEUES)('says that %s is paused, as its listener does', async (name) => {
     const { slug, server_id } = await listening(cli, `Held by ${name}`);
     const id = await cli.cast(server_id, 'Steve');
-    const queue = cli.platform.queues[name];
+    const queue = cli.deps.queues[name];
     await queue.pause();
     onTestFinished(() => queue.resume());
 
@@ -148,8 +148,8 @@ describe('vote show', () => {
     const { server_id, listener } = await listening(cli, 'Given back');
     await listener.stop();
     const id = await cli.cast(server_id, 'Steve');
-    await drainHere(cli.platform, server_id);
-    const { votes } = cli.platform;
+    await drainHere(cli.deps, server_id);
+    const { votes } = cli.deps;
     const one = await votes.findOne({ _id: new UUID(id) });
     const [attempt] = one?.delivery.attempts ?? [];
     if (!attempt) throw new Error('nothing was tried');
@@ -165,7 +165,7 @@ describe('vote show', () => {
     const { slug, server_id, listener } = await listening(cli, 'Refusing');
     listener.tokens = { default: 'changed' };
     const id = await cli.cast(server_id, 'Steve');
-    await drainHere(cli.platform, server_id);
+    await drainHere(cli.deps, server_id);
 
     expect((await show(id)).attempts).toEqual([
       expect.objectContaining({

@@ -6,15 +6,15 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TallyportOptions } from '../../clients/typescript/src/index.ts';
 import { HOUR } from '../../src/platform/clock.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 import { installClient, type PublishedClient } from './published-client.ts';
 
 const run = promisify(execFile);
 
 let client: PublishedClient;
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 beforeAll(async () => {
-  [client, tallyport] = await Promise.all([installClient(), startPlatform()]);
+  [client, tallyport] = await Promise.all([installClient(), startApp()]);
 });
 afterAll(() => Promise.all([client.remove(), tallyport.close()]));
 
@@ -102,7 +102,7 @@ describe('a vote', () => {
     expect(keys).toHaveLength(4);
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(keys).size).toBe(1);
-    expect(await tallyport.platform.votes.countDocuments({ serverId: server.serverId })).toBe(1);
+    expect(await tallyport.deps.votes.countDocuments({ serverId: server.serverId })).toBe(1);
   });
 
   test('that fails tells its key, with which a later call finishes it', async () => {

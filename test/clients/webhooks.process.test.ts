@@ -107,10 +107,10 @@ test('an error of the receiver is passed on, so that the vote comes again', asyn
 });
 
 test('the example of a website takes a challenge and votes from a worker, and rewards each once', async () => {
-  const { platform, serverId, cast, drain, vote } = await deliveryBench();
+  const { deps, serverId, cast, drain, vote } = await deliveryBench();
   const port = await freePort();
   const settings = { url: `http://127.0.0.1:${port}/votes`, serviceName: 'x' };
-  const listener = await setHttpListener(platform, serverId, settings, 'test');
+  const listener = await setHttpListener(deps, serverId, settings, 'test');
   const site = spawn(process.execPath, [join(client.folder, 'website.ts')], {
     env: { ...process.env, PORT: String(port), VOTE_SECRET: listener.secret ?? '' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -6,7 +6,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { unmigratedNames } from '../support/databases.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 it('the compiler refuses wrong types and unknown fields', () => {
   const wrongUses = ({ votes, migrations }: Collections, vote: Vote) => [
@@ -22,14 +22,14 @@ it('the compiler refuses wrong types and unknown fields', () => {
 });
 
 it('hands out the collections of the models, one object for each on a connection', async () => {
-  const { mongo, votes } = await testPlatform();
+  const { mongo, votes } = await testDeps();
   expect(votes).toBe(mongo.connection.model('Vote').collection);
   expect(bindCollections(mongo).votes).toBe(votes);
   expect(votes.collectionName).toBe('votes');
 });
 
 it('a test fails that filters by a field that does not exist', async () => {
-  const { votes, voteCounters } = await testPlatform();
+  const { votes, voteCounters } = await testDeps();
   const misspelt = async () => votes.findOne({ usernmaeKey: 'steve' });
   await expect(misspelt()).rejects.toThrow('findOne of votes: there is no field «usernmaeKey»');
   const nested = async () => votes.updateOne({ $or: [{ 'delivery.sate': 'none' }] }, { $set: { seq: 1 } });
@@ -51,7 +51,7 @@ it('makes no collection and no index by itself', async () => {
 });
 
 it('validates with the model and leaves the document as it is', async () => {
-  const { mails, mongo } = await testPlatform();
+  const { mails, mongo } = await testDeps();
   const at = new Date();
   const mail = { _id: 'mail', to: 'a@example.org', subject: 'x', sealedText: 'x', createdAt: at, nextAt: at };
   const complete: Mail = { ...mail, attempts: 0 };

@@ -6,10 +6,10 @@ import {
   type IndexDescription,
   type ObjectId,
 } from 'mongodb';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { unmigratedNames } from '../support/databases.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testConfig } from '../support/test-deps.ts';
 
 type Stored = {
   /** The server that `token` is for. */
@@ -28,19 +28,19 @@ type Stored = {
 export async function databaseOf(version: string) {
   const file = new URL(`databases/${version}.json`, import.meta.url);
   const stored: Stored = BSON.EJSON.parse(await readFile(file, 'utf8'));
-  const platform = await openPlatform(testConfig({ MONGODB_URI: unmigratedNames().mongodbUri }), 'test');
-  atTheEnd(() => platform.close());
-  const { db } = platform.mongo;
+  const deps = await openAppDeps(testConfig({ MONGODB_URI: unmigratedNames().mongodbUri }), 'test');
+  atTheEnd(() => deps.close());
+  const { db } = deps.mongo;
   for (const [name, { options, indexes, documents }] of Object.entries(stored.collections)) {
     await db.createCollection(name, options);
     if (indexes.length > 0) await db.collection(name).createIndexes(indexes);
     if (documents.length > 0) await db.collection(name).insertMany(documents);
   }
-  return { platform, serverId: stored.serverId, token: stored.token };
+  return { deps, serverId: stored.serverId, token: stored.token };
 }
 
 /** All documents of a database, by collection. */
-export async function documentsOf({ mongo: { db } }: Platform): Promise<Record<string, Document[]>> {
+export async function documentsOf({ mongo: { db } }: AppDeps): Promise<Record<string, Document[]>> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   const names = collections.map(({ name }) => name).filter((name) => !name.startsWith('system.'));
   const read = names.map(async (name) => [name, await db.collection(name).find().sort({ _id: 1 }).toArray()]);

@@ -5,16 +5,16 @@ import { missingUniqueIndexes } from '../../src/database/indexes.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { listMigrations, MIGRATIONS, type Migration, MigrationError } from '../../src/database/migrations.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { unmigratedNames } from '../support/databases.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { openWebAppOn } from '../support/web-app.ts';
 import { databaseOf, documentsOf } from './earlier-release.ts';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
 
-const pendingOf = async ({ mongo }: Platform, migrations = MIGRATIONS) =>
+const pendingOf = async ({ mongo }: AppDeps, migrations = MIGRATIONS) =>
   (await listMigrations(mongo, migrations)).filter(({ appliedAt }) => !appliedAt).map(({ name }) => name);
 
 /** The migrations, of which one throws. */
@@ -24,7 +24,7 @@ function failingAt(place: number): Migration[] {
 }
 
 /** What the migrations since 0.1.0 must have done. */
-async function expectComplete({ mongo, credentials, servers, reviewLists }: Platform) {
+async function expectComplete({ mongo, credentials, servers, reviewLists }: AppDeps) {
   const { db } = mongo;
   for (const schema of SCHEMAS) {
     const name = schema.get('collection') ?? '';
@@ -47,39 +47,39 @@ it('each migration is a numbered file', async () => {
 
 describe.each([1, 2])('a database of the pool, lent for the time no. %i', () => {
   it('has had all migrations', async () => {
-    expect(await pendingOf(await testPlatform())).toEqual([]);
+    expect(await pendingOf(await testDeps())).toEqual([]);
   });
 });
 
 it('a new database runs no migration and has had all', async () => {
-  const platform = await testPlatform({ MONGODB_URI: unmigratedNames().mongodbUri });
-  expect(await pendingOf(platform)).toEqual([]);
-  expect(await migrateDatabase(platform.mongo)).toEqual({ made: [], ran: [] });
+  const deps = await testDeps({ MONGODB_URI: unmigratedNames().mongodbUri });
+  expect(await pendingOf(deps)).toEqual([]);
+  expect(await migrateDatabase(deps.mongo)).toEqual({ made: [], ran: [] });
 });
 
 describe('a database that 0.1.0 made', () => {
   it('gets what is missing and loses nothing; a second run changes nothing', async () => {
-    const { platform } = await databaseOf('0.1.0');
-    const before = await documentsOf(platform);
-    expect(await pendingOf(platform)).toEqual(NAMES);
-    expect((await migrateDatabase(platform.mongo)).ran).toEqual(NAMES);
-    await expectComplete(platform);
-    const { migrations, ...after } = await documentsOf(platform);
+    const { deps } = await databaseOf('0.1.0');
+    const before = await documentsOf(deps);
+    expect(await pendingOf(deps)).toEqual(NAMES);
+    expect((await migrateDatabase(deps.mongo)).ran).toEqual(NAMES);
+    await expectComplete(deps);
+    const { migrations, ...after } = await documentsOf(deps);
     expect(migrations).toHaveLength(NAMES.length);
     for (const unchanged of ['votes', 'listeners', 'servers', 'api_tokens', 'reviews', 'status_samples'])
       expect(after[unchanged]).toEqual(before[unchanged]);
 
-    expect(await migrateDatabase(platform.mongo)).toEqual({ made: [], ran: [] });
-    expect(await documentsOf(platform)).toEqual({ migrations, ...after });
+    expect(await migrateDatabase(deps.mongo)).toEqual({ made: [], ran: [] });
+    expect(await documentsOf(deps)).toEqual({ migrations, ...after });
   });
 
   it('serves votes as before', async () => {
-    const { platform, serverId, token } = await databaseOf('0.1.0');
-    await migrateDatabase(platform.mongo);
+    const { deps, serverId, token } = await databaseOf('0.1.0');
+    await migrateDatabase(deps.mongo);
     const clock = stoppedClock(new Date('2026-11-22T10:00:00Z'));
-    const { app } = await openWebAppOn({ ...platform, clock });
+    const { app } = await openWebAppOn({ ...deps, clock });
     const url = await app.listen({ host: '127.0.0.1', port: 0 });
-    const path = `${url}${platform.config.basePath}/api/v1/servers/${serverId.toHexString()}`;
+    const path = `${url}${deps.config.basePath}/api/v1/servers/${serverId.toHexString()}`;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const vote = (username: string) =>
       fetch(`${path}/vote`, { method: 'POST', headers, body: JSON.stringify({ username }) });
@@ -95,31 +95,31 @@ describe('a database that 0.1.0 made', () => {
   });
 
   it('a run that fails half-way is completed by the next', async () => {
-    const { platform } = await databaseOf('0.1.0');
-    const failed = migrateDatabase(platform.mongo, failingAt(2));
+    const { deps } = await databaseOf('0.1.0');
+    const failed = migrateDatabase(deps.mongo, failingAt(2));
     await expect(failed).rejects.toThrow(MigrationError);
     await expect(failed).rejects.toThrow(`The migration ${NAMES[2]} failed: the process was killed`);
-    expect(await pendingOf(platform)).toEqual(NAMES.slice(2));
-    expect(await migrateDatabase(platform.mongo)).toEqual({ made: [], ran: NAMES.slice(2) });
-    await expectComplete(platform);
+    expect(await pendingOf(deps)).toEqual(NAMES.slice(2));
+    expect(await migrateDatabase(deps.mongo)).toEqual({ made: [], ran: NAMES.slice(2) });
+    await expectComplete(deps);
   });
 
   it('a migration that was done but not noted runs again', async () => {
-    const { platform } = await databaseOf('0.1.0');
-    await migrateDatabase(platform.mongo);
-    const documents = await documentsOf(platform);
-    await platform.migrations.deleteMany({});
-    expect((await migrateDatabase(platform.mongo)).ran).toEqual(NAMES);
-    expect(await documentsOf(platform)).toEqual({ ...documents, migrations: expect.anything() });
+    const { deps } = await databaseOf('0.1.0');
+    await migrateDatabase(deps.mongo);
+    const documents = await documentsOf(deps);
+    await deps.migrations.deleteMany({});
+    expect((await migrateDatabase(deps.mongo)).ran).toEqual(NAMES);
+    expect(await documentsOf(deps)).toEqual({ ...documents, migrations: expect.anything() });
   });
 
   it('two machines migrate it at once', async () => {
-    const { platform } = await databaseOf('0.1.0');
-    const other = await openMongo(platform.config.MONGODB_URI, platform.log);
+    const { deps } = await databaseOf('0.1.0');
+    const other = await openMongo(deps.config.MONGODB_URI, deps.log);
     onTestFinished(() => other.close());
-    const runs = await Promise.all([platform.mongo, other].map((mongo) => migrateDatabase(mongo)));
+    const runs = await Promise.all([deps.mongo, other].map((mongo) => migrateDatabase(mongo)));
     expect(new Set(runs.flatMap(({ ran }) => ran))).toEqual(new Set(NAMES));
-    expect(await pendingOf(platform)).toEqual([]);
-    await expectComplete(platform);
+    expect(await pendingOf(deps)).toEqual([]);
+    await expectComplete(deps);
   });
 });

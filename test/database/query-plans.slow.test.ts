@@ -50,15 +50,15 @@ import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
 import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
 import { linkTo, tokenOf } from '../site/account-pages.ts';
-import { startPlatform, type TestPlatform, type TestServer } from '../support/platform.ts';
 import { addHistory } from '../support/server-history.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 import { CHEAP_PASSWORDS } from '../support/web-app.ts';
 import { voteAs } from '../support/web-voters.ts';
 
 const SERVERS = 1_000;
 
-let tallyport: TestPlatform;
+let tallyport: TestDeps;
 /** Has far more of everything than the others. */
 let busy: TestServer;
 let other: TestServer;
@@ -66,11 +66,11 @@ let other: TestServer;
 const fan = new ObjectId();
 
 beforeAll(async () => {
-  tallyport = await startPlatform();
-  const { platform, clock } = tallyport;
+  tallyport = await startApp();
+  const { deps, clock } = tallyport;
   busy = await tallyport.addServer({ name: 'Busy' });
   other = await tallyport.addServer({ name: 'Other' });
-  const model = await platform.servers.findOne({ _id: busy.serverId });
+  const model = await deps.servers.findOne({ _id: busy.serverId });
   if (!model) throw new Error('not added');
   const { _id: _, slug: __, slugs: ___, ...rest } = model;
   const servers = Array.from({ length: SERVERS - 2 }, (_, i) => ({
@@ -78,12 +78,12 @@ beforeAll(async () => {
     slug: `server-${i}`,
     slugs: [`server-${i}`, `formerly-${i}`],
   }));
-  const { insertedIds } = await platform.servers.insertMany(servers as never);
+  const { insertedIds } = await deps.servers.insertMany(servers as never);
   const ids = Object.values(insertedIds);
   const now = clock.now();
   const entries = [busy.serverId, ...ids.slice(0, 59)].map((serverId) => ({ serverId, at: now }));
-  await platform.favourites.insertOne({ _id: fan, username: 'Steve', entries });
-  await addHistory(platform, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
+  await deps.favourites.insertOne({ _id: fan, username: 'Steve', entries });
+  await addHistory(deps, ids, now, { votes: 20, months: 6, samples: 10, reviews: 5, keys: 2 });
   // Each server has a vote this month: the first vote of a month also inserts the counter.
   const month = monthOf(now);
   const counters = [busy.serverId, other.serverId, ...ids, ...quiet].map((serverId) => ({
@@ -92,8 +92,8 @@ beforeAll(async () => {
     month,
     days: { '01': 1 },
   }));
-  await platform.voteCounters.insertMany(counters);
-  await addHistory(platform, [busy.serverId], now, {
+  await deps.voteCounters.insertMany(counters);
+  await addHistory(deps, [busy.serverId], now, {
     votes: 1_000,
     months: 24,
     samples: 800,
@@ -105,7 +105,7 @@ beforeAll(async () => {
   const hourly = Array.from({ length: 28 * 24 }, (_, i) => after(from, i * HOUR));
   const often = Array.from({ length: 2 * 288 }, (_, i) => after(now, 5 * i * MINUTE - 2 * DAY));
   await insert(
-    platform,
+    deps,
     [...hourly, ...often].map((at) => probe(other.serverId, at)),
   );
   const days = Array.from({ length: 60 }, (_, i) => dayOf(after(now, -(i + 1) * DAY)));
@@ -113,25 +113,25 @@ beforeAll(async () => {
     return days.map((day) => ({ serverId, day, probes: NOTHING, reports: NOTHING }));
   });
   // An earlier Votifier v1 listener confirmed none of these.
-  const silent = await platform.votes
+  const silent = await deps.votes
     .find({ serverId: busy.serverId, 'delivery.state': 'delivered' }, { projection: { _id: 1 } })
     .sort({ votedAt: 1 })
     .limit(120)
     .toArray();
-  await platform.votes.updateMany(
+  await deps.votes.updateMany(
     { serverId: busy.serverId, _id: { $in: silent.map(({ _id }) => _id) } },
     { $set: { 'delivery.codes': { 'sent-not-confirmed': 1 } } },
   );
-  await platform.dailyStats.insertMany(stats as never);
+  await deps.dailyStats.insertMany(stats as never);
   for (let i = 0; i < 50; i++) {
-    await issueToken(platform, { serverId: busy.serverId, name: `token ${i}` });
+    await issueToken(deps, { serverId: busy.serverId, name: `token ${i}` });
     const serverId = ids[i] ?? other.serverId;
-    await issueToken(platform, { serverId, name: 'plugin' });
+    await issueToken(deps, { serverId, name: 'plugin' });
   }
   const secret = new VotifierListener().token;
   const settings = { protocol: 'votifier-v2', host: 'play.example.org', port: 8_192, secret } as const;
   for (const serverId of [busy.serverId, ...ids]) {
-    await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+    await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
   }
   const users = Array.from({ length: SERVERS }, (_, i) => ({
     name: `User ${i}`,
@@ -143,7 +143,7 @@ beforeAll(async () => {
     twoFactorEnabled: false,
     wantsMail: true,
   }));
-  await platform.users.insertMany(users as never);
+  await deps.users.insertMany(users as never);
   // Only the first request reads the indexes.
   await tallyport.call(busy, 'info');
 }, 180_000);
@@ -151,13 +151,13 @@ afterAll(() => tallyport.close());
 
 /** The database operations of `request`, with the update of the token's last use. */
 function operationsOf(request: () => Promise<{ status: number }>, status: number): Promise<Document[]> {
-  const { db } = tallyport.platform.mongo;
+  const { db } = tallyport.deps.mongo;
   tallyport.clock.move(2 * MINUTE);
   // As for a token that was not used recently.
-  tallyport.platform.authentications.forget(() => true);
+  tallyport.deps.authentications.forget(() => true);
   return profiled(async () => {
     expect((await request()).status).toBe(status);
-    await tallyport.platform.voteCounts.flush();
+    await tallyport.deps.voteCounts.flush();
     if (status === 401) return;
     const noted = { ns: `${db.databaseName}.api_tokens`, op: 'update' };
     await expect.poll(() => db.collection('system.profile').findOne(noted)).not.toBeNull();
@@ -165,14 +165,14 @@ function operationsOf(request: () => Promise<{ status: number }>, status: number
 }
 
 async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
-  const { db } = tallyport.platform.mongo;
+  const { db } = tallyport.deps.mongo;
   const profile = db.collection('system.profile');
   // Counts of earlier calls, and the last uses of their tokens, do not belong to this one.
-  await tallyport.platform.batcher.settle(SECOND);
-  await tallyport.platform.voteCounts.flush();
+  await tallyport.deps.batcher.settle(SECOND);
+  await tallyport.deps.voteCounts.flush();
   // It is read every five seconds, however many requests there are.
-  tallyport.platform.blockList.forget();
-  await tallyport.platform.blockList.findName('', new Date());
+  tallyport.deps.blockList.forget();
+  await tallyport.deps.blockList.findName('', new Date());
   await db.command({ profile: 2 });
   await work();
   await db.command({ profile: 0 });
@@ -185,8 +185,8 @@ async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
 
 /** The list of blocks, as a vote reads it. */
 function readBlocks() {
-  tallyport.platform.blockList.forget();
-  return tallyport.platform.blockList.findName('', new Date());
+  tallyport.deps.blockList.forget();
+  return tallyport.deps.blockList.findName('', new Date());
 }
 
 const put = (operation: Document) => `${operation.op} ${String(operation.ns).split('.').slice(1).join('.')}`;
@@ -306,20 +306,20 @@ const ballotOf = (n: number) => ({
 const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
   [
     'votes',
-    (n) => castVote(tallyport.platform, ballotOf(n)),
+    (n) => castVote(tallyport.deps, ballotOf(n)),
     // The newest votes and those imported after them; then the counters are read and written.
     ['command votes', 'command votes', 'query listeners', 'insert votes', 'query vote_counters'],
   ],
   [
     'questions whether players voted',
-    (n) => checkVote(tallyport.platform, ballotOf(n).serverId, 'Steve'),
+    (n) => checkVote(tallyport.deps, ballotOf(n).serverId, 'Steve'),
     ['command votes', 'command votes'],
   ],
   [
     'reports',
     async (n) => {
       const { serverId } = n % 2 ? busy : other;
-      return reportStatus(tallyport.platform, serverId, { onlinePlayers: n, maxPlayers: 100 });
+      return reportStatus(tallyport.deps, serverId, { onlinePlayers: n, maxPlayers: 100 });
     },
     // The earlier reports, which of these were written, and the recent reports that prevent the others; then two servers are back.
     [
@@ -333,13 +333,13 @@ const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
   ],
   [
     'the figures of servers',
-    (n) => readServerInfo(tallyport.platform, n % 2 ? busy.serverId : other.serverId),
+    (n) => readServerInfo(tallyport.deps, n % 2 ? busy.serverId : other.serverId),
     ['query servers', 'query vote_counters'],
   ],
   [
     'reviews',
     (n) =>
-      readReviews(tallyport.platform, n % 2 ? busy.serverId : other.serverId, {
+      readReviews(tallyport.deps, n % 2 ? busy.serverId : other.serverId, {
         page: 1 + (n % 2),
         limit: 50,
       }),
@@ -349,7 +349,7 @@ const TOGETHER: [string, (n: number) => Promise<unknown>, string[]][] = [
     'calls with the tokens of two servers',
     async (n) => {
       const { serverId, token } = n % 2 ? busy : other;
-      expect(await authenticate(tallyport.platform, serverId.toHexString(), token)).not.toBeNull();
+      expect(await authenticate(tallyport.deps, serverId.toHexString(), token)).not.toBeNull();
     },
     ['query api_tokens', 'query servers'],
   ],
@@ -377,7 +377,7 @@ test.each([
   ['the hours of a chart', '30d', ['query servers', 'command status_samples']],
   ['the days of a chart', 'all', ['query servers', 'query daily_stats']],
 ] as const)('%s', async (_, range, expected) => {
-  const operations = await profiled(() => historyOf(tallyport.platform, other.serverId, range));
+  const operations = await profiled(() => historyOf(tallyport.deps, other.serverId, range));
   // A long answer comes in several parts.
   const begun = operations.map(put).filter((operation) => !operation.startsWith('getmore'));
   expect([...new Set(begun)]).toEqual(expected);
@@ -385,18 +385,18 @@ test.each([
 });
 
 test('the thirty days of uptime', async () => {
-  const operations = await profiled(() => uptimeDays(tallyport.platform, busy.serverId));
+  const operations = await profiled(() => uptimeDays(tallyport.deps, busy.serverId));
   expect(operations.map(put)).toEqual(['query servers', 'query daily_stats']);
   for (const operation of operations) expectIndexed(operation);
 });
 
 test('an operator’s page of a listener with many votes, and the second page of a state', async () => {
-  const { platform } = tallyport;
-  const listener = await platform.listeners.findOne({ serverId: busy.serverId });
+  const { deps } = tallyport;
+  const listener = await deps.listeners.findOne({ serverId: busy.serverId });
   if (!listener) throw new Error('not set');
   const read = (page: Parameters<typeof listenerOverview>[2]) =>
-    profiled(() => listenerOverview(platform, listener._id, page));
-  const first = await listenerOverview(platform, listener._id, { state: 'delivered' });
+    profiled(() => listenerOverview(deps, listener._id, page));
+  const first = await listenerOverview(deps, listener._id, { state: 'delivered' });
   for (const page of [{}, { state: 'delivered' as const, from: first?.next ?? undefined }]) {
     const operations = await read(page);
     const counted = ['command votes', 'command votes', 'command votes'];
@@ -414,12 +414,12 @@ test.each<[string, VotesWanted & { recent?: boolean }, number]>([
   ['of a player', { player: 'STEVE' }, 20],
   ['of a player, a state and some days', { player: 'Steve', state: 'failed', recent: true }, 0],
 ])('an owner’s page %s, and the next one', async (_, { recent, ...wanted }, atLeast) => {
-  const { platform, clock } = tallyport;
+  const { deps, clock } = tallyport;
   const range = recent ? { since: after(clock.now(), -40 * DAY), until: clock.now() } : {};
-  const from = (await pageOfVotes(platform, busy.serverId, { ...wanted, ...range })).next ?? undefined;
+  const from = (await pageOfVotes(deps, busy.serverId, { ...wanted, ...range })).next ?? undefined;
   for (const begins of [undefined, from]) {
     const read = async () => {
-      const { votes } = await pageOfVotes(platform, busy.serverId, { ...wanted, ...range }, begins);
+      const { votes } = await pageOfVotes(deps, busy.serverId, { ...wanted, ...range }, begins);
       if (!begins) expect(votes.length).toBeGreaterThanOrEqual(atLeast);
     };
     const operations = await profiled(read);
@@ -429,26 +429,26 @@ test.each<[string, VotesWanted & { recent?: boolean }, number]>([
 });
 
 test('the state of a server’s listener, and one vote with its timeline', async () => {
-  const { platform, clock } = tallyport;
+  const { deps, clock } = tallyport;
   const { serverId } = busy;
-  const shown = await profiled(() => showListener(platform, serverId, COUNTED_AT_MOST));
+  const shown = await profiled(() => showListener(deps, serverId, COUNTED_AT_MOST));
   expect(shown.map(put)).toEqual(['query listeners', 'command votes', 'command votes', 'command votes']);
-  const vote = await platform.votes.findOne({ serverId });
+  const vote = await deps.votes.findOne({ serverId });
   if (!vote) throw new Error('no vote');
-  const told = await profiled(() => voteTimeline(platform, vote, null, clock.now()));
-  const found = await profiled(() => platform.votes.findOne({ serverId, _id: vote._id }));
+  const told = await profiled(() => voteTimeline(deps, vote, null, clock.now()));
+  const found = await profiled(() => deps.votes.findOne({ serverId, _id: vote._id }));
   for (const operation of [...shown, ...told, ...found]) expectIndexed(operation);
 });
 
 test('a diagnosis for an owner', async () => {
-  const { platform } = tallyport;
-  const deps = { ...platform, send: async () => outcome('acknowledged', 'acknowledged') };
+  const { deps } = tallyport;
+  const withSend = { ...deps, send: async () => outcome('acknowledged', 'acknowledged') };
   const request = { ownerId: 'owner', serverId: busy.serverId, proven: true };
-  const ask = () => diagnoseForOwner(deps, request);
+  const ask = () => diagnoseForOwner(withSend, request);
   const servers = Array.from({ length: 1_000 }, (_, n) => {
-    return { _id: `owner ${n}`, askedAt: [platform.clock.now()], expiresAt: platform.clock.now() };
+    return { _id: `owner ${n}`, askedAt: [deps.clock.now()], expiresAt: deps.clock.now() };
   });
-  await platform.diagnosisAllowances.insertMany(servers);
+  await deps.diagnosisAllowances.insertMany(servers);
   const taken = await profiled(ask);
   expect(taken.map(put)).toEqual([
     'query servers',
@@ -464,39 +464,36 @@ test('a diagnosis for an owner', async () => {
 
 const nobody = () => other.serverId;
 const PAGES: [name: string, queries: () => Promise<unknown>][] = [
-  ['the drafts of a user', () => listDrafts(tallyport.platform, nobody())],
-  ['one draft', () => findDraft(tallyport.platform, nobody(), nobody())],
-  ['where a server is to move to', () => findMove(tallyport.platform, busy.serverId)],
+  ['the drafts of a user', () => listDrafts(tallyport.deps, nobody())],
+  ['one draft', () => findDraft(tallyport.deps, nobody(), nobody())],
+  ['where a server is to move to', () => findMove(tallyport.deps, busy.serverId)],
   [
     'who has a place',
-    () => addressHolder(tallyport.platform, { address: 'nowhere.example', port: 1_024 }, nobody()),
+    () => addressHolder(tallyport.deps, { address: 'nowhere.example', port: 1_024 }, nobody()),
   ],
-  ['the tokens of a server', () => listTokens(tallyport.platform, busy.serverId)],
+  ['the tokens of a server', () => listTokens(tallyport.deps, busy.serverId)],
   [
     'a page of reviews with answers',
-    () => readAnswered(tallyport.platform, busy.serverId, { page: 2, limit: 10 }),
+    () => readAnswered(tallyport.deps, busy.serverId, { page: 2, limit: 10 }),
   ],
   [
     'the reviewers of a page of reviews',
     () =>
       reviewersOf(
-        tallyport.platform,
+        tallyport.deps,
         busy.serverId,
         Array.from({ length: 10 }, (_, n) => ({ username: `Player ${n}`, personId: nobody() })),
       ),
   ],
-  ['a user’s reviews', () => listOwnReviews(tallyport.platform, nobody(), { from: undefined, limit: 20 })],
-  ['the number of a user’s reviews', () => countReviewsOf(tallyport.platform, nobody())],
-  ['the favourites of a user', () => favouriteIds(tallyport.platform, fan)],
-  [
-    'a page of favourites with next votes',
-    () => listFavourites(tallyport.platform, fan, { page: 1, limit: 50 }),
-  ],
-  ['a change of an address', () => findAddressChange(tallyport.platform, nobody())],
-  ['a change of an address by its link', () => changeOfLink(tallyport.platform, 'x')],
-  ['a deletion of an account', () => findDeletion(tallyport.platform, nobody())],
-  ['a deletion of an account by its link', () => deletionOfLink(tallyport.platform, 'x')],
-  ['votes by day', () => votesByDay(tallyport.platform, busy.serverId, 90)],
+  ['a user’s reviews', () => listOwnReviews(tallyport.deps, nobody(), { from: undefined, limit: 20 })],
+  ['the number of a user’s reviews', () => countReviewsOf(tallyport.deps, nobody())],
+  ['the favourites of a user', () => favouriteIds(tallyport.deps, fan)],
+  ['a page of favourites with next votes', () => listFavourites(tallyport.deps, fan, { page: 1, limit: 50 })],
+  ['a change of an address', () => findAddressChange(tallyport.deps, nobody())],
+  ['a change of an address by its link', () => changeOfLink(tallyport.deps, 'x')],
+  ['a deletion of an account', () => findDeletion(tallyport.deps, nobody())],
+  ['a deletion of an account by its link', () => deletionOfLink(tallyport.deps, 'x')],
+  ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
 ];
 
 test.each(PAGES)('%s', async (_, queries) => {
@@ -506,8 +503,8 @@ test.each(PAGES)('%s', async (_, queries) => {
 });
 
 test('tags and pictures of profiles', async () => {
-  const { platform } = tallyport;
-  const { servers } = platform;
+  const { deps } = tallyport;
+  const { servers } = deps;
   const all = await servers.find({}, { projection: { _id: 1 } }).toArray();
   const id = (number: number) => number.toString(16).padStart(64, '0');
   await servers.bulkWrite(
@@ -521,13 +518,13 @@ test('tags and pictures of profiles', async () => {
       return { updateOne: { filter: { _id }, update: { $set: { profile } } } };
     }),
   );
-  await platform.pictures.insertMany(
+  await deps.pictures.insertMany(
     all.map((_, i) => ({ _id: id(5_000 + i), bytes: Buffer.from('x'), usedAt: new Date(0) })),
   );
   const operations = [
-    ...(await profiled(() => readTags(platform))),
-    ...(await profiled(() => readPicture(platform, id(5_001)))),
-    ...(await profiled(() => deleteUnusedPictures(platform, [id(5_001), id(40), id(41)]))),
+    ...(await profiled(() => readTags(deps))),
+    ...(await profiled(() => readPicture(deps, id(5_001)))),
+    ...(await profiled(() => deleteUnusedPictures(deps, [id(5_001), id(40), id(41)]))),
     ...(await profiled(() =>
       servers.find({ 'profile.tags': 'creative' }).sort({ rankPosition: 1 }).limit(50).toArray(),
     )),
@@ -538,23 +535,23 @@ test('tags and pictures of profiles', async () => {
 });
 
 test.each([
-  ['the newest users', () => listUsers(tallyport.platform, { limit: 50 })],
+  ['the newest users', () => listUsers(tallyport.deps, { limit: 50 })],
   [
     'a later page of users',
     async () => {
-      const { next } = await listUsers(tallyport.platform, { limit: 50 });
-      return listUsers(tallyport.platform, { limit: 50, after: next ?? undefined });
+      const { next } = await listUsers(tallyport.deps, { limit: 50 });
+      return listUsers(tallyport.deps, { limit: 50, after: next ?? undefined });
     },
   ],
-  ['the operators', () => listUsers(tallyport.platform, { role: 'operator', limit: 50 })],
+  ['the operators', () => listUsers(tallyport.deps, { role: 'operator', limit: 50 })],
   ['the blocks', () => readBlocks()],
-  ['a search for users', () => searchUsers(tallyport.platform, 'USER-7', 50)],
-  ['a search for users by name', () => searchUsers(tallyport.platform, 'user 71', 50)],
+  ['a search for users', () => searchUsers(tallyport.deps, 'USER-7', 50)],
+  ['a search for users by name', () => searchUsers(tallyport.deps, 'user 71', 50)],
   [
     'one user',
     async () => {
-      const somebody = await tallyport.platform.users.findOne({ email: 'user-500@example.org' });
-      return showUser(tallyport.platform, somebody?._id ?? busy.serverId);
+      const somebody = await tallyport.deps.users.findOne({ email: 'user-500@example.org' });
+      return showUser(tallyport.deps, somebody?._id ?? busy.serverId);
     },
   ],
 ])('%s', async (_, look) => {
@@ -564,61 +561,57 @@ test.each([
 });
 
 test('signing up by a link, while a thousand other links wait', async () => {
-  const config = { ...tallyport.platform.config, SMTP_URL: 'smtp://127.0.0.1:1' };
-  const platform = { ...tallyport.platform, config, passwords: CHEAP_PASSWORDS };
+  const config = { ...tallyport.deps.config, SMTP_URL: 'smtp://127.0.0.1:1' };
+  const deps = { ...tallyport.deps, config, passwords: CHEAP_PASSWORDS };
   const email = 'newcomer@example.org';
   const waiting = Array.from({ length: 1_000 }, (_, n) => ({
     _id: new ObjectId(),
     identifier: `sign-up:${n}`,
     value: `user-${n}@example.org`,
-    expiresAt: after(platform.clock.now(), HOUR),
+    expiresAt: after(deps.clock.now(), HOUR),
   }));
-  await platform.verifications.insertMany(waiting);
-  const offered = await profiled(() => offerAccount(platform, email));
-  const token = tokenOf(await linkTo(platform, email));
-  const auth = createAuth(platform, async () => {});
+  await deps.verifications.insertMany(waiting);
+  const offered = await profiled(() => offerAccount(deps, email));
+  const token = tokenOf(await linkTo(deps, email));
+  const auth = createAuth(deps, async () => {});
   const chosen = { token, name: 'Nora', password: PASSWORD };
   const finished = await profiled(async () => {
-    expect(await finishSignUp(platform, auth, chosen)).toMatchObject({ email });
+    expect(await finishSignUp(deps, auth, chosen)).toMatchObject({ email });
   });
   expect(Math.min(offered.length, finished.length)).toBeGreaterThan(0);
   for (const operation of [...offered, ...finished]) expectIndexed(operation);
 });
 
 test('the vote form, also when it holds votes, beside a thousand networks and held groups', async () => {
-  const { platform } = tallyport;
-  const now = platform.clock.now();
-  const servers = await platform.servers.find({}).limit(10).toArray();
+  const { deps } = tallyport;
+  const now = deps.clock.now();
+  const servers = await deps.servers.find({}).limit(10).toArray();
   const networks = Array.from({ length: 1_000 }, (_, n) => ({
     _id: `network-${n}`,
     kind: 'network' as const,
     players: [{ serverId: other.serverId, player: `player-${n}` }],
     expiresAt: after(now, (n % 30) * DAY),
   }));
-  await platform.voteOrigins.insertMany(networks);
+  await deps.voteOrigins.insertMany(networks);
   for (let n = 0; n < 1_000; n += 1) {
-    await openQuarantine(platform, new ObjectId(), 'Looks unusual.', { cause: 'network', origin: `o${n}` });
+    await openQuarantine(deps, new ObjectId(), 'Looks unusual.', { cause: 'network', origin: `o${n}` });
   }
   const voter = { address: '203.0.113.9', account: null };
   const outcomes: string[] = [];
   const operations = await profiled(async () => {
     for (const [n, { _id }] of servers.entries())
-      outcomes.push(await voteAs(platform, _id, `Visitor ${n}`, voter));
-    await platform.voteCounts.flush();
+      outcomes.push(await voteAs(deps, _id, `Visitor ${n}`, voter));
+    await deps.voteCounts.flush();
   });
   expect(new Set(outcomes)).toEqual(new Set(['counted', 'held']));
   for (const operation of operations) expectIndexed(operation);
 });
 
 test('a new name with which many slugs begin', async () => {
-  const { platform } = tallyport;
-  const { serverId } = await addServer(
-    platform,
-    { name: 'Plain', address: 'p.example', port: 1_000 },
-    'test',
-  );
+  const { deps } = tallyport;
+  const { serverId } = await addServer(deps, { name: 'Plain', address: 'p.example', port: 1_000 }, 'test');
   for (const name of ['Ser', 'Server', 'Server 7']) {
-    const operations = await profiled(() => editServer(platform, new ObjectId(serverId), { name }, 'test'));
+    const operations = await profiled(() => editServer(deps, new ObjectId(serverId), { name }, 'test'));
     const read = operations.filter((one) => put(one) === 'query servers' && !one.command.filter._id);
     expect(read.length).toBeGreaterThan(0);
     for (const operation of read) expectIndexed(operation, name);
@@ -630,8 +623,8 @@ test('the top voters of a month read only its votes, each once, by their index',
     Date.UTC(tallyport.clock.now().getUTCFullYear(), tallyport.clock.now().getUTCMonth(), 1),
   );
   const votes = { serverId: busy.serverId, votedAt: { $gte: month } };
-  const cast = await tallyport.platform.votes.countDocuments(votes);
-  const [operation = {}] = await profiled(() => topVoters(tallyport.platform, busy.serverId, 25));
+  const cast = await tallyport.deps.votes.countDocuments(votes);
+  const [operation = {}] = await profiled(() => topVoters(tallyport.deps, busy.serverId, 25));
   expect(operation.planSummary).toContain('IXSCAN { serverId: 1, votedAt: 1 }');
   expect(operation.docsExamined).toBeLessThanOrEqual(cast);
 });
@@ -656,10 +649,10 @@ test.each(['', 'username=Steve&'])('the API’s pages of votes (%j), and the nex
 
 /** A thousand ranked servers with similar names. */
 async function rankAlike(): Promise<void> {
-  const { platform } = tallyport;
-  const all = await platform.servers.find({}, { projection: { _id: 1 } }).toArray();
+  const { deps } = tallyport;
+  const all = await deps.servers.find({}, { projection: { _id: 1 } }).toArray();
   const games = ['minecraft', 'rust'];
-  await platform.servers.bulkWrite(
+  await deps.servers.bulkWrite(
     all.map(({ _id }, i) => {
       const set = { name: `Craft ${i}`, game: games[i % 2] ?? null, countryCode: i % 3 ? 'DE' : 'FR' };
       return {
@@ -667,37 +660,37 @@ async function rankAlike(): Promise<void> {
       };
     }),
   );
-  await recomputeRanks(platform);
+  await recomputeRanks(deps);
 }
 
 test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
   await rankAlike();
-  const { platform } = tallyport;
+  const { deps } = tallyport;
   const page = ['query ranked_lists', 'query servers'];
   const search = page;
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
-    ['the first page', () => rankingPage(platform, {}, 1), page],
-    ['the last page', () => rankingPage(platform, {}, 50), page],
-    ['a page of a game', () => rankingPage(platform, { game: 'rust' }, 20), page],
-    ['all filters', () => rankingPage(platform, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ['the first page', () => rankingPage(deps, {}, 1), page],
+    ['the last page', () => rankingPage(deps, {}, 50), page],
+    ['a page of a game', () => rankingPage(deps, { game: 'rust' }, 20), page],
+    ['all filters', () => rankingPage(deps, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
     ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
       `by ${sort}`,
-      () => rankingPage(platform, { game: 'rust', online: true }, 1, sort),
+      () => rankingPage(deps, { game: 'rust', online: true }, 1, sort),
       ['query ranked_lists'],
     ]),
-    ['by rating', () => rankingPage(platform, {}, 50, 'rating'), [...page, 'query review_lists']],
-    ['nothing that passes', () => rankingPage(platform, { game: 'gone' }, 1), ['query ranked_lists']],
-    ['what all names have', () => searchListing(platform, 'craft'), search],
-    ['one of the thousand', () => searchListing(platform, 'crafy 777'), search],
-    ['an address', () => searchListing(platform, 'play.example.org'), search],
-    ['a random server', () => randomSlug(platform, { game: 'rust' }), page],
-    ['what no name has', () => searchListing(platform, 'zzzz'), ['query ranked_lists']],
+    ['by rating', () => rankingPage(deps, {}, 50, 'rating'), [...page, 'query review_lists']],
+    ['nothing that passes', () => rankingPage(deps, { game: 'gone' }, 1), ['query ranked_lists']],
+    ['what all names have', () => searchListing(deps, 'craft'), search],
+    ['one of the thousand', () => searchListing(deps, 'crafy 777'), search],
+    ['an address', () => searchListing(deps, 'play.example.org'), search],
+    ['a random server', () => randomSlug(deps, { game: 'rust' }), page],
+    ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
-      () => listedSlugs(platform, { skip: 0, limit: 1_000 }),
+      () => listedSlugs(deps, { skip: 0, limit: 1_000 }),
       ['query ranked_lists', 'query servers'],
     ],
-    ['what there is to filter by', () => listingSummary(platform), ['query listing_summary']],
+    ['what there is to filter by', () => listingSummary(deps), ['query listing_summary']],
   ];
   for (const [name, queries, expected] of PUBLIC) {
     const operations = await profiled(queries);
@@ -707,26 +700,26 @@ test('the public pages, of a thousand servers with names alike: one or two queri
     for (const operation of operations) expectIndexed(operation, name);
   }
   // All hidden servers have the position after the last.
-  const some = await platform.servers.find({ rankPosition: { $gt: 900 } }).toArray();
+  const some = await deps.servers.find({ rankPosition: { $gt: 900 } }).toArray();
   const hidden = { _id: { $in: some.map(({ _id }) => _id) } };
-  await platform.servers.updateMany(hidden, { $set: { hiddenAt: new Date() } });
-  await recomputeRanks(platform);
-  const server = await platform.servers.findOne({ rankPosition: 900 });
+  await deps.servers.updateMany(hidden, { $set: { hiddenAt: new Date() } });
+  await recomputeRanks(deps);
+  const server = await deps.servers.findOne({ rankPosition: 900 });
   if (!server) throw new Error('not ranked');
-  for (const operation of await profiled(() => explainRank(platform, server)))
+  for (const operation of await profiled(() => explainRank(deps, server)))
     expectIndexed(operation, 'explained');
-  await platform.servers.updateMany(hidden, { $set: { hiddenAt: null } });
+  await deps.servers.updateMany(hidden, { $set: { hiddenAt: null } });
 });
 
 /** Something of every kind that operators look at, a little of it among 1,000 servers. */
 async function giveOperatorsWork(): Promise<void> {
-  const { platform, clock } = tallyport;
+  const { deps, clock } = tallyport;
   const now = clock.now();
-  const some = await platform.servers.find({}).sort({ _id: -1 }).limit(5).toArray();
+  const some = await deps.servers.find({}).sort({ _id: -1 }).limit(5).toArray();
   for (const { _id: serverId } of some) {
     const pause = { at: now, by: 'tallyport' as const, code: 'bad-signature' as const };
-    await platform.listeners.updateOne({ serverId }, { $set: { pause } });
-    await platform.servers.updateOne(
+    await deps.listeners.updateOne({ serverId }, { $set: { pause } });
+    await deps.servers.updateOne(
       { _id: serverId },
       {
         $set: {
@@ -737,19 +730,18 @@ async function giveOperatorsWork(): Promise<void> {
         },
       },
     );
-    for (let i = 0; i < 10; i++)
-      await writeReview(platform, { serverId, username: `player ${i}`, rating: 4 });
+    for (let i = 0; i < 10; i++) await writeReview(deps, { serverId, username: `player ${i}`, rating: 4 });
   }
   const open = { failures: 3, tests: 1, openSince: now, code: 'silent' as const };
-  await platform.listeners.updateOne({ serverId: busy.serverId }, { $set: { breaker: open } });
+  await deps.listeners.updateOne({ serverId: busy.serverId }, { $set: { breaker: open } });
   const failed = { 'delivery.state': 'failed' as const, votedAt: now };
-  const recent = await platform.votes.find({ serverId: busy.serverId }).limit(5).toArray();
+  const recent = await deps.votes.find({ serverId: busy.serverId }).limit(5).toArray();
   for (const { _id } of recent)
-    await platform.votes.updateOne({ serverId: busy.serverId, _id }, { $set: failed });
+    await deps.votes.updateOne({ serverId: busy.serverId, _id }, { $set: failed });
   for (let i = 0; i < 300; i++) {
     const serverId = i % 3 ? other.serverId : busy.serverId;
     const by = i % 2 ? 'one@example.org' : 'cli';
-    await recordAudit(platform, { by, action: `made.up-${i % 5}`, serverId, details: {} });
+    await recordAudit(deps, { by, action: `made.up-${i % 5}`, serverId, details: {} });
   }
 }
 
@@ -796,12 +788,12 @@ test('the pages of the admin area', async () => {
 });
 
 test('the votes of one player on all servers are counted with one seek for each server', async () => {
-  const { platform } = tallyport;
+  const { deps } = tallyport;
   const range = { username: 'steve', serverId: null, since: null, until: new Date() };
-  const servers = await platform.servers.countDocuments();
+  const servers = await deps.servers.countDocuments();
   let votes = 0;
   const operations = await profiled(async () => {
-    for (const one of await countPlayerVotes(platform, range)) votes += one.votes;
+    for (const one of await countPlayerVotes(deps, range)) votes += one.votes;
   });
   const counts = operations.filter((one) => put(one) === 'command votes');
   expect(counts.length).toBe(Math.ceil(servers / 500));
@@ -813,7 +805,7 @@ test('the votes of one player on all servers are counted with one seek for each 
 test('the public pages of a server, for anonymous and for signed-in users', async () => {
   const { headers, userId } = await signIn(tallyport);
   const review = { username: 'Ada', rating: 4, content: 'Kind people.' };
-  await saveOwnReview(tallyport.platform, { serverId: other.serverId, userId }, review);
+  await saveOwnReview(tallyport.deps, { serverId: other.serverId, userId }, review);
   const send = async (path: string, init: RequestInit, status: number) => {
     const answer = await fetch(`${tallyport.url}/servers/${path}`, { redirect: 'manual', ...init });
     expect(answer.status, path).toBe(status);

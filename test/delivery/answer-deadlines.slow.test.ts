@@ -42,9 +42,9 @@ describe('the wait for an answer', () => {
     await bench.drain();
     expect(codesOf((await bench.vote(next)).delivery)).toEqual(['acknowledged']);
     expect(bench.listener.votes).toHaveLength(1);
-    const { platform, serverId } = bench;
-    const deps = { ...platform, send: createSend(platform.config) };
-    expect(await diagnoseListener(deps, serverId)).toMatchObject({ fault: null, confirmed: true });
+    const { deps, serverId } = bench;
+    const withSend = { ...deps, send: createSend(deps.config) };
+    expect(await diagnoseListener(withSend, serverId)).toMatchObject({ fault: null, confirmed: true });
   });
 
   it('begins anew with other settings', async () => {
@@ -52,7 +52,7 @@ describe('the wait for an answer', () => {
     bench.listener.behaviour = { onFrame: 'silence' };
     await bench.cast('Steve');
     await bench.drain();
-    const stepNow = async () => (await bench.platform.listeners.findOne({}))?.answerStep;
+    const stepNow = async () => (await bench.deps.listeners.findOne({}))?.answerStep;
     expect(await stepNow()).toBe(1);
     await bench.set({});
     expect(await stepNow()).toBe(1);
@@ -63,7 +63,7 @@ describe('the wait for an answer', () => {
   it('is outlasted by the lease of the attempt that is recorded', async () => {
     const bench = await knownBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     const vote = await bench.cast('Steve');
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     const mine = { serverId: bench.serverId, _id: vote._id };
     await votes.updateOne(mine, { $set: { 'delivery.ambiguousEnds': 2 } });
     bench.listener.stall();
@@ -86,7 +86,7 @@ describe('the wait for an answer', () => {
     // The third answer is waited for 7.2 s, longer than a lease.
     const bench = await knownBench({ LISTENER_TIMEOUT_MS: '1200', LEASE_MS: '6800' });
     const vote = await bench.cast('Steve');
-    const { votes, listeners } = bench.platform;
+    const { votes, listeners } = bench.deps;
     await votes.updateOne({ _id: vote._id }, { $set: { 'delivery.ambiguousEnds': 2 } });
     bench.listener.stall();
     const draining = bench.drain();
@@ -120,7 +120,7 @@ describe('the owner’s choice of sendings without an answer', () => {
 
   it('stays as it is when the settings are changed without it', async () => {
     const bench = await deliveryBench();
-    const chosen = async () => (await bench.platform.listeners.findOne({}))?.maxSendings;
+    const chosen = async () => (await bench.deps.listeners.findOne({}))?.maxSendings;
     expect(await chosen()).toBe(3);
     await bench.set({ maxSendings: 1 });
     await bench.set({ serviceName: 'Elsewhere' });

@@ -17,8 +17,8 @@ async function castSome(bench: DeliveryBench, count: number): Promise<Vote[]> {
 }
 
 /** The listener, as the owner of its lease sees it. */
-async function listenerOf({ platform, serverId }: DeliveryBench) {
-  const listener = await platform.listeners.findOne({ serverId });
+async function listenerOf({ deps, serverId }: DeliveryBench) {
+  const listener = await deps.listeners.findOne({ serverId });
   if (!listener) throw new Error('no listener');
   return { ...listener, lease: { owner: 'this test', until: after(new Date(), MINUTE) } };
 }
@@ -26,9 +26,9 @@ async function listenerOf({ platform, serverId }: DeliveryBench) {
 const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString());
 
 /** Records an outcome as an uninterrupted drain does. */
-function record({ platform }: DeliveryBench, claimed: Claimed, end: Outcome): Promise<boolean> {
+function record({ deps }: DeliveryBench, claimed: Claimed, end: Outcome): Promise<boolean> {
   const ended = { claimed, outcome: end, durationMs: 3, endedAt: Date.now() };
-  return recordWithRetries(platform, ended, new AbortController().signal);
+  return recordWithRetries(deps, ended, new AbortController().signal);
 }
 
 describe('Claiming votes', () => {
@@ -36,7 +36,7 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
     const claimed = await claimVotes(
-      bench.platform,
+      bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 3, atOnce: 0 },
@@ -65,7 +65,7 @@ describe('Claiming votes', () => {
     await castSome(bench, 6);
     const listener = await listenerOf(bench);
     const both = await Promise.all(
-      [1, 2].map(() => claimVotes(bench.platform, listener, { test: false }, { most: 6, atOnce: 0 })),
+      [1, 2].map(() => claimVotes(bench.deps, listener, { test: false }, { most: 6, atOnce: 0 })),
     );
     const claimed = ids(both.flat().map(({ vote }) => vote));
     expect(claimed).toHaveLength(6);
@@ -80,24 +80,24 @@ describe('Claiming votes', () => {
     // This worker stood still; its memory of the lease is all that it has.
     const expired = { ...leased, lease: { ...leased.lease, until: new Date(Date.now() - 1) } };
     for (const most of [1, 3]) {
-      expect(await claimVotes(bench.platform, expired, { test: false }, { most, atOnce: 4 })).toEqual([]);
+      expect(await claimVotes(bench.deps, expired, { test: false }, { most, atOnce: 4 })).toEqual([]);
     }
     for (const vote of cast) {
       expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', attempts: [] });
     }
-    expect(await claimVotes(bench.platform, leased, { test: false }, { most: 3, atOnce: 4 })).toHaveLength(3);
+    expect(await claimVotes(bench.deps, leased, { test: false }, { most: 3, atOnce: 4 })).toHaveLength(3);
   });
 
   it('takes no vote of which an attempt was lost before, unless it is sent at once', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     for (const { _id, serverId } of cast.slice(2, 4)) {
       await votes.updateOne({ _id, serverId }, { $set: { 'delivery.ambiguousEnds': 1 } });
     }
     const claim = async (most: number, atOnce: number) => {
       const size = { most, atOnce };
-      const claimed = await claimVotes(bench.platform, await listenerOf(bench), { test: false }, size);
+      const claimed = await claimVotes(bench.deps, await listenerOf(bench), { test: false }, size);
       return ids(claimed.map(({ vote }) => vote));
     };
     expect(await claim(5, 1)).toEqual(ids(cast.slice(0, 2)));
@@ -112,7 +112,7 @@ describe('Claiming votes', () => {
     const cast = await castSome(bench, 5);
     const claim = async (most: number, atOnce: number, maxSendings: number) => {
       const listener = { ...(await listenerOf(bench)), maxSendings };
-      const claimed = await claimVotes(bench.platform, listener, { test: false }, { most, atOnce });
+      const claimed = await claimVotes(bench.deps, listener, { test: false }, { most, atOnce });
       return ids(claimed.map(({ vote }) => vote));
     };
     expect(await claim(5, 0, 1)).toEqual([]);
@@ -124,7 +124,7 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     const [first, ...others] = await castSome(bench, 2);
     if (!first) throw new Error('not cast');
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     const { _id, serverId } = first;
     await votes.updateOne({ _id, serverId }, { $set: { 'delivery.ambiguousEnds': 1 } });
     const listener = { ...(await listenerOf(bench)), maxSendings: 1 };
@@ -132,25 +132,25 @@ describe('Claiming votes', () => {
       { most: 1, atOnce: 4 },
       { most: 4, atOnce: 4 },
     ]) {
-      const claimed = await claimVotes(bench.platform, listener, { test: false }, size);
+      const claimed = await claimVotes(bench.deps, listener, { test: false }, size);
       expect(ids(claimed.map(({ vote }) => vote))).toEqual(ids(others));
-      await releaseVotes(bench.platform, listener, claimed);
+      await releaseVotes(bench.deps, listener, claimed);
     }
   });
 
   it('leaves nothing claimed where MongoDB failed half-way', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
-    const { platform } = bench;
-    const votes = Object.create(platform.votes) as typeof platform.votes;
+    const { deps } = bench;
+    const votes = Object.create(deps.votes) as typeof deps.votes;
     const command = async (claim: Document) => {
       const [{ q, u }] = claim.updates;
-      await platform.votes.updateMany({ ...q, _id: { $in: q._id.$in.slice(0, 2) } }, u);
+      await deps.votes.updateMany({ ...q, _id: { $in: q._id.$in.slice(0, 2) } }, u);
       throw new Error('connection lost');
     };
     Object.defineProperty(votes, 'db', { value: { command } });
     const claiming = claimVotes(
-      { ...platform, votes },
+      { ...deps, votes },
       await listenerOf(bench),
       { test: false },
       { most: 3, atOnce: 0 },
@@ -166,15 +166,15 @@ describe('Claiming votes', () => {
   it('leaves nothing claimed where the answer to a single claim was lost', async () => {
     const bench = await deliveryBench();
     const [vote] = await castSome(bench, 1);
-    const { platform } = bench;
-    const votes = Object.create(platform.votes) as typeof platform.votes;
+    const { deps } = bench;
+    const votes = Object.create(deps.votes) as typeof deps.votes;
     const command = async (claim: Document) => {
-      await platform.votes.db.command(claim);
+      await deps.votes.db.command(claim);
       throw new Error('connection lost');
     };
     Object.defineProperty(votes, 'db', { value: { command } });
     const one = { most: 1, atOnce: 4 };
-    const claiming = claimVotes({ ...platform, votes }, await listenerOf(bench), { test: false }, one);
+    const claiming = claimVotes({ ...deps, votes }, await listenerOf(bench), { test: false }, one);
     await expect(claiming).rejects.toThrow('connection lost');
     expect((await bench.vote(vote as Vote)).delivery).toMatchObject({ state: 'waiting', attempts: [] });
     await bench.drain();
@@ -185,7 +185,7 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     const [first, ...others] = await castSome(bench, 40);
     if (!first) throw new Error('not cast');
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     const later = { $set: { 'delivery.queuedAt': new Date() } };
     await votes.updateOne({ _id: first._id, serverId: first.serverId }, later);
     const { db } = votes;
@@ -198,7 +198,7 @@ describe('Claiming votes', () => {
     Object.defineProperty(watched, 'db', { value: { command } });
     const listener = await listenerOf(bench);
     const claim = (most: number) =>
-      claimVotes({ ...bench.platform, votes: watched }, listener, { test: false }, { most, atOnce: 0 });
+      claimVotes({ ...bench.deps, votes: watched }, listener, { test: false }, { most, atOnce: 0 });
 
     expect(ids((await claim(10)).map(({ vote }) => vote))).toEqual(ids(others.slice(0, 10)));
     expect(ids((await claim(40)).map(({ vote }) => vote))).toEqual(ids([...others.slice(10), first]));
@@ -214,12 +214,12 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     const [first, second] = await castSome(bench, 2);
     const claimed = await claimVotes(
-      bench.platform,
+      bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 2, atOnce: 0 },
     );
-    await releaseVotes(bench.platform, await listenerOf(bench), claimed);
+    await releaseVotes(bench.deps, await listenerOf(bench), claimed);
     for (const vote of [first, second]) {
       if (!vote) throw new Error('not cast');
       const { delivery } = await bench.vote(vote);
@@ -241,10 +241,10 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
     const held = await listenerOf(bench);
-    const claimed = await claimVotes(bench.platform, held, { test: false }, { most: 2, atOnce: 0 });
+    const claimed = await claimVotes(bench.deps, held, { test: false }, { most: 2, atOnce: 0 });
     // Another took the lease when it had run out, and sent what was left in the line.
     expect(await bench.drain()).toEqual({ kind: 'idle' });
-    await releaseVotes(bench.platform, { ...held, lease: { ...held.lease, until: new Date() } }, claimed);
+    await releaseVotes(bench.deps, { ...held, lease: { ...held.lease, until: new Date() } }, claimed);
     for (const vote of cast.slice(0, 2)) {
       expect((await bench.vote(vote)).delivery).toMatchObject({
         state: 'waiting',
@@ -262,7 +262,7 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     await castSome(bench, 1);
     const claimed = await claimVotes(
-      bench.platform,
+      bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 2, atOnce: 0 },
@@ -270,7 +270,7 @@ describe('Claiming votes', () => {
     const [one] = claimed;
     if (!one) throw new Error('nothing claimed');
     await record(bench, one, outcome('lease-ran-out', 'none'));
-    await releaseVotes(bench.platform, await listenerOf(bench), claimed);
+    await releaseVotes(bench.deps, await listenerOf(bench), claimed);
     expect((await bench.vote(one.vote)).delivery).toMatchObject({ attemptCount: 1, ambiguousEnds: 1 });
   });
 });
@@ -280,7 +280,7 @@ describe('Recording ends together', () => {
     const bench = await deliveryBench();
     await castSome(bench, 5);
     const claimed = await claimVotes(
-      bench.platform,
+      bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 5, atOnce: 0 },
@@ -288,7 +288,7 @@ describe('Recording ends together', () => {
     // One was removed meanwhile: its outcome must not be recorded, and must not prevent that of the others.
     const gone = claimed[3]?.vote;
     if (!gone) throw new Error('nothing claimed');
-    await bench.platform.votes.updateOne(
+    await bench.deps.votes.updateOne(
       { serverId: bench.serverId, _id: gone._id },
       { $set: { 'delivery.state': 'waiting', 'delivery.attempts': [] } },
     );
@@ -308,7 +308,7 @@ describe('Draining a backlog', () => {
   it('has no more votes under way whose attempt was lost before than it sends at once', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     const cast = await castSome(bench, 40);
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     const doubtful = cast.slice(12).map(({ _id }) => _id);
     const { serverId } = bench;
     await votes.updateMany({ serverId, _id: { $in: doubtful } }, { $set: { 'delivery.ambiguousEnds': 1 } });
@@ -348,7 +348,7 @@ describe('Draining a backlog', () => {
     expect(await draining).toEqual({ kind: 'idle' });
     expect(listener.votes).toHaveLength(150);
     expect(new Set(listener.votes.map(({ uuid }) => uuid)).size).toBe(150);
-    const begun = await bench.platform.votes.find({}).toArray();
+    const begun = await bench.deps.votes.find({}).toArray();
     begun.sort((a, b) =>
       String(a.delivery.attempts[0]?.id).localeCompare(String(b.delivery.attempts[0]?.id)),
     );
@@ -367,7 +367,7 @@ describe('Draining a backlog', () => {
     }, 1);
     onTestFinished(() => clearInterval(watching));
     expect(await bench.drain()).toMatchObject({ kind: 'unreachable' });
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
     const failed = await votes.countDocuments({ 'delivery.ends.transient': { $exists: true } });
     expect(failed).toBeGreaterThanOrEqual(3);
@@ -387,9 +387,9 @@ describe('Draining a backlog', () => {
     }, 1);
     onTestFinished(() => clearInterval(watching));
     expect(await bench.drain({ stop: stop.signal })).toEqual({ kind: 'stopped' });
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
-    await pauseListener(bench.platform, bench.serverId, 'test');
+    await pauseListener(bench.deps, bench.serverId, 'test');
     expect(await bench.drain()).toEqual({ kind: 'paused' });
     expect(await votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(
       150 - bench.listener.votes.length,
@@ -399,51 +399,49 @@ describe('Draining a backlog', () => {
   it('sends nothing that it claimed ahead once it has seen that the listener was removed', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
-    const { clock, listener, platform, serverId } = bench;
+    const { clock, listener, deps, serverId } = bench;
     listener.behaviour = { answerDelayMs: 50 };
     let arrivedBefore = Number.POSITIVE_INFINITY;
-    const update = platform.listeners.findOneAndUpdate.bind(platform.listeners);
-    vi.spyOn(platform.listeners, 'findOneAndUpdate').mockImplementation(async (...asked) => {
+    const update = deps.listeners.findOneAndUpdate.bind(deps.listeners);
+    vi.spyOn(deps.listeners, 'findOneAndUpdate').mockImplementation(async (...asked) => {
       const found = await update(...(asked as Parameters<typeof update>));
       if (!found) arrivedBefore = Math.min(arrivedBefore, listener.votes.length);
       return found;
     });
     const draining = bench.drain();
-    const claimed = () => platform.votes.countDocuments({ 'delivery.state': 'sending' });
+    const claimed = () => deps.votes.countDocuments({ 'delivery.state': 'sending' });
     await vi.waitUntil(async () => (await claimed()) >= 40, EVENTUALLY);
     // Sending what is claimed takes longer than the lease is renewed next.
     listener.behaviour = { answerDelayMs: 500 };
-    await removeListener(platform, serverId, 'test');
+    await removeListener(deps, serverId, 'test');
     expect(await draining).toEqual({ kind: 'busy' });
     expect(arrivedBefore).toBeLessThan(150);
     expect(listener.votes.length).toBeLessThanOrEqual(arrivedBefore + 4);
-    expect(await platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    expect(await deps.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
     // Votes that were cast just now may be for a listener that is set just now.
     clock.move(5 * SECOND);
     expect(await bench.drain()).toEqual({ kind: 'gone' });
-    const delivered = await platform.votes.countDocuments({ 'delivery.state': 'delivered' });
+    const delivered = await deps.votes.countDocuments({ 'delivery.state': 'delivered' });
     expect(delivered).toBe(listener.votes.length);
-    expect(await platform.votes.countDocuments({ 'delivery.state': 'none' })).toBe(150 - delivered);
+    expect(await deps.votes.countDocuments({ 'delivery.state': 'none' })).toBe(150 - delivered);
   });
 
   it('sends nothing that it claimed ahead once MongoDB has failed', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
-    const { listener, platform } = bench;
+    const { listener, deps } = bench;
     listener.behaviour = { answerDelayMs: 100 };
     let arrivedBefore = Number.POSITIVE_INFINITY;
-    const find = platform.votes.find.bind(platform.votes);
-    const finding = vi
-      .spyOn(platform.votes, 'find')
-      .mockImplementation((...asked: Parameters<typeof find>) => {
-        if (listener.votes.length < 60) return find(...asked);
-        arrivedBefore = Math.min(arrivedBefore, listener.votes.length);
-        throw new Error('connection lost');
-      });
+    const find = deps.votes.find.bind(deps.votes);
+    const finding = vi.spyOn(deps.votes, 'find').mockImplementation((...asked: Parameters<typeof find>) => {
+      if (listener.votes.length < 60) return find(...asked);
+      arrivedBefore = Math.min(arrivedBefore, listener.votes.length);
+      throw new Error('connection lost');
+    });
     await expect(bench.drain()).rejects.toThrow('connection lost');
     finding.mockRestore();
     expect(listener.votes.length).toBeLessThanOrEqual(arrivedBefore + 4);
-    expect(await platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    expect(await deps.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
     listener.behaviour = {};
     expect(await bench.drain()).toEqual({ kind: 'idle' });
     expect(new Set(listener.votes.map(({ uuid }) => uuid)).size).toBe(150);
@@ -453,7 +451,7 @@ describe('Draining a backlog', () => {
   it('gives back what it claimed ahead when its time is over', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     await castSome(bench, 150);
-    const { listener, platform } = bench;
+    const { listener, deps } = bench;
     listener.behaviour = { answerDelayMs: 2 };
     const watching = setInterval(() => {
       if (listener.votes.length >= 20) listener.behaviour = { answerDelayMs: 1_200 };
@@ -461,23 +459,23 @@ describe('Draining a backlog', () => {
     onTestFinished(() => clearInterval(watching));
     expect(await bench.drain({ budgetMs: 1_000 })).toEqual({ kind: 'more' });
     expect(listener.votes.length).toBeLessThanOrEqual(40);
-    expect(await platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
-    const delivered = await platform.votes.countDocuments({ 'delivery.state': 'delivered' });
+    expect(await deps.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
+    const delivered = await deps.votes.countDocuments({ 'delivery.state': 'delivered' });
     expect(delivered).toBe(listener.votes.length);
-    expect(await platform.votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(150 - delivered);
+    expect(await deps.votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(150 - delivered);
   });
 
   it('releases what it claimed too early for a listener that becomes slow, and sends it later', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '1000', LEASE_MS: '6000' });
     const cast = await castSome(bench, 150);
-    const { listener, platform } = bench;
+    const { listener, deps } = bench;
     listener.behaviour = { answerDelayMs: 2 };
     const watching = setInterval(() => {
       if (listener.votes.length >= 60) listener.behaviour = { answerDelayMs: 400 };
     }, 1);
     onTestFinished(() => clearInterval(watching));
     expect(await bench.drain()).toEqual({ kind: 'idle' });
-    const { votes } = platform;
+    const { votes } = deps;
     expect(await votes.countDocuments({ 'delivery.codes.our-fault': { $exists: true } })).toBe(0);
     expect(listener.votes.map(({ uuid }) => uuid).toSorted()).toEqual(ids(cast).toSorted());
     const deliveredAtOnce = { 'delivery.state': 'delivered', 'delivery.attemptCount': 1 } as const;
@@ -487,9 +485,9 @@ describe('Draining a backlog', () => {
   it('gives back what it claimed ahead when it stops, also where MongoDB fails once', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
-    const { listener, platform } = bench;
+    const { listener, deps } = bench;
     listener.behaviour = { answerDelayMs: 20 };
-    const { votes } = platform;
+    const { votes } = deps;
     const failing = vi.spyOn(votes, 'bulkWrite').mockRejectedValueOnce(new Error('connection lost'));
     const stop = new AbortController();
     const watching = setInterval(() => {
@@ -516,8 +514,8 @@ describe('Draining a backlog', () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     await bench.set({ maxSendings: 1 });
     await castSome(bench, 150);
-    const { listener, platform } = bench;
-    const { votes } = platform;
+    const { listener, deps } = bench;
+    const { votes } = deps;
     const find = votes.find.bind(votes);
     const lookedWith: number[] = [];
     vi.spyOn(votes, 'find').mockImplementation((...asked: Parameters<typeof find>) => {
@@ -529,7 +527,7 @@ describe('Draining a backlog', () => {
       if (listener.votes.length >= 20) listener.stall();
     }, 1);
     onTestFinished(() => clearInterval(watching));
-    const renewing = vi.spyOn(platform.listeners, 'findOneAndUpdate');
+    const renewing = vi.spyOn(deps.listeners, 'findOneAndUpdate');
     const draining = bench.drain();
     await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
     const renewals = renewing.mock.calls.length;

@@ -6,8 +6,8 @@ import { deliveryBench } from '../support/delivering.ts';
 async function answeringBench() {
   const bench = await deliveryBench();
   const queue = async () => {
-    const { serverId, platform } = bench;
-    const listener = await platform.listeners.findOne({ serverId }, { projection: QUEUE_FIELDS });
+    const { serverId, deps } = bench;
+    const listener = await deps.listeners.findOne({ serverId }, { projection: QUEUE_FIELDS });
     return listener && queueOf(listener);
   };
   expect(await queue()).toBe('test-listeners');

@@ -16,11 +16,11 @@ import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 
 async function ownersBench() {
   const bench = await deliveryBench();
-  const { platform, serverId } = bench;
-  const deps = { ...platform, send: createSend(platform.config) };
-  const diagnose = (changes: Partial<OwnerRequest> = {}, from = deps) =>
+  const { deps, serverId } = bench;
+  const withSend = { ...deps, send: createSend(deps.config) };
+  const diagnose = (changes: Partial<OwnerRequest> = {}, from = withSend) =>
     diagnoseForOwner(from, { ownerId: 'owner-1', serverId, proven: true, ...changes });
-  return { ...bench, deps, diagnose };
+  return { ...bench, withSend, diagnose };
 }
 
 const ALL_STEPS: DiagnosisStep[] = [
@@ -52,10 +52,10 @@ it.each([
   ['protocol-version', {}, { v1Only: true }],
   ['acknowledgement', {}, { onFrame: 'silence' }],
 ] as const)('the last step that began is where it stopped: %s', async (last, settings, behaviour) => {
-  const { diagnose, platform, serverId, listener } = await ownersBench();
+  const { diagnose, deps, serverId, listener } = await ownersBench();
   const { token: secret, port } = listener;
   const set = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret, serviceName: 'x' } as const;
-  await setListener(platform, serverId, { ...set, ...settings }, 'test');
+  await setListener(deps, serverId, { ...set, ...settings }, 'test');
   if ('stopped' in behaviour) await listener.stop();
   else listener.behaviour = behaviour;
   const steps: DiagnosisStep[] = [];
@@ -67,11 +67,11 @@ it.each([
 });
 
 it('a website is walked through in its own steps, and shows at most 200 printable characters', async () => {
-  const { diagnose, platform, serverId } = await ownersBench();
+  const { diagnose, deps, serverId } = await ownersBench();
   const site = await startFakeHttpListener();
   site.answer = (response) => response.writeHead(500).end(`\u001b[2J\u202e${'x'.repeat(900)}`);
   const url = `http://127.0.0.1:${site.port}/votes`;
-  await setHttpListener(platform, serverId, { url, serviceName: 'x' }, 'test');
+  await setHttpListener(deps, serverId, { url, serviceName: 'x' }, 'test');
   const steps: DiagnosisStep[] = [];
   const answer = await diagnose({ onStep: (step) => steps.push(step) });
   expect(steps).toEqual(['name-resolution', 'address-policy', 'connecting', 'greeting', 'acknowledgement']);
@@ -81,19 +81,14 @@ it('a website is walked through in its own steps, and shows at most 200 printabl
 });
 
 it('where a website redirects to is shown once it has repeated a challenge', async () => {
-  const { diagnose, platform, serverId } = await ownersBench();
+  const { diagnose, deps, serverId } = await ownersBench();
   const site = await startFakeHttpListener();
   const { answerChallenge } = site;
   const redirect = (response: ServerResponse) =>
     void response.writeHead(302, { location: 'https://inside.example.org/' }).end();
   site.answer = redirect;
   site.answerChallenge = redirect;
-  await setHttpListener(
-    platform,
-    serverId,
-    { url: `http://127.0.0.1:${site.port}/`, serviceName: 'x' },
-    'test',
-  );
+  await setHttpListener(deps, serverId, { url: `http://127.0.0.1:${site.port}/`, serviceName: 'x' }, 'test');
   const diagnosis = { fault: 'http-server', reply: 'HTTP 302' };
   const hidden = await diagnose();
   expect(hidden).toMatchObject({ diagnosis });
@@ -104,56 +99,51 @@ it('where a website redirects to is shown once it has repeated a challenge', asy
 });
 
 it('of a certificate that is refused an owner is not shown for whom it is', async () => {
-  const { diagnose, platform, serverId, deps } = await ownersBench();
+  const { diagnose, deps, serverId, withSend } = await ownersBench();
   const site = await startFakeHttpListener({ certificate: 'other' });
-  await setHttpListener(
-    platform,
-    serverId,
-    { url: `https://127.0.0.1:${site.port}/`, serviceName: 'x' },
-    'test',
-  );
+  await setHttpListener(deps, serverId, { url: `https://127.0.0.1:${site.port}/`, serviceName: 'x' }, 'test');
   const answer = await diagnose();
   expect(answer).toMatchObject({ diagnosis: { fault: 'tls-server', isReplyHidden: true } });
   expect(answer).not.toHaveProperty('diagnosis.detail');
-  expect(await diagnoseListener(deps, serverId)).toMatchObject({
+  expect(await diagnoseListener(withSend, serverId)).toMatchObject({
     detail: expect.stringMatching(/certificate/),
   });
 });
 
 it('nothing is asked for an owner whose server is not proven theirs, gone, or without a listener', async () => {
-  const { diagnose, platform, serverId, listener } = await ownersBench();
+  const { diagnose, deps, serverId, listener } = await ownersBench();
   const refused = (code: string) => ({ kind: 'refused', code });
   expect(await diagnose({ proven: false })).toEqual(refused('ownership-not-proven'));
   expect(await diagnose({ serverId: new ObjectId() })).toEqual(refused('not-found'));
-  await removeListener(platform, serverId, 'test');
+  await removeListener(deps, serverId, 'test');
   expect(await diagnose()).toEqual(refused('no-listener'));
-  await removeServer(platform, serverId, 'test');
+  await removeServer(deps, serverId, 'test');
   expect(await diagnose()).toEqual(refused('not-found'));
   expect(listener.connections).toBe(0);
   // A refusal costs none of the allowance.
-  expect(await platform.diagnosisAllowances.countDocuments()).toBe(0);
+  expect(await deps.diagnosisAllowances.countDocuments()).toBe(0);
 });
 
 it.each([22, 25, 465, 587])('port %s is refused, however it came to be stored', async (port) => {
-  const { diagnose, platform, serverId } = await ownersBench();
+  const { diagnose, deps, serverId } = await ownersBench();
   const votifier = { port };
-  await platform.listeners.updateOne({ serverId }, { $set: votifier });
+  await deps.listeners.updateOne({ serverId }, { $set: votifier });
   expect(await diagnose()).toEqual({ kind: 'refused', code: 'port-refused' });
   const http = { protocol: 'http', port: 8_080, url: `https://play.example.org:${port}/votes` } as const;
-  await platform.listeners.updateOne({ serverId }, { $set: http });
+  await deps.listeners.updateOne({ serverId }, { $set: http });
   expect(await diagnose()).toEqual({ kind: 'refused', code: 'port-refused' });
 });
 
 it('an owner has six in any minute over all processes and restarts; another owner has their own', async () => {
-  const { diagnose, platform, clock, deps } = await ownersBench();
+  const { diagnose, deps, clock, withSend } = await ownersBench();
   clock.stop(new Date());
   const first = clock.now();
   // Another process: its own collections on the same database.
-  const mongo = await openMongo(platform.config.MONGODB_URI, platform.log);
+  const mongo = await openMongo(deps.config.MONGODB_URI, deps.log);
   onTestFinished(() => mongo.close());
-  const other = { ...deps, ...bindCollections(mongo) };
+  const other = { ...withSend, ...bindCollections(mongo) };
   const kinds = async (count: number, ownerId = 'owner-1') => {
-    const asked = Array.from({ length: count }, (_, n) => diagnose({ ownerId }, n % 2 ? deps : other));
+    const asked = Array.from({ length: count }, (_, n) => diagnose({ ownerId }, n % 2 ? withSend : other));
     return (await Promise.all(asked)).map(({ kind }) => kind).toSorted();
   };
   const made = (count: number) => Array(count).fill('diagnosed');
@@ -174,11 +164,11 @@ it('an owner has six in any minute over all processes and restarts; another owne
 });
 
 it('an allowance is forgotten by itself', async () => {
-  const { diagnose, platform } = await ownersBench();
+  const { diagnose, deps } = await ownersBench();
   await diagnose();
-  const [index] = (await platform.diagnosisAllowances.indexes()).filter(({ key }) => 'expiresAt' in key);
+  const [index] = (await deps.diagnosisAllowances.indexes()).filter(({ key }) => 'expiresAt' in key);
   expect(index?.expireAfterSeconds).toBe(60);
-  expect(await platform.diagnosisAllowances.findOne({ _id: 'owner-1' })).toMatchObject({
+  expect(await deps.diagnosisAllowances.findOne({ _id: 'owner-1' })).toMatchObject({
     expiresAt: expect.any(Date),
   });
 });

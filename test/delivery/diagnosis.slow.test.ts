@@ -21,9 +21,9 @@ const made = new Set<string>();
 /** A server whose listener can be set to anything and diagnosed. */
 async function clinic() {
   const bench: DeliveryBench = await deliveryBench();
-  const { platform, serverId } = bench;
+  const { deps, serverId } = bench;
   const diagnose = async (): Promise<Diagnosis> => {
-    const diagnosis = await diagnoseListener({ ...platform, send: createSend(platform.config) }, serverId);
+    const diagnosis = await diagnoseListener({ ...deps, send: createSend(deps.config) }, serverId);
     if (!diagnosis) throw new Error('there is no listener');
     if (diagnosis.fault) made.add(diagnosis.fault);
     return diagnosis;
@@ -93,9 +93,9 @@ describe('a fault on the way to the listener', () => {
   });
 
   it('firewall-rejected', async () => {
-    const { platform, serverId } = await clinic();
+    const { deps, serverId } = await clinic();
     const send = async () => outcome('firewall-rejected', 'resolved');
-    expect(await diagnoseListener({ ...platform, send }, serverId)).toMatchObject({
+    expect(await diagnoseListener({ ...deps, send }, serverId)).toMatchObject({
       fault: 'firewall-rejected',
       step: 'connecting',
       ...FAULTS['firewall-rejected'],
@@ -274,20 +274,20 @@ describe('a website', () => {
     [422, 'vote-refused', 'acknowledgement', /refused this vote/],
     [500, 'http-server', 'acknowledgement', /cannot take votes now/],
   ] as const)('that answers %s', async (status, fault, step, cause) => {
-    const { platform, serverId, diagnose } = await clinic();
+    const { deps, serverId, diagnose } = await clinic();
     const site = await startFakeHttpListener();
     site.answer = (response) => response.writeHead(status, { location: '/' }).end();
     const url = `http://127.0.0.1:${site.port}/votes`;
-    await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    await setHttpListener(deps, serverId, { url, serviceName: 'Tallyport' }, 'test');
     expect(await diagnose()).toMatchObject({ fault, step, cause: expect.stringMatching(cause) });
   });
 
   it('http-unverified, as the listener is shown, when it does not repeat the challenge', async () => {
-    const { platform, serverId, diagnose } = await clinic();
+    const { deps, serverId, diagnose } = await clinic();
     const site = await startFakeHttpListener();
     site.answerChallenge = (response) => response.end('{}');
     const url = `http://127.0.0.1:${site.port}/votes`;
-    await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    await setHttpListener(deps, serverId, { url, serviceName: 'Tallyport' }, 'test');
     expect(await diagnose()).toMatchObject({
       fault: 'http-unverified',
       cause: expect.stringContaining('did not repeat it'),

@@ -76,7 +76,7 @@ describe('Draining a listener', () => {
     for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
-    expect(await bench.platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(1);
+    expect(await bench.deps.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(1);
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
     expect(bench.listener.votes).toHaveLength(3);
@@ -107,7 +107,7 @@ describe('Draining a listener', () => {
     const draining = bench.drain();
     await vi.waitUntil(() => bench.listener.held === 4, EVENTUALLY);
     expect(await bench.drain()).toEqual({ kind: 'busy' });
-    expect(await bench.platform.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(4);
+    expect(await bench.deps.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(4);
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
     expect(new Set(bench.listener.votes.map((vote) => vote.username)).size).toBe(10);
@@ -141,7 +141,7 @@ describe('Draining a listener', () => {
       waiting: 1,
       code: 'connection-refused',
     });
-    expect(await showListener(bench.platform, bench.serverId)).toMatchObject({
+    expect(await showListener(bench.deps, bench.serverId)).toMatchObject({
       state: 'unreachable',
       waiting: 1,
     });
@@ -154,7 +154,7 @@ describe('Draining a listener', () => {
       attemptCount: 4,
       ends: { transient: 3, delivered: 1 },
     });
-    expect(await showListener(bench.platform, bench.serverId)).toMatchObject({
+    expect(await showListener(bench.deps, bench.serverId)).toMatchObject({
       state: 'active',
       breaker: { failures: 0 },
     });
@@ -167,14 +167,14 @@ describe('Draining a listener', () => {
     const names = [...'abcdefghijkl'];
     for (const name of names) votes.push(await bench.cast(name));
     await bench.drain();
-    const attempts = () => bench.platform.votes.find({ 'delivery.attemptCount': { $gt: 0 } }).toArray();
+    const attempts = () => bench.deps.votes.find({ 'delivery.attemptCount': { $gt: 0 } }).toArray();
     // Three failures open it; no more than three others can be under way then.
     expect((await attempts()).length).toBeLessThanOrEqual(6);
 
     const before = await attempts();
     bench.clock.move(7 * SECOND);
     await bench.drain();
-    const tested = await bench.platform.votes.find({ 'delivery.attempts.test': true }).toArray();
+    const tested = await bench.deps.votes.find({ 'delivery.attempts.test': true }).toArray();
     expect(tested).toHaveLength(1);
     expect(tested[0]?.delivery.step).toBe(
       before.find(({ _id }) => _id.equals(tested[0]?._id ?? ''))?.delivery.step ?? 0,
@@ -234,7 +234,7 @@ describe('Draining a listener', () => {
     const vote = await bench.cast('Steve');
     await bench.drain();
     // As if the process had died right after the settings were stored.
-    await bench.platform.listeners.updateOne(
+    await bench.deps.listeners.updateOne(
       { serverId: bench.serverId },
       { $set: { maxSendings: 1 }, $inc: { revision: 1 } },
     );
@@ -252,7 +252,7 @@ describe('Draining a listener', () => {
     bench.listener.tokens = { default: 'another token altogether' };
     const votes = [await bench.cast('Steve'), await bench.cast('Alex')];
     expect(await bench.drain()).toEqual({ kind: 'paused' });
-    const shown = await showListener(bench.platform, bench.serverId);
+    const shown = await showListener(bench.deps, bench.serverId);
     expect(shown).toMatchObject({
       state: 'paused',
       waiting: 2,
@@ -261,7 +261,7 @@ describe('Draining a listener', () => {
     expect(shown?.pause?.words).toMatch(/Signature is not valid/);
 
     await setListener(
-      bench.platform,
+      bench.deps,
       bench.serverId,
       {
         protocol: 'votifier-v2',
@@ -290,7 +290,7 @@ describe('Draining a listener', () => {
       (vote) => vote.delivery.state,
     );
     expect(states.filter((state) => state === 'failed').length).toBeGreaterThanOrEqual(5);
-    expect(await showListener(bench.platform, bench.serverId)).toMatchObject({
+    expect(await showListener(bench.deps, bench.serverId)).toMatchObject({
       state: 'paused',
       pause: { code: 'repeated-vote-faults' },
     });
@@ -326,10 +326,10 @@ describe('Draining a listener', () => {
 
   it('holds votes while the owner pauses, and sends them after a resume', async () => {
     const bench = await deliveryBench();
-    await pauseListener(bench.platform, bench.serverId, 'test');
+    await pauseListener(bench.deps, bench.serverId, 'test');
     const vote = await bench.cast('Steve');
     expect(await bench.drain()).toEqual({ kind: 'paused' });
-    await resumeListener(bench.platform, bench.serverId, 'test');
+    await resumeListener(bench.deps, bench.serverId, 'test');
     expect(await bench.drain()).toEqual({ kind: 'idle' });
     expect((await bench.vote(vote)).delivery.state).toBe('delivered');
   });
@@ -355,7 +355,7 @@ describe('Draining a listener', () => {
   it('ends a lost attempt as ambiguous once its lease has run out, on mongod’s clock', async () => {
     const bench = await deliveryBench();
     const vote = await bench.cast('Steve');
-    await bench.platform.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
+    await bench.deps.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
       {
         $set: {
           'delivery.state': 'sending',
@@ -385,11 +385,11 @@ describe('Draining a listener', () => {
 });
 
 it('votes that waited too long for a slot are released with all later ones, and go out in queue order', async () => {
-  const { platform, serverId, listener, cast, drain } = await deliveryBench();
-  const { votes } = platform;
+  const { deps, serverId, listener, cast, drain } = await deliveryBench();
+  const { votes } = deps;
   await cast('First');
   await drain();
-  await insertWaitingVotes(platform, [serverId], 1_200);
+  await insertWaitingVotes(deps, [serverId], 1_200);
   /** Votes that are claimed and not received. One that is received is claimed until its outcome is recorded. */
   const unsent = async () => {
     const received = listener.votes.length;

@@ -41,9 +41,9 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
 
 test('a worker that died with four attempts open leaves the listener reachable, and its votes arrive', async () => {
   const bench = await deliveryBench();
-  const { platform, serverId } = bench;
+  const { deps, serverId } = bench;
   const votes = await Promise.all(['Steve', 'Alex', 'Notch', 'Jeb'].map((name) => bench.cast(name)));
-  await platform.votes.updateMany({ serverId }, [
+  await deps.votes.updateMany({ serverId }, [
     {
       $set: {
         'delivery.state': 'sending',
@@ -64,7 +64,7 @@ test('a worker that died with four attempts open leaves the listener reachable, 
     { $unset: 'delivery.nextAt' },
   ]);
   expect(await bench.drain()).toEqual({ kind: 'idle' });
-  const listener = await platform.listeners.findOne({ serverId });
+  const listener = await deps.listeners.findOne({ serverId });
   if (!listener) throw new Error('no listener');
   expect(listenerState(listener)).toBe('active');
   expect(listener.breaker).toEqual(REACHABLE);

@@ -19,21 +19,21 @@ const NAMES = ['Steve', 'Alex', 'Kai', 'Zoe', 'Noor'];
 /** A server and what its votes and its listener look like. */
 async function stalledBench(env: Record<string, string> = {}) {
   const bench = await deliveryBench(env);
-  const { platform, serverId } = bench;
+  const { deps, serverId } = bench;
   return {
     ...bench,
     listenerNow: async () => {
-      const found = await platform.listeners.findOne({ serverId });
+      const found = await deps.listeners.findOne({ serverId });
       if (!found) throw new Error('no listener');
       return found;
     },
     shown: async () => {
-      const shown = await showListener(platform, serverId);
+      const shown = await showListener(deps, serverId);
       if (!shown) throw new Error('no listener');
       return shown;
     },
     deliveries: async () => {
-      const votes = await platform.votes.find({ serverId }).sort({ _id: 1 }).toArray();
+      const votes = await deps.votes.find({ serverId }).sort({ _id: 1 }).toArray();
       return votes.map(({ delivery }) => delivery);
     },
     /** Drains until every vote has had each of its own times. */
@@ -97,7 +97,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
     await bench.set({ port: await start(votifierPlus()), secret: WRONG_TOKEN });
     await bench.cast('Steve');
     await bench.drain();
-    await resumeListener(bench.platform, bench.serverId, 'test');
+    await resumeListener(bench.deps, bench.serverId, 'test');
     expect(await bench.drain()).toEqual({ kind: 'paused' });
     expect(await bench.deliveries()).toMatchObject([{ state: 'waiting', ambiguousEnds: 2 }]);
   });
@@ -148,12 +148,12 @@ describe('votes that a token used up', () => {
     await bench.set({ port, secret: TOKEN });
     await bench.cast('First');
     await bench.drain();
-    const { platform, serverId } = bench;
+    const { deps, serverId } = bench;
     const votes = [await bench.cast('Steve'), await bench.cast('Alex')];
     // As if the plugin’s token were another one now, of which the listing knows nothing.
     const { sealedSecret } = await bench.set({ port, secret: WRONG_TOKEN, resendUsedUp: false });
     const known = { sealedSecret, acknowledgedAt: bench.clock.now() };
-    await platform.listeners.updateOne({ serverId }, { $set: known });
+    await deps.listeners.updateOne({ serverId }, { $set: known });
     await bench.drainFor(8);
     return { ...bench, votes, port };
   }
@@ -180,9 +180,9 @@ describe('votes that a token used up', () => {
     'votes',
   ] as const)('are sent again by the same form where the first one failed half-way: %s', async (broken) => {
     const bench = await usedUp();
-    const { platform, serverId, port } = bench;
+    const { deps, serverId, port } = bench;
     const mended = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: TOKEN } as const;
-    const failing = { ...platform, [broken]: unwritable(platform[broken]) };
+    const failing = { ...deps, [broken]: unwritable(deps[broken]) };
     await setListener(failing, serverId, { ...mended, serviceName: 'Tallyport' }, 'test').catch(
       () => undefined,
     );
@@ -193,14 +193,14 @@ describe('votes that a token used up', () => {
 
   it('are sent again by the relay where nobody sends the form again', async () => {
     const bench = await usedUp();
-    const { platform, serverId, port, clock } = bench;
+    const { deps, serverId, port, clock } = bench;
     const mended = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: TOKEN } as const;
-    const failing = { ...platform, auditLog: unwritable(platform.auditLog) };
+    const failing = { ...deps, auditLog: unwritable(deps.auditLog) };
     await expect(
       setListener(failing, serverId, { ...mended, serviceName: 'Tallyport' }, 'test'),
     ).rejects.toThrow('connection lost');
     clock.move(3 * MINUTE);
-    await Promise.all([relayDueWork(platform), relayDueWork(platform)]);
+    await Promise.all([relayDueWork(deps), relayDueWork(deps)]);
     expect(await bench.shown()).toMatchObject({ waiting: 2, unconfirmed: 0 });
     await bench.drain();
     for (const vote of bench.votes) {
@@ -213,25 +213,25 @@ describe('votes that a token used up', () => {
 
   it('are sent again once: not those that the mended listener uses up itself', async () => {
     const bench = await usedUp();
-    const { platform, serverId, port, clock } = bench;
+    const { deps, serverId, port, clock } = bench;
     await bench.set({ port, secret: TOKEN });
     const owed = { silentSince: new Date(0), at: (await bench.listenerNow()).updatedAt, by: 'test' };
     await bench.drain();
     // As if the process had died before it noted that all were sent, and they ended so again.
-    await platform.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
-    await platform.votes.updateMany(
+    await deps.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
+    await deps.votes.updateMany(
       { serverId, 'delivery.events.kind': 'resent' },
       { $set: { 'delivery.state': 'unconfirmed', 'delivery.attempts.$[last].code': 'no-answer' } },
       { arrayFilters: [{ 'last.code': 'acknowledged' }] },
     );
     clock.move(3 * MINUTE);
-    await relayDueWork(platform);
+    await relayDueWork(deps);
     expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
   });
 
   it('are sent again where the listener was removed and is set again', async () => {
     const bench = await usedUp();
-    await removeListener(bench.platform, bench.serverId, 'test');
+    await removeListener(bench.deps, bench.serverId, 'test');
     const { resent } = await bench.set({ port: bench.port, secret: TOKEN });
     expect(resent).toBe(2);
     await bench.drain();
@@ -246,13 +246,13 @@ describe('votes that a token used up', () => {
     const bench = await usedUp();
     const [early] = bench.votes;
     if (!early) throw new Error('not cast');
-    await bench.platform.votes.updateOne(
+    await bench.deps.votes.updateOne(
       { serverId: bench.serverId, _id: early._id },
       { $set: { 'delivery.attempts.2.at': new Date(0) } },
     );
-    await removeListener(bench.platform, bench.serverId, 'test');
+    await removeListener(bench.deps, bench.serverId, 'test');
     expect((await bench.set({ port: bench.port, secret: TOKEN })).resent).toBe(1);
-    await removeListener(bench.platform, bench.serverId, 'test');
+    await removeListener(bench.deps, bench.serverId, 'test');
     expect((await bench.set({ port: bench.port, secret: TOKEN, resendUsedUp: false })).resent).toBe(0);
   });
 
@@ -266,12 +266,12 @@ describe('votes that a token used up', () => {
 
   it('are neither those that ended with words nor those from before the last delivery', async () => {
     const bench = await usedUp();
-    const { platform, votes } = bench;
+    const { deps, votes } = bench;
     const [worded, early] = votes.map(({ _id }) => ({ serverId: bench.serverId, _id }));
     if (!worded || !early) throw new Error('not cast');
     const last = 'delivery.attempts.2';
-    await platform.votes.updateOne(worded, { $set: { [`${last}.code`]: 'garbage-answer' } });
-    await platform.votes.updateOne(early, { $set: { [`${last}.at`]: new Date(0) } });
+    await deps.votes.updateOne(worded, { $set: { [`${last}.code`]: 'garbage-answer' } });
+    await deps.votes.updateOne(early, { $set: { [`${last}.at`]: new Date(0) } });
     expect((await bench.set({ port: bench.port, secret: TOKEN })).resent).toBe(0);
   });
 });

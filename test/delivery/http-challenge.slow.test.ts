@@ -14,13 +14,13 @@ import { type HttpListener, startFakeHttpListener } from '../support/fake-http-l
 /** A server whose votes are to be posted to a website that has not been challenged yet. */
 async function challengeBench(env: Record<string, string> = {}) {
   const bench = await deliveryBench(env);
-  const { platform, serverId } = bench;
+  const { deps, serverId } = bench;
   const site = await startFakeHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
-  const setUrl = (to: string) => setHttpListener(platform, serverId, { url: to, serviceName: 'x' }, 'test');
+  const setUrl = (to: string) => setHttpListener(deps, serverId, { url: to, serviceName: 'x' }, 'test');
   await setUrl(url);
-  const state = async () => (await showListener(platform, serverId))?.state;
-  const change = (set: object) => platform.listeners.updateOne({ serverId }, { $set: set });
+  const state = async () => (await showListener(deps, serverId))?.state;
+  const change = (set: object) => deps.listeners.updateOne({ serverId }, { $set: set });
   return { ...bench, site, url, setUrl, state, change };
 }
 
@@ -74,11 +74,11 @@ describe('An HTTP listener', () => {
   });
 
   it('that takes anything without repeating it is paused, is sent no vote, and goes on once it is mended', async () => {
-    const { platform, serverId, cast, drain, site, vote } = await challengeBench();
+    const { deps, serverId, cast, drain, site, vote } = await challengeBench();
     site.answerChallenge = (response) => response.end('{"status":"thanks"}');
     const waiting = await cast('Alex');
     await drain();
-    expect(await showListener(platform, serverId)).toMatchObject({
+    expect(await showListener(deps, serverId)).toMatchObject({
       state: 'paused',
       waiting: 1,
       // Whose website this is nobody knows: what it says is not shown.
@@ -86,19 +86,19 @@ describe('An HTTP listener', () => {
     });
     expect(site.received).toEqual([]);
     site.answerChallenge = (response, challenge) => response.end(challenge);
-    await resumeListener(platform, serverId, 'test');
+    await resumeListener(deps, serverId, 'test');
     await drain();
     expect((await vote(waiting)).delivery.state).toBe('delivered');
   });
 
   it('that redirects the challenge is paused, and the target is not shown', async () => {
-    const { platform, serverId, cast, drain, site, vote } = await challengeBench();
+    const { deps, serverId, cast, drain, site, vote } = await challengeBench();
     site.answerChallenge = (response) => {
       response.writeHead(302, { location: 'https://inside.example.org/' }).end();
     };
     const waiting = await cast('Alex');
     await drain();
-    const listener = await showListener(platform, serverId);
+    const listener = await showListener(deps, serverId);
     expect(listener?.pause).toMatchObject({ code: 'http-redirected', words: 'HTTP 302' });
     expect(listener?.pause).not.toHaveProperty('detail');
     const [attempt] = (await vote(waiting)).delivery.attempts;
@@ -119,7 +119,7 @@ describe('An HTTP listener', () => {
     OutcomeCode,
     OutcomeClass,
   ][])('that answers a challenge with %s ends the attempt and leaves the vote waiting', async (_, answer, code, of) => {
-    const { platform, serverId, cast, drain, site, vote } = await challengeBench();
+    const { deps, serverId, cast, drain, site, vote } = await challengeBench();
     site.answerChallenge = answer;
     const waiting = await cast('Alex');
     await drain();
@@ -128,12 +128,12 @@ describe('An HTTP listener', () => {
     expect(delivery.attempts.at(-1)).toMatchObject({ code, class: of });
     expect(site.received).toEqual([]);
     // No vote was sent: such an end is never one without a word.
-    const { pause } = (await showListener(platform, serverId)) ?? {};
+    const { pause } = (await showListener(deps, serverId)) ?? {};
     expect(pause?.code).toBe(of === 'configuration' ? code : undefined);
   });
 
   it('that cannot take a challenge now is told so, and the vote has surely not arrived', async () => {
-    const { platform, cast, drain, site, vote, clock } = await challengeBench();
+    const { deps, cast, drain, site, vote, clock } = await challengeBench();
     site.answerChallenge = status(503);
     const waiting = await cast('Alex');
     for (let n = 0; n < 2; n += 1) {
@@ -142,7 +142,7 @@ describe('An HTTP listener', () => {
     }
     const stored = await vote(waiting);
     expect(stored.delivery.attempts).toHaveLength(2);
-    const { events, mayHaveArrivedTwice } = await voteTimeline(platform, stored, null, clock.now());
+    const { events, mayHaveArrivedTwice } = await voteTimeline(deps, stored, null, clock.now());
     expect(mayHaveArrivedTwice).toBe(false);
     expect(mayHaveArrived(stored)).toBe(false);
     const attempt = events.find(({ kind }) => kind === 'attempt');
@@ -159,12 +159,12 @@ describe('An HTTP listener', () => {
   });
 
   it('is verified by a test without any vote', async () => {
-    const { platform, serverId, site, state } = await challengeBench();
-    const deps = { ...platform, send: createSend(platform.config) };
-    expect(await diagnoseListener(deps, serverId)).toMatchObject({ outcome: 'delivered', fault: null });
+    const { deps, serverId, site, state } = await challengeBench();
+    const withSend = { ...deps, send: createSend(deps.config) };
+    expect(await diagnoseListener(withSend, serverId)).toMatchObject({ outcome: 'delivered', fault: null });
     expect(await state()).toBe('active');
     site.answerChallenge = (response) => response.end('{}');
-    expect(await diagnoseListener(deps, serverId)).toMatchObject({
+    expect(await diagnoseListener(withSend, serverId)).toMatchObject({
       outcome: 'configuration',
       fault: 'http-unverified',
       cause: expect.stringContaining('did not repeat it'),
@@ -200,13 +200,13 @@ describe('An HTTP listener', () => {
   });
 
   it('that took votes before challenges were asked for goes on without one, until its URL is changed', async () => {
-    const { platform, serverId, cast, drain, site, url, setUrl, clock, state } = await challengeBench({
+    const { deps, serverId, cast, drain, site, url, setUrl, clock, state } = await challengeBench({
       DESTINATION_LIMIT: '1',
       ACCOUNT_LIMIT: '1',
     });
     clock.stop(new Date());
     const before = { lastDeliveredAt: after(clock.now(), -30 * DAY) };
-    await platform.listeners.updateOne({ serverId }, { $set: before, $unset: { proven: 1 } });
+    await deps.listeners.updateOne({ serverId }, { $set: before, $unset: { proven: 1 } });
     site.answerChallenge = (response) => response.end();
     expect(await state()).toBe('active');
     for (let n = 0; n < 8; n += 1) await cast(`Player${n}`);
@@ -218,13 +218,13 @@ describe('An HTTP listener', () => {
   });
 
   it('from before challenges is bound to the address where it next takes a vote', async () => {
-    const { platform, serverId, cast, drain, site, change, clock, vote } = await challengeBench();
+    const { deps, serverId, cast, drain, site, change, clock, vote } = await challengeBench();
     const lastDeliveredAt = after(clock.now(), -30 * DAY);
-    await platform.listeners.updateOne({ serverId }, { $set: { lastDeliveredAt }, $unset: { proven: 1 } });
+    await deps.listeners.updateOne({ serverId }, { $set: { lastDeliveredAt }, $unset: { proven: 1 } });
     site.answerChallenge = (response) => response.end();
     await cast('Alex');
     await drain();
-    const listener = () => platform.listeners.findOne({ serverId });
+    const listener = () => deps.listeners.findOne({ serverId });
     const proof = { address: '127.0.0.1', at: expect.any(Date), by: 'greeting' };
     expect((await listener())?.proven).toEqual([proof]);
     await cast('Steve');

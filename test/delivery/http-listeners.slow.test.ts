@@ -14,13 +14,13 @@ async function httpBench(env: Record<string, string> = {}) {
   const site = await startFakeHttpListener();
   const url = `http://127.0.0.1:${site.port}/votes`;
   const { secret } = await setHttpListener(
-    bench.platform,
+    bench.deps,
     bench.serverId,
     { url, serviceName: 'Tallyport' },
     'test',
   );
   if (!secret) throw new Error('a new listener has a secret');
-  const show = () => showListener(bench.platform, bench.serverId);
+  const show = () => showListener(bench.deps, bench.serverId);
   return { ...bench, site, url, secret, show };
 }
 
@@ -48,7 +48,7 @@ describe('a server whose votes are posted', () => {
   });
 
   it('is paused where the website refuses, and gets what waited once it is resumed', async () => {
-    const { cast, drain, site, show, platform, serverId, vote } = await httpBench();
+    const { cast, drain, site, show, deps, serverId, vote } = await httpBench();
     site.answer = (response) => response.writeHead(401).end('who are you?');
     const waiting = await cast('Alex');
     await drain();
@@ -58,7 +58,7 @@ describe('a server whose votes are posted', () => {
       pause: { by: 'tallyport', code: 'http-forbidden', words: 'HTTP 401 who are you?' },
     });
     site.answer = (response) => response.writeHead(200).end();
-    await resumeListener(platform, serverId, 'test');
+    await resumeListener(deps, serverId, 'test');
     await drain();
     expect((await vote(waiting)).delivery.state).toBe('delivered');
   });
@@ -93,47 +93,47 @@ describe('a server whose votes are posted', () => {
 
 describe('the secret of a website', () => {
   it('is kept when only the URL changes, and made anew after a time as a Votifier', async () => {
-    const { platform, serverId, url, secret, listener: votifier } = await httpBench();
+    const { deps, serverId, url, secret, listener: votifier } = await httpBench();
     const settings = { url: `${url}/new`, serviceName: 'Tallyport' };
-    const moved = await setHttpListener(platform, serverId, settings, 'test');
+    const moved = await setHttpListener(deps, serverId, settings, 'test');
     expect(moved.secret).toBeNull();
-    expect(openListener(platform.secrets, moved.listener)).toMatchObject({ secret, url: `${url}/new` });
+    expect(openListener(deps.secrets, moved.listener)).toMatchObject({ secret, url: `${url}/new` });
 
     const { port, token } = votifier;
     await setListener(
-      platform,
+      deps,
       serverId,
       { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: token, serviceName: 'Tallyport' },
       'test',
     );
-    const again = await setHttpListener(platform, serverId, settings, 'test');
+    const again = await setHttpListener(deps, serverId, settings, 'test');
     expect(again.secret).toMatch(/^whsec_/);
     expect(again.secret).not.toBe(secret);
   });
 
   it('is rotated without a vote that either end refuses: both are good for 24 hours', async () => {
-    const { platform, serverId, secret, cast, drain, site, clock } = await httpBench();
-    const rotated = await rotateSecret(platform, serverId, 'test');
+    const { deps, serverId, secret, cast, drain, site, clock } = await httpBench();
+    const rotated = await rotateSecret(deps, serverId, 'test');
     expect(rotated?.secret).not.toBe(secret);
     await cast('Alex');
     await drain();
     expect([verifies(secret, site), verifies(rotated?.secret ?? '', site)]).toEqual([true, true]);
 
     // What is in force is judged when a vote is sent, not when the listener was read.
-    const stored = await platform.listeners.findOne({ serverId });
+    const stored = await deps.listeners.findOne({ serverId });
     const until = stored?.previousSecret?.until.getTime() ?? 0;
     expect(Math.abs(until - clock.now().getTime() - 24 * HOUR)).toBeLessThan(MINUTE);
-    await platform.listeners.updateOne({ serverId }, { $set: { 'previousSecret.until': new Date() } });
+    await deps.listeners.updateOne({ serverId }, { $set: { 'previousSecret.until': new Date() } });
     await cast('Steve');
     await drain();
     expect([verifies(secret, site), verifies(rotated?.secret ?? '', site)]).toEqual([false, true]);
   });
 
   it('is one of two that stand, however many rotate at once', async () => {
-    const { platform, serverId } = await httpBench();
-    const made = await Promise.all([1, 2, 3].map(() => rotateSecret(platform, serverId, 'test')));
-    const listener = await platform.listeners.findOne({ serverId });
-    const opened = listener && openListener(platform.secrets, listener);
+    const { deps, serverId } = await httpBench();
+    const made = await Promise.all([1, 2, 3].map(() => rotateSecret(deps, serverId, 'test')));
+    const listener = await deps.listeners.findOne({ serverId });
+    const opened = listener && openListener(deps.secrets, listener);
     if (opened?.protocol !== 'http') throw new Error('no http listener');
     const secrets = made.map((one) => one?.secret);
     expect(secrets).toContain(opened.secret);
@@ -142,42 +142,40 @@ describe('the secret of a website', () => {
   });
 
   it('is never lost to a change of the URL, or to another first setting, in the same moment', async () => {
-    const { platform, serverId, url } = await httpBench();
+    const { deps, serverId, url } = await httpBench();
     const settings = { url: `${url}/new`, serviceName: 'Tallyport' };
     const opened = async () => {
-      const listener = await platform.listeners.findOne({ serverId });
-      const target = listener && openListener(platform.secrets, listener);
+      const listener = await deps.listeners.findOne({ serverId });
+      const target = listener && openListener(deps.secrets, listener);
       return target?.protocol === 'http' ? target.secret : null;
     };
     for (let round = 0; round < 20; round += 1) {
       const [rotated] = await Promise.all([
-        rotateSecret(platform, serverId, 'test'),
-        setHttpListener(platform, serverId, settings, 'test'),
+        rotateSecret(deps, serverId, 'test'),
+        setHttpListener(deps, serverId, settings, 'test'),
       ]);
       expect(await opened()).toBe(rotated?.secret);
     }
-    await platform.listeners.deleteOne({ serverId });
-    const first = await Promise.all(
-      [1, 2, 3].map(() => setHttpListener(platform, serverId, settings, 'test')),
-    );
+    await deps.listeners.deleteOne({ serverId });
+    const first = await Promise.all([1, 2, 3].map(() => setHttpListener(deps, serverId, settings, 'test')));
     const shown = first.flatMap(({ secret }) => secret ?? []);
     expect(shown).toEqual([await opened()]);
   });
 
   it('stands nowhere as it is: not in what is shown, stored or audited', async () => {
-    const { platform, serverId, secret, show } = await httpBench();
-    const rotated = await rotateSecret(platform, serverId, 'test');
+    const { deps, serverId, secret, show } = await httpBench();
+    const rotated = await rotateSecret(deps, serverId, 'test');
     const seen = JSON.stringify([
       await show(),
-      await platform.listeners.find().toArray(),
-      await platform.auditLog.find().toArray(),
+      await deps.listeners.find().toArray(),
+      await deps.auditLog.find().toArray(),
     ]);
     for (const one of [secret, rotated?.secret ?? '']) expect(seen).not.toContain(one.slice('whsec_'.length));
   });
 
   it('is not to be had where votes are not posted', async () => {
-    const { platform, serverId } = await deliveryBench();
-    expect(await rotateSecret(platform, serverId, 'test')).toBeNull();
+    const { deps, serverId } = await deliveryBench();
+    expect(await rotateSecret(deps, serverId, 'test')).toBeNull();
   });
 });
 
@@ -190,16 +188,16 @@ describe('a URL', () => {
     ['http://exa mple.org/', /must begin with https/],
     [`https://example.org/${'x'.repeat(2_048)}`, /at most 2048/],
   ])('«%s» is refused with the reason', async (url, reason) => {
-    const { platform, serverId } = await deliveryBench();
-    const setting = setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    const { deps, serverId } = await deliveryBench();
+    const setting = setHttpListener(deps, serverId, { url, serviceName: 'Tallyport' }, 'test');
     await expect(setting).rejects.toThrow(InvalidDocumentError);
     await expect(setting).rejects.toThrow(reason);
   });
 
   it('keeps its path and query, and loses its fragment', async () => {
-    const { platform, serverId } = await deliveryBench();
+    const { deps, serverId } = await deliveryBench();
     const url = 'https://Bücher.example/votes?for=alpha#top';
-    const { listener } = await setHttpListener(platform, serverId, { url, serviceName: 'Tallyport' }, 'test');
+    const { listener } = await setHttpListener(deps, serverId, { url, serviceName: 'Tallyport' }, 'test');
     expect(listener).toMatchObject({
       url: 'https://xn--bcher-kva.example/votes?for=alpha',
       host: 'xn--bcher-kva.example',

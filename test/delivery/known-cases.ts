@@ -58,12 +58,7 @@ const raw = (behave: (socket: Socket) => void) => async (bench: DeliveryBench) =
 
 const website =
   (url: (port: number) => string, port: () => Promise<number>) => async (bench: DeliveryBench) =>
-    setHttpListener(
-      bench.platform,
-      bench.serverId,
-      { url: url(await port()), serviceName: 'Tallyport' },
-      'test',
-    );
+    setHttpListener(bench.deps, bench.serverId, { url: url(await port()), serviceName: 'Tallyport' }, 'test');
 
 const plain = (port: number) => `http://127.0.0.1:${port}/votes`;
 

@@ -5,26 +5,26 @@ import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/d
 import { explain } from '../../src/delivery/diagnosis/explanations.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { OUTCOMES, type Outcome, type OutcomeCode } from '../../src/listeners/outcomes.ts';
-import { type ClockedPlatform, deliveryBenchOn, openDeliveryPlatform } from '../support/delivering.ts';
+import { type ClockedDeps, deliveryBenchOn, openDeliveryDeps } from '../support/delivering.ts';
 import { CASES, type Case, v2 } from './known-cases.ts';
 import { goVotifier } from './known-listeners.ts';
 
-let platform: ClockedPlatform;
+let deps: ClockedDeps;
 
 beforeAll(async () => {
-  platform = await openDeliveryPlatform();
+  deps = await openDeliveryDeps();
 });
 
 async function diagnosed({ set, send }: Case): Promise<{ diagnosis: Diagnosis; code: OutcomeCode }> {
-  const bench = await deliveryBenchOn(platform);
+  const bench = await deliveryBenchOn(deps);
   await set(bench);
   let end: Outcome | undefined;
-  const sending = send ?? createSend(bench.platform.config);
+  const sending = send ?? createSend(bench.deps.config);
   const noting: Send = async (...given) => {
     end = await sending(...given);
     return end;
   };
-  const diagnosis = await diagnoseListener({ ...bench.platform, send: noting }, bench.serverId);
+  const diagnosis = await diagnoseListener({ ...bench.deps, send: noting }, bench.serverId);
   if (!diagnosis || !end) throw new Error('nothing was sent');
   return { diagnosis, code: end.code };
 }
@@ -57,10 +57,10 @@ describe('each of the 34 cases that real listeners made has its own code, cause 
 });
 
 it('a process that a wrong token has ended refuses the next connection', async () => {
-  const bench = await deliveryBenchOn(platform);
+  const bench = await deliveryBenchOn(deps);
   await v2(goVotifier(), 'wrong')(bench);
   const diagnose = () =>
-    diagnoseListener({ ...bench.platform, send: createSend(bench.platform.config) }, bench.serverId);
+    diagnoseListener({ ...bench.deps, send: createSend(bench.deps.config) }, bench.serverId);
   expect(await diagnose()).toMatchObject({ fault: 'closed-without-answer' });
   expect(await diagnose()).toMatchObject({ fault: 'connection-refused' });
 });

@@ -21,11 +21,11 @@ beforeEach(async () => {
 
 /** As a worker begins to send the vote. */
 async function claim(): Promise<Claimed> {
-  const { platform, serverId } = bench;
-  const listener = await platform.listeners.findOne({ serverId });
+  const { deps, serverId } = bench;
+  const listener = await deps.listeners.findOne({ serverId });
   const lease = { owner: 'this test', until: after(new Date(), HOUR) };
   const one = { most: 1, atOnce: 1 };
-  const [claimed] = listener ? await claimVotes(platform, { ...listener, lease }, { test: false }, one) : [];
+  const [claimed] = listener ? await claimVotes(deps, { ...listener, lease }, { test: false }, one) : [];
   if (!claimed) throw new Error('nothing is due');
   return claimed;
 }
@@ -33,25 +33,25 @@ async function claim(): Promise<Claimed> {
 async function end(claimed: Claimed, code: OutcomeCode): Promise<boolean> {
   const reached = code === 'acknowledged' ? 'acknowledged' : 'none';
   const ended = { claimed, outcome: outcome(code, reached), durationMs: 42_000, endedAt: Date.now() };
-  const [counts = false] = await recordOutcomes(bench.platform, [ended]);
+  const [counts = false] = await recordOutcomes(bench.deps, [ended]);
   return counts;
 }
 
 /** A worker begins, is not heard of again, and its lease runs out. */
 async function lose(): Promise<Claimed> {
   const claimed = await claim();
-  const { platform, serverId, clock } = bench;
-  await platform.votes.updateOne({ serverId, _id: vote._id }, [
+  const { deps, serverId, clock } = bench;
+  await deps.votes.updateOne({ serverId, _id: vote._id }, [
     { $set: { 'delivery.leaseUntil': { $subtract: ['$$NOW', 1] } } },
   ]);
-  expect(await endLostAttempts(platform, serverId)).toHaveLength(1);
+  expect(await endLostAttempts(deps, serverId)).toHaveLength(1);
   clock.move(HOUR);
   return claimed;
 }
 
 const delivery = async () => (await bench.vote(vote)).delivery;
 
-const timeline = async () => voteTimeline(bench.platform, await bench.vote(vote), null, bench.clock.now());
+const timeline = async () => voteTimeline(bench.deps, await bench.vote(vote), null, bench.clock.now());
 
 describe('an acknowledgement of an attempt that was given up as lost', () => {
   it('delivers the vote while another worker sends it', async () => {
@@ -140,7 +140,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     const first = await lose();
     await lose();
     await lose();
-    await resendVote(bench.platform, vote._id, 'owner');
+    await resendVote(bench.deps, vote._id, 'owner');
     await end(first, 'acknowledged');
     expect((await delivery()).state).toBe('delivered');
   });
@@ -148,7 +148,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
   it('does not call off a resend of a delivered vote', async () => {
     const first = await lose();
     await end(await claim(), 'acknowledged');
-    await resendVote(bench.platform, vote._id, 'owner');
+    await resendVote(bench.deps, vote._id, 'owner');
 
     await end(first, 'acknowledged');
     expect(await delivery()).toMatchObject({ state: 'waiting', ends: { ambiguous: 0, delivered: 2 } });
@@ -159,7 +159,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     const first = await lose();
     const second = await claim();
     await end(first, 'acknowledged');
-    await resendVote(bench.platform, vote._id, 'owner');
+    await resendVote(bench.deps, vote._id, 'owner');
     const third = await claim();
 
     await end(second, 'connection-refused');

@@ -6,22 +6,21 @@ import { after, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 it('a change of a listener that could not be stored does not prevent later changes', async () => {
-  const { platform, serverId, clock } = await deliveryBench();
+  const { deps, serverId, clock } = await deliveryBench();
   const owner = 'this test';
   const lease = { owner, until: after(new Date(), MINUTE) };
-  await platform.listeners.updateOne({ serverId }, { $set: { lease } });
-  const stored = () => platform.listeners.findOne({ serverId });
+  await deps.listeners.updateOne({ serverId }, { $set: { lease } });
+  const stored = () => deps.listeners.findOne({ serverId });
   const listener = await stored();
   if (!listener) throw new Error('no listener');
   let isAway = true;
   const batcher: Batcher = {
-    ...platform.batcher,
-    load: (...asked) =>
-      isAway ? Promise.reject(new Error('connection lost')) : platform.batcher.load(...asked),
+    ...deps.batcher,
+    load: (...asked) => (isAway ? Promise.reject(new Error('connection lost')) : deps.batcher.load(...asked)),
   };
-  const open = (found: typeof listener) => openListener(platform.secrets, found);
+  const open = (found: typeof listener) => openListener(deps.secrets, found);
   const leased = new LeasedListener(
-    { ...platform, batcher, open },
+    { ...deps, batcher, open },
     { owner, since: performance.now() },
     listener,
     open(listener),

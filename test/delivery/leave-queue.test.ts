@@ -8,17 +8,17 @@ import { deliveryBench } from '../support/delivering.ts';
 describe('A vote that waits', () => {
   it('is given up after 72 hours, and not before', async () => {
     const bench = await deliveryBench();
-    await pauseListener(bench.platform, bench.serverId, 'test');
+    await pauseListener(bench.deps, bench.serverId, 'test');
     const vote = await bench.cast('Steve');
     bench.clock.move(72 * HOUR - MINUTE);
-    await relayDueWork(bench.platform);
+    await relayDueWork(bench.deps);
     expect((await bench.vote(vote)).delivery.state).toBe('waiting');
     // The last word has mongod's clock, which no test moves.
-    await bench.platform.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
+    await bench.deps.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
       { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
     ]);
     bench.clock.move(2 * MINUTE);
-    expect(await relayDueWork(bench.platform)).toMatchObject({ expired: 1 });
+    expect(await relayDueWork(bench.deps)).toMatchObject({ expired: 1 });
     expect((await bench.vote(vote)).delivery).toMatchObject({
       state: 'failed',
       events: [{ kind: 'expired' }],
@@ -28,38 +28,38 @@ describe('A vote that waits', () => {
   it('is let go when its listener is removed, even if that was cut short', async () => {
     const bench = await deliveryBench();
     const [first] = [await bench.cast('Steve')];
-    expect(await removeListener(bench.platform, bench.serverId, 'test')).toBe(1);
+    expect(await removeListener(bench.deps, bench.serverId, 'test')).toBe(1);
     expect(first && (await bench.vote(first)).delivery.state).toBe('none');
   });
 
   it('for a listener that was set while the earlier one was removed is kept', async () => {
     const bench = await deliveryBench();
-    const { platform, clock, serverId } = bench;
+    const { deps, clock, serverId } = bench;
     clock.stop(new Date());
     const before = await bench.cast('Steve');
     let since: Vote | undefined;
-    const auditLog: typeof platform.auditLog = Object.create(platform.auditLog, {
+    const auditLog: typeof deps.auditLog = Object.create(deps.auditLog, {
       // Between the removal and the release of the votes.
       insertOne: {
-        async value(...entry: Parameters<typeof platform.auditLog.insertOne>) {
+        async value(...entry: Parameters<typeof deps.auditLog.insertOne>) {
           clock.move(1);
           await bench.set({});
           since = await bench.cast('Alex');
-          return platform.auditLog.insertOne(...entry);
+          return deps.auditLog.insertOne(...entry);
         },
       },
     });
-    expect(await removeListener({ ...platform, auditLog }, serverId, 'test')).toBe(1);
+    expect(await removeListener({ ...deps, auditLog }, serverId, 'test')).toBe(1);
     expect((await bench.vote(before)).delivery.state).toBe('none');
     expect(since && (await bench.vote(since)).delivery.state).toBe('waiting');
   });
 
   it('is not let go by a drain that sees no listener where another clock may have put it in the line since', async () => {
     const bench = await deliveryBench();
-    const { platform, clock, serverId } = bench;
+    const { deps, clock, serverId } = bench;
     clock.stop(new Date());
     const vote = await bench.cast('Steve');
-    await platform.listeners.deleteOne({ serverId });
+    await deps.listeners.deleteOne({ serverId });
     clock.move(3 * SECOND);
     expect(await bench.drain()).toEqual({ kind: 'gone' });
     expect((await bench.vote(vote)).delivery.state).toBe('waiting');

@@ -31,11 +31,11 @@ async function limitedBench(env: Record<string, string> = {}) {
 }
 
 it('a listener that acknowledges takes any number of votes at once', async () => {
-  const { castMany, drain, listener, platform, serverId } = await limitedBench();
+  const { castMany, drain, listener, deps, serverId } = await limitedBench();
   await castMany(150);
   expect(await drain()).toEqual({ kind: 'idle' });
   expect(listener.votes).toHaveLength(150);
-  const found = await platform.listeners.findOne({ serverId });
+  const found = await deps.listeners.findOne({ serverId });
   expect(found?.proven).toEqual([{ address: '127.0.0.1', at: expect.any(Date), by: 'acknowledgement' }]);
   expect(found?.limited).toBeNull();
 });
@@ -60,35 +60,35 @@ it('one that only greets takes six times the allowance a minute, and each vote o
 });
 
 it('a vote that is limited waits in its place, and timeline and listener say until when', async () => {
-  const { castMany, drain, listener, clock, vote, platform, serverId } = await limitedBench();
+  const { castMany, drain, listener, clock, vote, deps, serverId } = await limitedBench();
   listener.behaviour = { onConnect: 'close' };
   const votes = await castMany(20);
   for (let n = 0; n < 6; n += 1) {
     await drain();
     clock.move(SECOND);
-    await platform.listeners.updateOne({ serverId }, { $set: { breaker: { failures: 0, tests: 0 } } });
-    await platform.votes.updateMany({ serverId }, { $set: { 'delivery.nextAt': clock.now() } });
+    await deps.listeners.updateOne({ serverId }, { $set: { breaker: { failures: 0, tests: 0 } } });
+    await deps.votes.updateMany({ serverId }, { $set: { 'delivery.nextAt': clock.now() } });
   }
   expect(listener.connections).toBe(5);
   const [, , , , , , sixth] = votes;
   if (!sixth) throw new Error('no vote');
-  const shown = await showListener(platform, serverId);
+  const shown = await showListener(deps, serverId);
   expect(shown).toMatchObject({ limited: { by: 'destination' }, pause: null });
   const until = shown?.limited?.until ?? new Date(0);
-  const { status } = await voteTimeline(platform, await vote(sixth), shown, clock.now());
+  const { status } = await voteTimeline(deps, await vote(sixth), shown, clock.now());
   expect(status).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
 
   // The relay leaves it alone until then, and calls for it afterwards: Redis need not remember.
-  expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+  expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
   listener.behaviour = {};
   clock.move(until.getTime() - clock.now().getTime());
-  expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
+  expect(await relayDueWork(deps)).toMatchObject({ woken: 1 });
   await drain();
   expect(listener.votes).toHaveLength(20);
 });
 
 it('an acknowledgement lets the votes go that had to wait for it', async () => {
-  const { castMany, drain, listener, platform, serverId } = await limitedBench({
+  const { castMany, drain, listener, deps, serverId } = await limitedBench({
     DESTINATION_LIMIT: '1',
     ACCOUNT_LIMIT: '1',
     LISTENER_TIMEOUT_MS: '8000',
@@ -96,9 +96,9 @@ it('an acknowledgement lets the votes go that had to wait for it', async () => {
   });
   // It took votes before; what it proved is too old or of another address.
   const before = { lastDeliveredAt: new Date(), acknowledgedAt: new Date() };
-  await platform.listeners.updateOne({ serverId }, { $set: before });
+  await deps.listeners.updateOne({ serverId }, { $set: before });
   await castMany(4);
-  const limited = async () => (await platform.listeners.findOne({ serverId }))?.limited;
+  const limited = async () => (await deps.listeners.findOne({ serverId }))?.limited;
   listener.stall();
   const draining = drain();
   await vi.waitUntil(async () => listener.held === 1 && (await limited()), EVENTUALLY);
@@ -109,26 +109,26 @@ it('an acknowledgement lets the votes go that had to wait for it', async () => {
 });
 
 it('a test vote that is acknowledged ends the limit; so does a resume', async () => {
-  const { platform, serverId, clock } = await limitedBench();
+  const { deps, serverId, clock } = await limitedBench();
   const limited = { until: after(clock.now(), MINUTE), by: 'destination' as const };
-  const limit = () => platform.listeners.updateOne({ serverId }, { $set: { limited } });
-  const found = () => platform.listeners.findOne({ serverId });
+  const limit = () => deps.listeners.updateOne({ serverId }, { $set: { limited } });
+  const found = () => deps.listeners.findOne({ serverId });
   await limit();
-  const send = createSend(platform.config);
-  expect(await diagnoseListener({ ...platform, send }, serverId)).toMatchObject({ outcome: 'delivered' });
+  const send = createSend(deps.config);
+  expect(await diagnoseListener({ ...deps, send }, serverId)).toMatchObject({ outcome: 'delivered' });
   expect((await found())?.limited).toBeNull();
   await limit();
-  await resumeListener(platform, serverId, 'test');
+  await resumeListener(deps, serverId, 'test');
   expect((await found())?.limited).toBeNull();
 });
 
 it('a try of which one address had to wait counts as limited, not as the listener’s failure', async () => {
-  const { cast, listener, platform, serverId, vote, clock } = await limitedBench();
+  const { cast, listener, deps, serverId, vote, clock } = await limitedBench();
   // It is held, so that nothing else listens on its port at the dead address meanwhile.
   const { port } = listener;
   const waiting = await cast('Steve');
   const unproven = { protocol: 'votifier-v2' as const, port, proven: [], lastDeliveredAt: null };
-  const healthy = new Destination(platform, unproven, { accountId: null });
+  const healthy = new Destination(deps, unproven, { accountId: null });
   while (await healthy.mayConnect('127.0.0.1'));
   // A name with a healthy address, whose allowance is used up, and a dead one.
   const send: Send = async (_, __, { destination }) => {
@@ -141,17 +141,17 @@ it('a try of which one address had to wait counts as limited, not as the listene
     return typeof dialled === 'string' ? outcome(dialled, 'resolved') : outcome('our-fault', 'connected');
   };
   const until = new Date(clock.now().getTime() + MINUTE);
-  expect(await drainHere(platform, serverId, {}, send)).toMatchObject({ until });
+  expect(await drainHere(deps, serverId, {}, send)).toMatchObject({ until });
   expect((await vote(waiting)).delivery).toMatchObject({ state: 'waiting', attemptCount: 0, step: 0 });
-  const found = await platform.listeners.findOne({ serverId });
+  const found = await deps.listeners.findOne({ serverId });
   expect(found).toMatchObject({ limited: { by: 'destination', until }, breaker: { failures: 0 } });
 });
 
 it('a proof is of one place: another port begins without, the same settings keep it', async () => {
-  const { castMany, drain, set, platform, serverId } = await limitedBench();
+  const { castMany, drain, set, deps, serverId } = await limitedBench();
   await castMany(1);
   await drain();
-  const proven = async () => (await platform.listeners.findOne({ serverId }))?.proven;
+  const proven = async () => (await deps.listeners.findOne({ serverId }))?.proven;
   await set({ serviceName: 'Other' });
   expect(await proven()).toHaveLength(1);
   await set({ port: 8_192 });
@@ -159,15 +159,15 @@ it('a proof is of one place: another port begins without, the same settings keep
 });
 
 it('a proof that is a week old counts no more', async () => {
-  const { cast, drain, listener, clock, platform, serverId } = await limitedBench();
+  const { cast, drain, listener, clock, deps, serverId } = await limitedBench();
   await cast('Alex');
   await drain();
   clock.move(8 * DAY);
   listener.behaviour = { onConnect: 'close' };
   await cast('Steve');
   for (let n = 0; n < 8; n += 1) {
-    await platform.listeners.updateOne({ serverId }, { $set: { breaker: { failures: 0, tests: 0 } } });
-    await platform.votes.updateMany({ serverId }, { $set: { 'delivery.nextAt': clock.now() } });
+    await deps.listeners.updateOne({ serverId }, { $set: { breaker: { failures: 0, tests: 0 } } });
+    await deps.votes.updateMany({ serverId }, { $set: { 'delivery.nextAt': clock.now() } });
     await drain();
   }
   expect(listener.connections).toBe(1 + 5);
@@ -175,7 +175,7 @@ it('a proof that is a week old counts no more', async () => {
 
 it('an owner resends 500 delivered votes of a server an hour; an operator any number', async () => {
   const bench = await ownerFixture(await openOwnerApp());
-  const { platform, serverId, clock, post } = bench;
+  const { deps, serverId, clock, post } = bench;
   clock.stop(new Date());
   const now = clock.now();
   const vote = await bench.cast('Steve');
@@ -187,19 +187,19 @@ it('an owner resends 500 delivered votes of a server an hour; an operator any nu
     username: `p${n}`,
     usernameKey: `p${n}`,
   }));
-  await platform.votes.insertMany(others);
+  await deps.votes.insertMany(others);
   const shown = new Date(now.getTime() + 1).toISOString();
   const refused = await post('/votes/resend', { state: 'delivered', shown });
   expect(refused.statusCode).toBe(429);
   expect(refused.body).toContain('500 votes queued again.');
   expect(Number(refused.headers['retry-after'])).toBe(3_600);
-  expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(500);
-  const left = await platform.votes.findOne({ serverId, 'delivery.state': 'delivered' });
+  expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(500);
+  const left = await deps.votes.findOne({ serverId, 'delivery.state': 'delivered' });
   const one = await post(`/votes/${left?._id}/resend`);
   expect(one.statusCode).toBe(429);
 
   clock.move(HOUR);
   expect((await post(`/votes/${left?._id}/resend`)).statusCode).toBe(303);
   const range = { since: new Date(0), until: clock.now(), states: ['delivered' as const] };
-  expect(await resendVotes(platform, serverId, range, 'operator')).toMatchObject({ resent: 99, more: false });
+  expect(await resendVotes(deps, serverId, range, 'operator')).toMatchObject({ resent: 99, more: false });
 });

@@ -1,28 +1,28 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 
 /** A second platform on the database of a bench, whose connections to MongoDB go through a line. */
-async function platformOnLine() {
+async function depsOnLine() {
   const bench = await deliveryBench({ LEASE_MS: '60000' });
-  const { config } = bench.platform;
+  const { config } = bench.deps;
   const line = await startFaultProxy(Number(new URL(config.MONGODB_URI).port), 'mongodb');
-  const worker = await openPlatform({ ...config, MONGODB_URI: line.through(config.MONGODB_URI) }, 'worker');
+  const worker = await openAppDeps({ ...config, MONGODB_URI: line.through(config.MONGODB_URI) }, 'worker');
   onTestFinished(async () => {
     await worker.close();
     await line.close();
   });
   const leaseNow = async () =>
-    (await bench.platform.listeners.findOne({ serverId: bench.serverId }))?.lease ?? null;
+    (await bench.deps.listeners.findOne({ serverId: bench.serverId }))?.lease ?? null;
   return { bench, worker, line, leaseNow };
 }
 
 it('a drain that lost MongoDB releases its lease as soon as MongoDB is back', {
   timeout: 60_000,
 }, async () => {
-  const { bench, worker, line, leaseNow } = await platformOnLine();
+  const { bench, worker, line, leaseNow } = await depsOnLine();
   await bench.cast('Steve');
   const failures = vi.spyOn(worker.listeners, 'findOneAndUpdate').mock.settledResults;
   const cut = line.cutBeforeNext(mongoCommand('find', 'votes'), () => line.refuse());
@@ -36,7 +36,7 @@ it('a drain that lost MongoDB releases its lease as soon as MongoDB is back', {
 });
 
 it('a lease whose answer was lost is released', async () => {
-  const { bench, worker, line, leaseNow } = await platformOnLine();
+  const { bench, worker, line, leaseNow } = await depsOnLine();
   await bench.cast('Steve');
   // The driver tries once more by itself.
   const answers = [1, 2].map(() => line.cutAfterNext(mongoCommand('findAndModify', 'listeners')));
@@ -46,7 +46,7 @@ it('a lease whose answer was lost is released', async () => {
 });
 
 it('votes of a claim that failed while MongoDB was away are due again, as if they had not been claimed', async () => {
-  const { bench, worker, line } = await platformOnLine();
+  const { bench, worker, line } = await depsOnLine();
   const vote = await bench.cast('Steve');
   const warnings = vi.fn();
   const log = Object.assign(Object.create(worker.log), { child: () => log, warn: warnings });

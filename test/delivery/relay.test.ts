@@ -7,52 +7,52 @@ import { deliveryBench } from '../support/delivering.ts';
 
 describe('The relay', () => {
   it('wakes a listener whose wake-up call was lost', async () => {
-    const { platform, cast } = await deliveryBench();
+    const { deps, cast } = await deliveryBench();
     const { votedAt } = await cast('Steve');
-    await platform.producer.settle();
-    await platform.queues['test-listeners'].obliterate({ force: true });
-    expect(await relayDueWork(platform)).toEqual({ woken: 1, expired: 0, released: 0 });
-    expect(await platform.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
-    const [job] = await platform.queues['test-listeners'].getJobs(['waiting', 'prioritized']);
+    await deps.producer.settle();
+    await deps.queues['test-listeners'].obliterate({ force: true });
+    expect(await relayDueWork(deps)).toEqual({ woken: 1, expired: 0, released: 0 });
+    expect(await deps.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+    const [job] = await deps.queues['test-listeners'].getJobs(['waiting', 'prioritized']);
     expect(Date.parse(job?.data.relayedAt)).toBeGreaterThanOrEqual(votedAt.getTime());
   });
 
   it('leaves a listener alone that has nothing due, is paused, or is drained by a worker', async () => {
-    const { platform, cast, drain, listener, serverId } = await deliveryBench();
-    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+    const { deps, cast, drain, listener, serverId } = await deliveryBench();
+    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
     await cast('Steve');
-    await platform.listeners.updateOne({ serverId }, [
+    await deps.listeners.updateOne({ serverId }, [
       { $set: { lease: { owner: 'a worker', until: { $add: ['$$NOW', MINUTE] } } } },
     ]);
-    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
-    await platform.listeners.updateOne({ serverId }, { $set: { lease: null } });
+    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
+    await deps.listeners.updateOne({ serverId }, { $set: { lease: null } });
     await listener.stop();
     await drain();
-    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
-    await pauseListener(platform, serverId, 'test');
-    expect(await relayDueWork(platform)).toMatchObject({ woken: 0 });
+    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
+    await pauseListener(deps, serverId, 'test');
+    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
   });
 
   it('wakes a paused listener for an attempt that a dead worker has left', async () => {
-    const { platform, cast, serverId } = await deliveryBench();
+    const { deps, cast, serverId } = await deliveryBench();
     const { _id } = await cast('Steve');
-    await pauseListener(platform, serverId, 'test');
-    await platform.producer.settle();
-    await platform.queues['test-listeners'].obliterate({ force: true });
-    await platform.votes.updateOne(
+    await pauseListener(deps, serverId, 'test');
+    await deps.producer.settle();
+    await deps.queues['test-listeners'].obliterate({ force: true });
+    await deps.votes.updateOne(
       { serverId, _id },
       { $set: { 'delivery.state': 'sending', 'delivery.leaseUntil': new Date(0) } },
     );
-    expect(await relayDueWork(platform)).toMatchObject({ woken: 1 });
-    expect(await platform.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+    expect(await relayDueWork(deps)).toMatchObject({ woken: 1 });
+    expect(await deps.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
   });
 
   it('releases votes whose listener vanished half-way', async () => {
-    const { platform, cast, vote, serverId, clock } = await deliveryBench();
+    const { deps, cast, vote, serverId, clock } = await deliveryBench();
     const waiting = await cast('Steve');
-    await platform.listeners.deleteOne({ serverId });
+    await deps.listeners.deleteOne({ serverId });
     clock.move(5 * SECOND);
-    expect(await relayDueWork(platform)).toMatchObject({ released: 1 });
+    expect(await relayDueWork(deps)).toMatchObject({ released: 1 });
     expect((await vote(waiting)).delivery).toMatchObject({
       state: 'none',
       events: [{ kind: 'listener-removed' }],
@@ -60,17 +60,17 @@ describe('The relay', () => {
   });
 
   it('keeps a vote that another clock may have put in the line after it saw no listener', async () => {
-    const { platform, cast, vote, serverId, clock } = await deliveryBench();
+    const { deps, cast, vote, serverId, clock } = await deliveryBench();
     clock.stop(new Date());
     const waiting = await cast('Steve');
-    await platform.listeners.deleteOne({ serverId });
+    await deps.listeners.deleteOne({ serverId });
     clock.move(3 * SECOND);
-    expect(await relayDueWork(platform)).toMatchObject({ released: 0 });
+    expect(await relayDueWork(deps)).toMatchObject({ released: 0 });
     expect((await vote(waiting)).delivery.state).toBe('waiting');
   });
 
   it('examines one index key for each server with open work, however many votes wait there', async () => {
-    const { platform, cast, serverId, vote } = await deliveryBench();
+    const { deps, cast, serverId, vote } = await deliveryBench();
     const template = await vote(await cast('Steve'));
     const copies = [];
     for (const id of [serverId, new ObjectId(), new ObjectId()]) {
@@ -78,10 +78,10 @@ describe('The relay', () => {
         copies.push({ ...template, _id: new ObjectId() as never, serverId: id, usernameKey: `player ${n}` });
       }
     }
-    await platform.votes.insertMany(copies);
-    const { db } = platform.mongo;
+    await deps.votes.insertMany(copies);
+    const { db } = deps.mongo;
     await db.command({ profile: 2 });
-    await relayDueWork(platform);
+    await relayDueWork(deps);
     await db.command({ profile: 0 });
     const [scan] = await db
       .collection('system.profile')

@@ -7,13 +7,13 @@ import { deliveryBench } from '../support/delivering.ts';
 /** A server with one vote in each state, cast an hour apart, the first of them six hours ago. */
 async function rangeBench() {
   const bench = await deliveryBench();
-  const { platform, serverId, clock, cast } = bench;
+  const { deps, serverId, clock, cast } = bench;
   const start = after(new Date(), -6 * HOUR);
   clock.stop(start);
   const votes = new Map<DeliveryState, Vote>();
   for (const state of ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const) {
     const vote = await cast(`player-${state}`);
-    await platform.votes.updateOne(
+    await deps.votes.updateOne(
       { serverId, _id: vote._id },
       {
         $set: {
@@ -30,7 +30,7 @@ async function rangeBench() {
     clock.move(HOUR);
   }
   const states = async () => {
-    const found = await platform.votes.find({ serverId }).sort({ votedAt: 1 }).toArray();
+    const found = await deps.votes.find({ serverId }).sort({ votedAt: 1 }).toArray();
     return found.map(({ delivery }) => delivery.state);
   };
   const all = { since: start, until: clock.now() };
@@ -39,22 +39,22 @@ async function rangeBench() {
 
 describe('sending a range of votes again', () => {
   it('takes what surely did not arrive unless other states are named', async () => {
-    const { platform, serverId, all, states } = await rangeBench();
+    const { deps, serverId, all, states } = await rangeBench();
     const range = { ...all, states: NOT_ARRIVED };
-    expect(await resendVotes(platform, serverId, range, 'test')).toEqual({
+    expect(await resendVotes(deps, serverId, range, 'test')).toEqual({
       resent: 2,
       mayArriveTwice: 0,
       more: false,
     });
     expect(await states()).toEqual(['waiting', 'waiting', 'sending', 'delivered', 'unconfirmed', 'waiting']);
     // Doing it again changes nothing: what is in the line is not put there twice.
-    expect(await resendVotes(platform, serverId, range, 'test')).toMatchObject({ resent: 0 });
+    expect(await resendVotes(deps, serverId, range, 'test')).toMatchObject({ resent: 0 });
   });
 
   it('says how many of them may arrive twice', async () => {
-    const { platform, serverId, all } = await rangeBench();
+    const { deps, serverId, all } = await rangeBench();
     const range = { ...all, states: ['delivered', 'unconfirmed', 'failed'] satisfies DeliveryState[] };
-    expect(await resendVotes(platform, serverId, range, 'test')).toEqual({
+    expect(await resendVotes(deps, serverId, range, 'test')).toEqual({
       resent: 3,
       mayArriveTwice: 2,
       more: false,
@@ -62,21 +62,21 @@ describe('sending a range of votes again', () => {
   });
 
   it('keeps to its time: from the first moment, without the last, and 30 days at most', async () => {
-    const { platform, serverId, votes, start, clock, states } = await rangeBench();
+    const { deps, serverId, votes, start, clock, states } = await rangeBench();
     const failed = votes.get('failed')?.votedAt ?? new Date();
     const states1: DeliveryState[] = ['failed', 'none'];
     const short = { since: after(start, 1), until: failed, states: states1 };
-    expect(await resendVotes(platform, serverId, short, 'test')).toMatchObject({ resent: 0 });
+    expect(await resendVotes(deps, serverId, short, 'test')).toMatchObject({ resent: 0 });
     const exact = { since: failed, until: after(failed, 1), states: states1 };
-    expect(await resendVotes(platform, serverId, exact, 'test')).toMatchObject({ resent: 1 });
+    expect(await resendVotes(deps, serverId, exact, 'test')).toMatchObject({ resent: 1 });
     clock.move(30 * DAY);
     const late = { since: start, until: clock.now(), states: states1 };
-    expect(await resendVotes(platform, serverId, late, 'test')).toMatchObject({ resent: 0 });
+    expect(await resendVotes(deps, serverId, late, 'test')).toMatchObject({ resent: 0 });
     expect((await states()).at(0)).toBe('none');
   });
 
   it('delivers them in the order of voting, each once, and marks it in the timeline', async () => {
-    const { platform, serverId, cast, drain, listener, clock, vote } = await deliveryBench();
+    const { deps, serverId, cast, drain, listener, clock, vote } = await deliveryBench();
     clock.stop(after(new Date(), -HOUR));
     const cast1 = [];
     for (const name of ['Alex', 'Steve', 'Herobrine']) {
@@ -89,7 +89,7 @@ describe('sending a range of votes again', () => {
       until: clock.now(),
       states: ['delivered'] as DeliveryState[],
     };
-    expect(await resendVotes(platform, serverId, range, 'test')).toMatchObject({
+    expect(await resendVotes(deps, serverId, range, 'test')).toMatchObject({
       resent: 3,
       mayArriveTwice: 3,
     });
@@ -106,7 +106,7 @@ describe('sending a range of votes again', () => {
   });
 
   it('ends though the listener takes each vote while the range is still being sent', async () => {
-    const { platform, serverId, cast, drain, listener, clock } = await deliveryBench();
+    const { deps, serverId, cast, drain, listener, clock } = await deliveryBench();
     clock.stop(new Date());
     for (let player = 0; player < 12; player += 1) await cast(`player-${player}`);
     await drain();
@@ -118,42 +118,42 @@ describe('sending a range of votes again', () => {
     };
     // Every vote is delivered again as soon as it is in the line.
     const producer = {
-      ...platform.producer,
+      ...deps.producer,
       add: async () => {
         await drain();
         return true;
       },
     };
-    const resent = await resendVotes({ ...platform, producer }, serverId, range, 'test');
+    const resent = await resendVotes({ ...deps, producer }, serverId, range, 'test');
     expect(resent?.resent).toBe(12);
     expect(listener.votes).toHaveLength(24);
   });
 
   it('takes one player’s only, in any spelling, and counts them first', async () => {
-    const { platform, serverId, all, states } = await rangeBench();
+    const { deps, serverId, all, states } = await rangeBench();
     const range = { ...all, states: NOT_ARRIVED, player: 'PLAYER-Failed' };
-    expect(await countResendable(platform, serverId, range)).toEqual({ votes: 1, more: false });
-    expect(await resendVotes(platform, serverId, range, 'test')).toMatchObject({ resent: 1 });
+    expect(await countResendable(deps, serverId, range)).toEqual({ votes: 1, more: false });
+    expect(await resendVotes(deps, serverId, range, 'test')).toMatchObject({ resent: 1 });
     expect(await states()).toEqual(['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'waiting']);
   });
 
   it('takes no more than it is told, the oldest first, and says that there are more', async () => {
-    const { platform, serverId, all, states } = await rangeBench();
+    const { deps, serverId, all, states } = await rangeBench();
     const range = { ...all, states: NOT_ARRIVED };
-    expect(await countResendable(platform, serverId, range, 1)).toEqual({ votes: 1, more: true });
-    const resent = await resendVotes(platform, serverId, range, 'test', { most: 1 });
+    expect(await countResendable(deps, serverId, range, 1)).toEqual({ votes: 1, more: true });
+    const resent = await resendVotes(deps, serverId, range, 'test', { most: 1 });
     expect(resent).toEqual({ resent: 1, mayArriveTwice: 0, more: true });
     expect(await states()).toEqual(['waiting', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed']);
-    const [entry] = await platform.auditLog.find({ action: 'vote.resend-range' }).toArray();
+    const [entry] = await deps.auditLog.find({ action: 'vote.resend-range' }).toArray();
     expect(entry?.details).toMatchObject({ votes: 1 });
   });
 
   it('leaves a trace of who did it, and needs a listener', async () => {
-    const { platform, serverId, all } = await rangeBench();
-    await resendVotes(platform, serverId, { ...all, states: NOT_ARRIVED }, 'ann@example.org');
-    const [entry] = await platform.auditLog.find({ action: 'vote.resend-range' }).toArray();
+    const { deps, serverId, all } = await rangeBench();
+    await resendVotes(deps, serverId, { ...all, states: NOT_ARRIVED }, 'ann@example.org');
+    const [entry] = await deps.auditLog.find({ action: 'vote.resend-range' }).toArray();
     expect(entry).toMatchObject({ by: 'ann@example.org', details: { votes: 2, states: ['none', 'failed'] } });
-    await platform.listeners.deleteOne({ serverId });
-    expect(await resendVotes(platform, serverId, { ...all, states: NOT_ARRIVED }, 'test')).toBeNull();
+    await deps.listeners.deleteOne({ serverId });
+    expect(await resendVotes(deps, serverId, { ...all, states: NOT_ARRIVED }, 'test')).toBeNull();
   });
 });

@@ -66,7 +66,7 @@ const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', secret: 'abcdef01234567
 test('votes: a website that has not repeated the challenge is sent the challenge and no vote', async () => {
   const bench = await strangerBench();
   const site = await strangersSite();
-  await setHttpListener(bench.platform, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
+  await setHttpListener(bench.deps, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
   await castMany(bench, 200);
   await bench.drain();
   expect(site.posted).toEqual([expect.stringContaining('listener.challenge')]);
@@ -76,10 +76,10 @@ test('votes: a website that has not repeated the challenge is sent the challenge
 test('resends: a website that has not repeated the challenge is sent nothing more', async () => {
   const bench = await strangerBench();
   const site = await strangersSite();
-  await setHttpListener(bench.platform, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
+  await setHttpListener(bench.deps, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
   await castMany(bench, 100);
   await bench.drain();
-  await bench.platform.votes.updateMany(
+  await bench.deps.votes.updateMany(
     {},
     { $set: { 'delivery.state': 'delivered' }, $unset: { 'delivery.queuedAt': 1 } },
   );
@@ -87,7 +87,7 @@ test('resends: a website that has not repeated the challenge is sent nothing mor
     const shown = new Date(bench.clock.now().getTime() + 1).toISOString();
     await bench.post('/votes/resend', { state: 'delivered', shown });
     await bench.drain();
-    await bench.platform.votes.updateMany(
+    await bench.deps.votes.updateMany(
       {},
       { $set: { 'delivery.state': 'delivered' }, $unset: { 'delivery.queuedAt': 1 } },
     );
@@ -131,7 +131,7 @@ test('changes of the port: with a vote that waits, six ports are dialled a minut
   expect(stranger.dialled.size).toBeLessThanOrEqual(6);
   // Each change is tested, and the test asks what the service is.
   expect(stranger.connections).toBeLessThanOrEqual(15);
-  const vote = await bench.platform.votes.findOne({ serverId: bench.serverId });
+  const vote = await bench.deps.votes.findOne({ serverId: bench.serverId });
   expect(textOf((await bench.get(`/votes/${vote?._id}`)).body)).not.toContain('somebody');
   expect(textOf((await bench.get('/listener')).body)).not.toContain('somebody');
   bench.clock.move(MINUTE);
@@ -142,11 +142,11 @@ test('changes of the port: with a vote that waits, six ports are dialled a minut
 
 test('changes of the query port: six probes a minute', async () => {
   const bench = await strangerBench();
-  const { platform, serverId, clock } = bench;
+  const { deps, serverId, clock } = bench;
   const stranger = await strangersPorts(30);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { address: '127.0.0.1', game: 'minecraft' } });
-  const ask = createAsk(platform.config);
-  const deps = { ...platform, ask, canary: createCanary({ ...platform, ask }) };
+  await deps.servers.updateOne({ _id: serverId }, { $set: { address: '127.0.0.1', game: 'minecraft' } });
+  const ask = createAsk(deps.config);
+  const withSend = { ...deps, ask, canary: createCanary({ ...deps, ask }) };
   for (const port of stranger.ports) {
     await bench.post('/settings', {
       name: 'Alpha',
@@ -155,21 +155,21 @@ test('changes of the query port: six probes a minute', async () => {
       countryCode: '',
     });
     clock.move(1);
-    await claimDueServers(platform);
-    await checkClaimedServer(deps, serverId);
+    await claimDueServers(deps);
+    await checkClaimedServer(withSend, serverId);
   }
   // A service that closed at once is contacted once more.
   expect(stranger.connections).toBeLessThanOrEqual(2 * 7);
 });
 
 /** A server of an account with one waiting vote and a listener at `port`. */
-async function addVotingServer({ platform }: OwnerFixture, n: number, ownerId: ObjectId, port: number) {
+async function addVotingServer({ deps }: OwnerFixture, n: number, ownerId: ObjectId, port: number) {
   const settings = { name: `Server ${n}`, address: `s${n}.example.org`, port: 25_565 };
-  const serverId = new ObjectId((await addServer(platform, settings, 'test')).serverId);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
-  const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
-  await setListener(platform, serverId, { ...V2, port, serviceName: 'x' }, 'test');
-  await castVote(platform, { serverId, username: 'Steve', tokenId: new ObjectId(tokenId) });
+  const serverId = new ObjectId((await addServer(deps, settings, 'test')).serverId);
+  await deps.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
+  const { tokenId } = await issueToken(deps, { serverId, name: 'plugin' });
+  await setListener(deps, serverId, { ...V2, port, serviceName: 'x' }, 'test');
+  await castVote(deps, { serverId, username: 'Steve', tokenId: new ObjectId(tokenId) });
   return serverId;
 }
 
@@ -180,15 +180,15 @@ test('many servers of one account, and of many: 15 and 60 connections a minute t
   const account = new ObjectId();
   const servers = [];
   for (let n = 0; n < 50; n += 1) servers.push(await addVotingServer(bench, n, account, port));
-  for (const serverId of servers) await drainHere(bench.platform, serverId);
+  for (const serverId of servers) await drainHere(bench.deps, serverId);
   expect(stranger.connections).toBe(15);
   const others = [];
   for (let n = 50; n < 100; n += 1) others.push(await addVotingServer(bench, n, new ObjectId(), port));
-  for (const serverId of others) await drainHere(bench.platform, serverId);
+  for (const serverId of others) await drainHere(bench.deps, serverId);
   expect(stranger.connections).toBe(60);
-  const last = await bench.platform.votes.findOne({ serverId: others.at(-1) as ObjectId });
+  const last = await bench.deps.votes.findOne({ serverId: others.at(-1) as ObjectId });
   expect(last?.delivery).toMatchObject({ state: 'waiting', attemptCount: 0, attempts: [] });
   bench.clock.move(MINUTE);
-  await drainHere(bench.platform, others.at(-1) as ObjectId);
+  await drainHere(bench.deps, others.at(-1) as ObjectId);
   expect(stranger.connections).toBe(61);
 });

@@ -8,15 +8,15 @@ import { EVENTUALLY } from '../support/eventually.ts';
 /** An unreachable listener with three waiting votes, whose next test is due. */
 async function unreachableBench() {
   const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
-  const { platform, serverId, listener, clock, cast, drain } = bench;
+  const { deps, serverId, listener, clock, cast, drain } = bench;
   await listener.stop();
   for (const name of ['Steve', 'Alex', 'Kai']) await cast(name);
   expect(await drain()).toMatchObject({ kind: 'unreachable', waiting: 3 });
   clock.move(HOUR);
   await listener.start();
-  const comeBack = () => testUnreachableListener(platform, serverId);
+  const comeBack = () => testUnreachableListener(deps, serverId);
   const tests = async () => {
-    const votes = await platform.votes.find({ serverId }).toArray();
+    const votes = await deps.votes.find({ serverId }).toArray();
     const attempts = votes.flatMap(({ delivery }) => delivery.attempts.filter(({ test }) => test));
     return attempts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   };
@@ -40,8 +40,8 @@ describe('A game server that comes back while its unreachable listener is tested
   });
 
   it('leaves it active when that test succeeds, even when no other vote waits', async () => {
-    const { platform, serverId, listener, drain, comeBack } = await unreachableBench();
-    await platform.votes.deleteMany({ serverId, username: { $ne: 'Steve' } });
+    const { deps, serverId, listener, drain, comeBack } = await unreachableBench();
+    await deps.votes.deleteMany({ serverId, username: { $ne: 'Steve' } });
     listener.stall();
     const draining = drain();
     await vi.waitUntil(() => listener.held === 1, EVENTUALLY);
@@ -49,11 +49,11 @@ describe('A game server that comes back while its unreachable listener is tested
     listener.release();
     await draining;
     expect(listener.votes).toHaveLength(1);
-    expect(await showListener(platform, serverId)).toMatchObject({ state: 'active', waiting: 0 });
+    expect(await showListener(deps, serverId)).toMatchObject({ state: 'active', waiting: 0 });
   });
 
   it('adds no job when its listener answers', async () => {
-    const { platform, serverId } = await deliveryBench();
-    expect(await testUnreachableListener(platform, serverId)).toBe(false);
+    const { deps, serverId } = await deliveryBench();
+    expect(await testUnreachableListener(deps, serverId)).toBe(false);
   });
 });

@@ -23,9 +23,9 @@ beforeEach(async () => {
 });
 
 async function timeline(vote: Vote): Promise<VoteTimeline> {
-  const { platform, serverId, clock } = bench;
-  const listener = await platform.listeners.findOne({ serverId });
-  return voteTimeline(platform, await bench.vote(vote), listener, clock.now());
+  const { deps, serverId, clock } = bench;
+  const listener = await deps.listeners.findOne({ serverId });
+  return voteTimeline(deps, await bench.vote(vote), listener, clock.now());
 }
 
 async function attemptsOf(vote: Vote): Promise<AttemptEvent[]> {
@@ -47,7 +47,7 @@ function setAnew(port = bench.listener.port): Promise<unknown> {
     secret: bench.listener.token,
     serviceName: 'Tallyport',
   };
-  return setListener(bench.platform, bench.serverId, settings, 'owner');
+  return setListener(bench.deps, bench.serverId, settings, 'owner');
 }
 
 /** Three failed attempts: the listener is unreachable, and the vote waits for its test. */
@@ -90,11 +90,11 @@ describe('An attempt says what started it', () => {
     const vote = await bench.cast('Steve');
     await failThrice();
     await bench.drain();
-    await testUnreachableListener(bench.platform, bench.serverId);
+    await testUnreachableListener(bench.deps, bench.serverId);
     await bench.drain();
     // The next one is planned again.
     bench.clock.move(HOUR);
-    await testUnreachableListener(bench.platform, bench.serverId);
+    await testUnreachableListener(bench.deps, bench.serverId);
     await bench.drain();
     expect((await causesOf(vote)).slice(3)).toEqual(['listener-test', 'server-returned', 'listener-test']);
   });
@@ -113,14 +113,14 @@ describe('An attempt says what started it', () => {
   });
 
   it('a resume, for votes that waited for it and for votes that waited for their own time', async () => {
-    const { platform, serverId } = bench;
+    const { deps, serverId } = bench;
     await bench.listener.stop();
     const early = await bench.cast('Steve');
     await bench.drain();
-    await pauseListener(platform, serverId, 'owner');
+    await pauseListener(deps, serverId, 'owner');
     const held = await bench.cast('Alex');
     bench.clock.move(SECOND);
-    await resumeListener(platform, serverId, 'owner');
+    await resumeListener(deps, serverId, 'owner');
     await bench.listener.start();
     await bench.drain();
     expect(await causesOf(early)).toEqual(['cast', 'resume']);
@@ -139,22 +139,22 @@ describe('An attempt says what started it', () => {
   });
 
   it('not a change or a resume of a listener that was neither paused nor unreachable', async () => {
-    const { platform, serverId } = bench;
+    const { deps, serverId } = bench;
     const vote = await bench.cast('Steve');
     await setAnew();
-    await resumeListener(platform, serverId, 'owner');
+    await resumeListener(deps, serverId, 'owner');
     await bench.drain();
     expect(await causesOf(vote)).toEqual(['cast']);
   });
 
   it('not changed settings of a listener that its owner has paused', async () => {
-    const { platform, serverId } = bench;
-    await pauseListener(platform, serverId, 'owner');
+    const { deps, serverId } = bench;
+    await pauseListener(deps, serverId, 'owner');
     const vote = await bench.cast('Steve');
     bench.clock.move(SECOND);
     await setAnew();
-    expect((await platform.listeners.findOne({ serverId }))?.released).toBeNull();
-    await resumeListener(platform, serverId, 'owner');
+    expect((await deps.listeners.findOne({ serverId }))?.released).toBeNull();
+    await resumeListener(deps, serverId, 'owner');
     await bench.drain();
     expect(await causesOf(vote)).toEqual(['resume']);
   });
@@ -184,7 +184,7 @@ describe('An attempt says what started it', () => {
     const vote = await bench.cast('Steve');
     await bench.drain();
     bench.clock.move(SECOND);
-    await resendVote(bench.platform, vote._id, 'owner');
+    await resendVote(bench.deps, vote._id, 'owner');
     await bench.drain();
     expect(await causesOf(vote)).toEqual(['cast', 'resend']);
     const { events, mayHaveArrivedTwice } = await timeline(vote);
@@ -217,7 +217,7 @@ describe('An attempt says what started it', () => {
 
   it('nothing, for a vote that is older than the record of causes', async () => {
     const vote = await bench.cast('Steve');
-    const { votes } = bench.platform;
+    const { votes } = bench.deps;
     await votes.updateOne({ serverId: bench.serverId, _id: vote._id }, { $unset: { 'delivery.dueBy': '' } });
     await bench.drain();
     expect((await bench.vote(vote)).delivery.attempts[0]).not.toHaveProperty('wokenBy');
@@ -242,7 +242,7 @@ describe('A waiting vote says what it waits for', () => {
   it('the votes before it, counted up to a hundred, from the index alone', async () => {
     const first = await bench.cast('Steve');
     const last = await bench.cast('Alex');
-    const { platform } = bench;
+    const { deps } = bench;
     const { delivery, ...rest } = await bench.vote(first);
     const copies = Array.from({ length: 400 }, (_, n) => ({
       ...rest,
@@ -250,8 +250,8 @@ describe('A waiting vote says what it waits for', () => {
       usernameKey: `player ${n}`,
       delivery,
     }));
-    await platform.votes.insertMany(copies);
-    const { db } = platform.mongo;
+    await deps.votes.insertMany(copies);
+    const { db } = deps.mongo;
     await db.command({ profile: 2 });
     expect((await timeline(last)).status).toMatchObject({ ahead: 100 });
     await db.command({ profile: 0 });
@@ -279,13 +279,13 @@ describe('A waiting vote says what it waits for', () => {
   });
 
   it('a resume, until its listener is removed', async () => {
-    const { platform, serverId } = bench;
-    await pauseListener(platform, serverId, 'owner');
+    const { deps, serverId } = bench;
+    await pauseListener(deps, serverId, 'owner');
     const vote = await bench.cast('Steve');
     expect(await words(vote)).toMatch(/^waiting until the listener is resumed: Its owner paused it/);
-    await platform.listeners.deleteOne({ serverId });
+    await deps.listeners.deleteOne({ serverId });
     expect(await words(vote)).toMatch(/^waiting to be removed from the queue: the listener was removed/);
-    await removeListener(platform, serverId, 'owner');
+    await removeListener(deps, serverId, 'owner');
   });
 });
 
@@ -298,7 +298,7 @@ describe('A vote that has ended says how', () => {
       secret: bench.listener.publicKeyLine,
       serviceName: 'Tallyport',
     };
-    await setListener(bench.platform, bench.serverId, settings, 'owner');
+    await setListener(bench.deps, bench.serverId, settings, 'owner');
     const vote = await bench.cast('Steve');
     await bench.drain();
     expect((await timeline(vote)).status).toMatchObject({ state: 'delivered', confirmed: false });
@@ -329,7 +329,7 @@ describe('A vote that has ended says how', () => {
 
   it('removed from the queue when the listener was removed', async () => {
     const vote = await bench.cast('Steve');
-    await removeListener(bench.platform, bench.serverId, 'owner');
+    await removeListener(bench.deps, bench.serverId, 'owner');
     expect((await timeline(vote)).status).toEqual({ state: 'none', why: 'listener-removed' });
     expect((await bench.vote(vote)).delivery).not.toHaveProperty('dueBy');
     expect((await timeline(vote)).events.map(({ kind }) => kind)).toEqual(['accepted', 'listener-removed']);
@@ -342,7 +342,7 @@ describe('A vote that has ended says how', () => {
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     expect(await attemptsOf(vote)).toMatchObject([{ end: null, underWay: true }]);
     const which = { serverId: bench.serverId, _id: vote._id };
-    await bench.platform.votes.updateOne(which, { $set: { 'delivery.state': 'delivered' } });
+    await bench.deps.votes.updateOne(which, { $set: { 'delivery.state': 'delivered' } });
     expect(await attemptsOf(vote)).toMatchObject([{ end: null, underWay: false }]);
     bench.listener.release();
     await draining;
@@ -388,7 +388,7 @@ describe('Attempts whose details are no longer stored', () => {
 
     // And when the rest is forgotten.
     const { votedAt } = vote;
-    await forgetAttempts(bench.platform, dayOf(new Date(votedAt.getTime() + 91 * DAY)));
+    await forgetAttempts(bench.deps, dayOf(new Date(votedAt.getTime() + 91 * DAY)));
     expect(await older(vote)).toMatchObject({
       count: 24,
       firstAt: moments[0],
@@ -400,7 +400,7 @@ describe('Attempts whose details are no longer stored', () => {
   it('have no first one when that was not recorded', async () => {
     const { vote } = await manyAttempts();
     const which = { serverId: bench.serverId, _id: vote._id };
-    await bench.platform.votes.updateOne(which, { $unset: { 'delivery.older': '', 'delivery.codes': '' } });
+    await bench.deps.votes.updateOne(which, { $unset: { 'delivery.older': '', 'delivery.codes': '' } });
     await bench.drain();
     expect(await older(vote)).toMatchObject({
       count: 5,
@@ -413,21 +413,21 @@ describe('Attempts whose details are no longer stored', () => {
 });
 
 it('Pausing, resuming and a new secret change what they name and nothing else', async () => {
-  const { platform, serverId, clock } = bench;
-  await setHttpListener(platform, serverId, { url: 'https://example.org/$votes', serviceName: 'T' }, 'owner');
-  const before = await platform.listeners.findOne({ serverId });
-  const rotated = await rotateSecret(platform, serverId, 'owner');
-  expect(await platform.listeners.findOne({ serverId })).toEqual({
+  const { deps, serverId, clock } = bench;
+  await setHttpListener(deps, serverId, { url: 'https://example.org/$votes', serviceName: 'T' }, 'owner');
+  const before = await deps.listeners.findOne({ serverId });
+  const rotated = await rotateSecret(deps, serverId, 'owner');
+  expect(await deps.listeners.findOne({ serverId })).toEqual({
     ...before,
     revision: (before?.revision ?? 0) + 1,
     sealedSecret: expect.any(String),
     previousSecret: { sealed: before?.sealedSecret, until: rotated?.previousValidUntil },
   });
-  expect((await platform.listeners.findOne({ serverId }))?.sealedSecret).not.toBe(before?.sealedSecret);
+  expect((await deps.listeners.findOne({ serverId }))?.sealedSecret).not.toBe(before?.sealedSecret);
   clock.stop(clock.now());
-  const paused = await pauseListener(platform, serverId, 'owner');
+  const paused = await pauseListener(deps, serverId, 'owner');
   expect(paused?.pause).toEqual({ at: clock.now(), by: 'owner' });
-  const resumed = await resumeListener(platform, serverId, 'owner');
+  const resumed = await resumeListener(deps, serverId, 'owner');
   expect(resumed).toMatchObject({ pause: null, breaker: { failures: 0, tests: 0 }, voteFaults: 0 });
   expect(resumed?.released).toEqual({ by: 'resume', at: clock.now() });
 });

@@ -9,11 +9,11 @@ import { uptimeDays } from '../../src/history/history.ts';
 import { serverInfo } from '../../src/history/server-info.ts';
 import { DAY, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 const written: string[] = [];
 
 const there = (kind: Sample['kind']) => SAMPLES.find((sample) => sample.kind === kind) as Sample;
@@ -21,18 +21,18 @@ const there = (kind: Sample['kind']) => SAMPLES.find((sample) => sample.kind ===
 const SOME = [SAMPLES[2] as Sample, there('reporting'), there('gone')];
 
 beforeEach(async () => {
-  platform = await testPlatform();
+  deps = await testDeps();
   written.length = 0;
 });
 
 async function list(): Promise<ListedSample[]> {
-  const known = await samplesListed(platform);
+  const known = await samplesListed(deps);
   const place = { address: '127.0.0.1', port: 25_565, queryPort: null };
-  return Promise.all(SOME.map((sample) => listSample(platform, known, sample, place)));
+  return Promise.all(SOME.map((sample) => listSample(deps, known, sample, place)));
 }
 
 function fill(listed: ListedSample[], signal = new AbortController().signal): Promise<void> {
-  return fillSamples(platform, listed, {
+  return fillSamples(deps, listed, {
     signal,
     written: (some, ready) => {
       written.push(`${some.map(({ sample }) => sample.name).join(', ')}: ${ready}`);
@@ -41,18 +41,18 @@ function fill(listed: ListedSample[], signal = new AbortController().signal): Pr
 }
 
 async function info({ serverId }: ListedSample) {
-  const server = await platform.servers.findOne({ _id: serverId });
+  const server = await deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('there is no server');
-  return serverInfo(platform, server);
+  return serverInfo(deps, server);
 }
 
 const everything = async () => ({
-  samples: await platform.statusSamples.countDocuments({}),
-  days: await platform.dailyStats.countDocuments({}),
-  votes: await platform.votes.countDocuments({}),
-  reviews: await platform.reviews.countDocuments({}),
-  approved: await platform.reviews.countDocuments({ state: 'approved' }),
-  servers: await platform.servers.countDocuments({}),
+  samples: await deps.statusSamples.countDocuments({}),
+  days: await deps.dailyStats.countDocuments({}),
+  votes: await deps.votes.countDocuments({}),
+  reviews: await deps.reviews.countDocuments({}),
+  approved: await deps.reviews.countDocuments({ state: 'approved' }),
+  servers: await deps.servers.countDocuments({}),
 });
 
 describe('the history of the demo’s sample servers', () => {
@@ -65,9 +65,9 @@ describe('the history of the demo’s sample servers', () => {
     expect(known.averageLatency).toBeGreaterThan(10);
     expect(known.uptimePercentage).toBeGreaterThan(95);
     expect(known.votesCount).toBeGreaterThan(500);
-    expect(platform.clock.now().getTime() - known.listedAt.getTime()).toBeGreaterThan(30 * DAY);
+    expect(deps.clock.now().getTime() - known.listedAt.getTime()).toBeGreaterThan(30 * DAY);
 
-    const days = await platform.dailyStats.find({ serverId: reporting.serverId }).toArray();
+    const days = await deps.dailyStats.find({ serverId: reporting.serverId }).toArray();
     expect(days.length).toBeGreaterThanOrEqual(30);
     expect(days.every(({ reports, probes }) => reports.onlineSeconds > 0 && probes.onlineSeconds === 0)).toBe(
       true,
@@ -79,7 +79,7 @@ describe('the history of the demo’s sample servers', () => {
     const [asked] = await list();
     if (!asked) throw new Error('there is no sample');
     await fill([asked]);
-    const days = await uptimeDays(platform, asked.serverId);
+    const days = await uptimeDays(deps, asked.serverId);
     expect(days.filter(({ unknown }) => unknown.canary === DAY / SECOND)).toHaveLength(1);
     expect(days.filter(({ onlineSeconds }) => onlineSeconds > 0)).toHaveLength(29);
   });
@@ -87,16 +87,16 @@ describe('the history of the demo’s sample servers', () => {
   it('gives ranks by the ranking’s formula for each day', async () => {
     const listed = await list();
     await fill(listed);
-    await recomputeRanks(platform);
-    const places = await platform.rankSnapshots.find({}).toArray();
-    const yesterday = addDays(dayOf(platform.clock.now()), -1);
+    await recomputeRanks(deps);
+    const places = await deps.rankSnapshots.find({}).toArray();
+    const yesterday = addDays(dayOf(deps.clock.now()), -1);
     const last = places.filter(({ month }) => month === yesterday.slice(0, 7));
     expect(last.map(({ days }) => days[yesterday.slice(8)]).toSorted()).toEqual([1, 2, 3]);
   });
 
   it('has approved reviews, pending reviews and reviews with an answer', async () => {
     await fill(await list());
-    const reviews = await platform.reviews.find({}).toArray();
+    const reviews = await deps.reviews.find({}).toArray();
     expect(reviews.filter(({ state }) => state === 'approved').length).toBeGreaterThan(5);
     expect(reviews.some(({ answer }) => answer)).toBe(true);
     expect(
@@ -107,12 +107,12 @@ describe('the history of the demo’s sample servers', () => {
   it('is written once, in the order of the list, and completed after an interruption', async () => {
     const listed = await list();
     const stop = new AbortController();
-    const cutShort = fillSamples(platform, listed, {
+    const cutShort = fillSamples(deps, listed, {
       signal: stop.signal,
       written: () => stop.abort(new Error('stopped')),
     });
     await expect(cutShort).rejects.toThrow('stopped');
-    expect(await platform.auditLog.countDocuments({ action: 'sample.history' })).toBe(1);
+    expect(await deps.auditLog.countDocuments({ action: 'sample.history' })).toBe(1);
 
     const again = await list();
     expect(again.map(({ serverId }) => serverId)).toEqual(listed.map(({ serverId }) => serverId));
@@ -122,7 +122,7 @@ describe('the history of the demo’s sample servers', () => {
     expect(all).toMatchObject({ servers: 3 });
 
     written.length = 0;
-    await platform.auditLog.deleteOne({ action: 'sample.history', serverId: listed[2]?.serverId ?? null });
+    await deps.auditLog.deleteOne({ action: 'sample.history', serverId: listed[2]?.serverId ?? null });
     await fill(again);
     expect(written).toEqual([`${SOME[0]?.name}, ${SOME[1]?.name}: 2`, `${SOME[2]?.name}: 3`]);
     expect(await everything()).toMatchObject({

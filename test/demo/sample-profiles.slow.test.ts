@@ -5,32 +5,32 @@ import { writeSampleProfile } from '../../src/demo/sample-profiles.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { encodeIcon } from '../../src/platform/pictures/encode-picture.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 test('sample servers get valid texts, tags and banners, once', async () => {
-  const platform = await testPlatform();
+  const deps = await testDeps();
   const write = async () => {
     for (const [index, sample] of SAMPLES.entries()) {
       const { name } = sample;
-      const known = await platform.servers.findOne({ name });
+      const known = await deps.servers.findOne({ name });
       const settings = { name, address: 'play.example.org', port: 25_565 + index };
-      const id = known?._id ?? new ObjectId((await addServer(platform, settings, 'demo')).serverId);
-      await writeSampleProfile(platform, id, sample, 'demo');
+      const id = known?._id ?? new ObjectId((await addServer(deps, settings, 'demo')).serverId);
+      await writeSampleProfile(deps, id, sample, 'demo');
     }
   };
   await write();
-  const written = await platform.servers.find({ 'profile.shortText': { $exists: true } }).toArray();
+  const written = await deps.servers.find({ 'profile.shortText': { $exists: true } }).toArray();
   expect(written.length).toBeGreaterThan(20);
   for (const { profile } of written)
     expect(profile).toMatchObject({ tags: expect.anything(), languages: expect.anything() });
-  const banners = await platform.servers.countDocuments({
+  const banners = await deps.servers.countDocuments({
     'profile.bannerUpload': { $exists: true },
   });
   expect(banners).toBeGreaterThan(10);
-  const changes = await platform.auditLog.countDocuments();
+  const changes = await deps.auditLog.countDocuments();
   await write();
-  expect(await platform.auditLog.countDocuments()).toBe(changes);
-  expect(await platform.pictureUploads.countDocuments()).toBe(banners);
+  expect(await deps.auditLog.countDocuments()).toBe(changes);
+  expect(await deps.pictureUploads.countDocuments()).toBe(banners);
 });
 
 test('a sample’s icon is one that Minecraft servers may send', async () => {

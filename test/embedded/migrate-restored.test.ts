@@ -2,15 +2,15 @@ import { expect, test, vi } from 'vitest';
 import { migrateWhenRestored } from '../../src/all-in-one/migrate-restored.ts';
 import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 test('npm start waits until a restore has ended, and says so once', async () => {
-  const platform = await testPlatform();
-  await setRestore(platform, {});
+  const deps = await testDeps();
+  await setRestore(deps, {});
   const said: string[] = [];
-  const migrating = migrateWhenRestored(platform.config, (line) => said.push(line));
+  const migrating = migrateWhenRestored(deps.config, (line) => said.push(line));
   await vi.waitFor(() => expect(said).toHaveLength(1), EVENTUALLY);
-  await setRestore(platform, { finishedAt: new Date() });
+  await setRestore(deps, { finishedAt: new Date() });
   expect(await migrating).toEqual({ made: [], ran: [] });
   expect(said).toEqual([
     expect.stringMatching(

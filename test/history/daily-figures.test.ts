@@ -4,12 +4,12 @@ import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { addDays } from '../../src/platform/periods/period-marks.ts';
-import { insert, listServer, platformAt, probe, probes, report } from './samples.ts';
+import { depsAt, insert, listServer, probe, probes, report } from './samples.ts';
 
-type TestPlatform = Awaited<ReturnType<typeof platformAt>>;
+type TestDeps = Awaited<ReturnType<typeof depsAt>>;
 
-async function dailyOf(platform: TestPlatform, serverId: Awaited<ReturnType<typeof listServer>>) {
-  return (await platform.servers.findOne({ _id: serverId }))?.daily;
+async function dailyOf(deps: TestDeps, serverId: Awaited<ReturnType<typeof listServer>>) {
+  return (await deps.servers.findOne({ _id: serverId }))?.daily;
 }
 
 const UNKNOWN = {
@@ -22,9 +22,9 @@ const UNKNOWN = {
 };
 
 it('takes players from the 7 whole days before today, latency and uptime from the 30', async () => {
-  const platform = await platformAt('2028-03-15T12:00:00Z');
-  const serverId = await listServer(platform);
-  await insert(platform, [
+  const deps = await depsAt('2028-03-15T12:00:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [
     // 31 days ago: does not count.
     ...probes(serverId, '2028-02-13T00:00:00Z', 100, { status: 'offline' }),
     // 30 days ago.
@@ -38,9 +38,9 @@ it('takes players from the 7 whole days before today, latency and uptime from th
     // Today.
     ...probes(serverId, '2028-03-15T00:00:00Z', 10, { onlinePlayers: 500, latencyMs: 400 }),
   ]);
-  for (let day = '2028-02-13'; day < '2028-03-15'; day = addDays(day, 1)) await aggregateDay(platform, day);
-  await refreshDailyFigures(platform);
-  expect(await dailyOf(platform, serverId)).toEqual({
+  for (let day = '2028-02-13'; day < '2028-03-15'; day = addDays(day, 1)) await aggregateDay(deps, day);
+  await refreshDailyFigures(deps);
+  expect(await dailyOf(deps, serverId)).toEqual({
     averagePlayers: 20,
     peakPlayers: 30,
     averageLatency: 50,
@@ -51,15 +51,15 @@ it('takes players from the 7 whole days before today, latency and uptime from th
 });
 
 it('updates the figures when days pass without a sample, until they are unknown', async () => {
-  const platform = await platformAt('2028-03-15T00:10:00Z');
-  const serverId = await listServer(platform);
-  await insert(platform, [probe(serverId, '2028-03-14T10:00:00Z', { onlinePlayers: 12, latencyMs: 25 })]);
-  await aggregateDay(platform, '2028-03-14');
-  await refreshDailyFigures(platform);
-  expect(await dailyOf(platform, serverId)).toMatchObject({ averagePlayers: 12, uptimePercentage: 100 });
-  platform.clock.move(7 * DAY);
-  await refreshDailyFigures(platform);
-  expect(await dailyOf(platform, serverId)).toEqual({
+  const deps = await depsAt('2028-03-15T00:10:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [probe(serverId, '2028-03-14T10:00:00Z', { onlinePlayers: 12, latencyMs: 25 })]);
+  await aggregateDay(deps, '2028-03-14');
+  await refreshDailyFigures(deps);
+  expect(await dailyOf(deps, serverId)).toMatchObject({ averagePlayers: 12, uptimePercentage: 100 });
+  deps.clock.move(7 * DAY);
+  await refreshDailyFigures(deps);
+  expect(await dailyOf(deps, serverId)).toEqual({
     averagePlayers: 0,
     peakPlayers: 0,
     averageLatency: 25,
@@ -67,23 +67,23 @@ it('updates the figures when days pass without a sample, until they are unknown'
     probedUptime: 100,
     players: [null, null, null, null, null, null, null],
   });
-  platform.clock.move(23 * DAY);
-  await refreshDailyFigures(platform);
-  expect(await dailyOf(platform, serverId)).toEqual(UNKNOWN);
+  deps.clock.move(23 * DAY);
+  await refreshDailyFigures(deps);
+  expect(await dailyOf(deps, serverId)).toEqual(UNKNOWN);
 });
 
 it('uses the current source, and stores the uptime by probes separately', async () => {
-  const platform = await platformAt('2028-03-15T00:10:00Z');
-  const serverId = await listServer(platform);
-  await insert(platform, [
+  const deps = await depsAt('2028-03-15T00:10:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [
     ...probes(serverId, '2028-03-14T00:00:00Z', 10, { status: 'offline' }),
     report(serverId, '2028-03-14T10:00:00Z', { onlinePlayers: 7, latencyMs: 3 }),
   ]);
-  await aggregateDay(platform, '2028-03-14');
+  await aggregateDay(deps, '2028-03-14');
   const lastReport = { id: new UUID(), at: new Date('2028-03-14T10:00:00Z') };
-  await platform.servers.updateOne({ _id: serverId }, { $set: { lastReport } });
-  await refreshDailyFigures(platform);
-  expect(await dailyOf(platform, serverId)).toEqual({
+  await deps.servers.updateOne({ _id: serverId }, { $set: { lastReport } });
+  await refreshDailyFigures(deps);
+  expect(await dailyOf(deps, serverId)).toEqual({
     averagePlayers: 7,
     peakPlayers: 7,
     averageLatency: 3,
@@ -91,16 +91,16 @@ it('uses the current source, and stores the uptime by probes separately', async 
     probedUptime: 0,
     players: [null, null, null, null, null, null, 7],
   });
-  const succeededAt = after(platform.clock.now(), -HOUR);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { 'probe.succeededAt': succeededAt } });
-  await refreshDailyFigures(platform);
-  expect(await dailyOf(platform, serverId)).toMatchObject({ averagePlayers: 0, uptimePercentage: 0 });
+  const succeededAt = after(deps.clock.now(), -HOUR);
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'probe.succeededAt': succeededAt } });
+  await refreshDailyFigures(deps);
+  expect(await dailyOf(deps, serverId)).toMatchObject({ averagePlayers: 0, uptimePercentage: 0 });
 });
 
 it('leaves all other fields of a server unchanged', async () => {
-  const platform = await platformAt('2028-03-15T00:10:00Z');
-  const serverId = await listServer(platform);
-  const before = await platform.servers.findOne({ _id: serverId });
-  await refreshDailyFigures(platform);
-  expect(await platform.servers.findOne({ _id: serverId })).toEqual({ ...before, daily: UNKNOWN });
+  const deps = await depsAt('2028-03-15T00:10:00Z');
+  const serverId = await listServer(deps);
+  const before = await deps.servers.findOne({ _id: serverId });
+  await refreshDailyFigures(deps);
+  expect(await deps.servers.findOne({ _id: serverId })).toEqual({ ...before, daily: UNKNOWN });
 });

@@ -2,7 +2,7 @@ import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { type HistoryPoint, historyOf, uptimeDays } from '../../src/history/history.ts';
-import { insert, listServer, platformAt, probe, probes, report } from './samples.ts';
+import { depsAt, insert, listServer, probe, probes, report } from './samples.ts';
 
 /** What a point shows, short: hour and minute or day, players, online share or reason. */
 const shown = ({ at, averagePlayers, onlineShare, reason }: HistoryPoint) => [
@@ -12,9 +12,9 @@ const shown = ({ at, averagePlayers, onlineShare, reason }: HistoryPoint) => [
 ];
 
 it('shows the probes of 48 hours and no report, and a point of nulls for time without data', async () => {
-  const platform = await platformAt('2028-03-01T12:00:00Z');
-  const serverId = await listServer(platform);
-  await insert(platform, [
+  const deps = await depsAt('2028-03-01T12:00:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [
     probe(serverId, '2028-02-28T11:59:00Z'),
     probe(serverId, '2028-03-01T10:00:00Z', { onlinePlayers: 3, latencyMs: 9 }),
     report(serverId, '2028-03-01T10:02:00Z', { onlinePlayers: 4 }),
@@ -23,7 +23,7 @@ it('shows the probes of 48 hours and no report, and a point of nulls for time wi
     probe(serverId, '2028-03-01T10:15:00Z', { status: 'offline', onlinePlayers: 0 }),
     probe(serverId, '2028-03-01T11:30:00Z', { onlinePlayers: 0 }),
   ]);
-  const { resolution, points } = await historyOf(platform, serverId, '48h');
+  const { resolution, points } = await historyOf(deps, serverId, '48h');
   expect(resolution).toBe('samples');
   expect(points.map(shown)).toEqual([
     ['03-01T10:00', 3, 1],
@@ -39,36 +39,33 @@ it('shows the probes of 48 hours and no report, and a point of nulls for time wi
 });
 
 it('shows the reports of 48 hours, and no probe, of a server whose source is its reports', async () => {
-  const platform = await platformAt('2028-03-01T12:00:00Z');
-  const serverId = await listServer(platform);
-  await insert(platform, [
+  const deps = await depsAt('2028-03-01T12:00:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [
     report(serverId, '2028-03-01T11:40:00Z', { onlinePlayers: 4 }),
     probe(serverId, '2028-03-01T11:42:00Z', { status: 'offline', onlinePlayers: 0 }),
     report(serverId, '2028-03-01T11:50:00Z', { onlinePlayers: 6, latencyMs: 9 }),
   ]);
   const lastReport = { id: new UUID(), at: new Date('2028-03-01T11:50:00Z') };
-  await platform.servers.updateOne({ _id: serverId }, { $set: { lastReport } });
-  const { points } = await historyOf(platform, serverId, '48h');
+  await deps.servers.updateOne({ _id: serverId }, { $set: { lastReport } });
+  const { points } = await historyOf(deps, serverId, '48h');
   expect(points.map(shown)).toEqual([
     ['03-01T11:40', 4, 1],
     ['03-01T11:50', 6, 1],
   ]);
   expect(points[1]).toMatchObject({ source: 'reports', latencyMs: 9 });
 
-  await platform.servers.updateOne(
-    { _id: serverId },
-    { $set: { 'probe.succeededAt': platform.clock.now() } },
-  );
-  expect((await historyOf(platform, serverId, '48h')).points.map(shown)).toEqual([
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'probe.succeededAt': deps.clock.now() } });
+  expect((await historyOf(deps, serverId, '48h')).points.map(shown)).toEqual([
     ['03-01T11:42', null, 0],
     ['03-01T11:57', null, 'no-data'],
   ]);
 });
 
 it('shows 30 days as hours of the current source, or of the other one if that has no data', async () => {
-  const platform = await platformAt('2028-03-01T12:30:00Z');
-  const serverId = await listServer(platform);
-  await insert(platform, [
+  const deps = await depsAt('2028-03-01T12:30:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [
     ...probes(serverId, '2028-02-29T22:00:00Z', 6, { onlinePlayers: 10, latencyMs: 20 }),
     ...probes(serverId, '2028-02-29T22:30:00Z', 3, { status: 'offline' }),
     report(serverId, '2028-02-29T22:10:00Z', { onlinePlayers: 99 }),
@@ -76,7 +73,7 @@ it('shows 30 days as hours of the current source, or of the other one if that ha
     report(serverId, '2028-03-01T01:00:00Z', { onlinePlayers: 5 }),
     report(serverId, '2028-03-01T01:30:00Z', { onlinePlayers: 5 }),
   ]);
-  const { resolution, points } = await historyOf(platform, serverId, '30d');
+  const { resolution, points } = await historyOf(deps, serverId, '30d');
   expect(resolution).toBe('hours');
   expect(points.map(shown)).toEqual([
     ['02-29T22:00', 10, 6 / 9],
@@ -87,16 +84,16 @@ it('shows 30 days as hours of the current source, or of the other one if that ha
   expect(points.map(({ source }) => source)).toEqual(['probes', null, null, 'reports']);
 
   const lastReport = { id: new UUID(), at: new Date('2028-03-01T01:30:00Z') };
-  await platform.servers.updateOne({ _id: serverId }, { $set: { lastReport } });
-  const believed = await historyOf(platform, serverId, '30d');
+  await deps.servers.updateOne({ _id: serverId }, { $set: { lastReport } });
+  const believed = await historyOf(deps, serverId, '30d');
   expect(shown(believed.points[0] as HistoryPoint).slice(0, 2)).toEqual(['02-29T22:00', 99]);
 });
 
 it('fills the hours of a server that is long offline and probed hourly', async () => {
-  const platform = await platformAt('2028-03-01T12:30:00Z');
-  const serverId = await listServer(platform);
+  const deps = await depsAt('2028-03-01T12:30:00Z');
+  const serverId = await listServer(deps);
   const offline = { status: 'offline', seconds: 3_900 } as const;
-  await insert(platform, [
+  await insert(deps, [
     probe(serverId, '2028-03-01T05:55:00Z', offline),
     probe(serverId, '2028-03-01T05:57:00Z', { status: 'offline', seconds: 0 }),
     // None between 6 and 7: the next one was 65 minutes later.
@@ -105,7 +102,7 @@ it('fills the hours of a server that is long offline and probed hourly', async (
     // No probe for hours.
     probe(serverId, '2028-03-01T11:50:00Z', offline),
   ]);
-  const { points } = await historyOf(platform, serverId, '30d');
+  const { points } = await historyOf(deps, serverId, '30d');
   expect(points.map(shown)).toEqual([
     ['03-01T05:00', null, 0],
     ['03-01T06:00', null, 0],
@@ -119,17 +116,16 @@ it('fills the hours of a server that is long offline and probed hourly', async (
 });
 
 it('shows all time as days, and thirty of them with their unknown time by reason', async () => {
-  const platform = await platformAt('2028-03-03T00:10:00Z');
-  const serverId = await listServer(platform);
-  await insert(platform, [
+  const deps = await depsAt('2028-03-03T00:10:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [
     ...probes(serverId, '2028-02-28T00:00:00Z', 144, { onlinePlayers: 10 }),
     ...probes(serverId, '2028-02-28T12:00:00Z', 36, { status: 'offline' }),
     ...probes(serverId, '2028-02-28T15:00:00Z', 12, { status: 'unknown', reason: 'canary' }),
     probe(serverId, '2028-03-01T15:00:00Z', { onlinePlayers: 2 }),
   ]);
-  for (const day of ['2028-02-28', '2028-02-29', '2028-03-01', '2028-03-02'])
-    await aggregateDay(platform, day);
-  const { resolution, points } = await historyOf(platform, serverId, 'all');
+  for (const day of ['2028-02-28', '2028-02-29', '2028-03-01', '2028-03-02']) await aggregateDay(deps, day);
+  const { resolution, points } = await historyOf(deps, serverId, 'all');
   expect(resolution).toBe('days');
   expect(points.map(shown)).toEqual([
     ['02-28T00:00', 10, 0.8],
@@ -137,7 +133,7 @@ it('shows all time as days, and thirty of them with their unknown time by reason
     ['03-01T00:00', 2, 1],
   ]);
 
-  const days = await uptimeDays(platform, serverId);
+  const days = await uptimeDays(deps, serverId);
   expect(days).toHaveLength(30);
   expect(days.at(0)?.day).toBe('2028-02-02');
   expect(days.find(({ day }) => day === '2028-02-28')).toEqual({
@@ -151,9 +147,9 @@ it('shows all time as days, and thirty of them with their unknown time by reason
 });
 
 it('is empty for a server that was never probed', async () => {
-  const platform = await platformAt('2028-03-03T00:10:00Z');
-  const serverId = await listServer(platform);
+  const deps = await depsAt('2028-03-03T00:10:00Z');
+  const serverId = await listServer(deps);
   for (const range of ['48h', '30d', 'all'] as const) {
-    expect((await historyOf(platform, serverId, range)).points).toEqual([]);
+    expect((await historyOf(deps, serverId, range)).points).toEqual([]);
   }
 });

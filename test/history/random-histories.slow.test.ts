@@ -8,9 +8,9 @@ import type { DailySums } from '../../src/history/daily-stats.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type ReferenceDay, referenceDay, referenceFigures } from './reference.ts';
-import { dayOfServer, insert, listServer, NOTHING, platformAt, probe, report } from './samples.ts';
+import { dayOfServer, depsAt, insert, listServer, NOTHING, probe, report } from './samples.ts';
 
 /** A February with 29 days; the histories end on the 2nd of March. */
 const TODAY = '2028-03-02';
@@ -84,23 +84,23 @@ function expectSums(found: DailySums, expected: DailySums): void {
 }
 
 /** The current source: it changes with the last answer and the last report. */
-async function believe(platform: Platform, serverId: ObjectId, source: Source): Promise<void> {
-  const now = platform.clock.now();
+async function believe(deps: AppDeps, serverId: ObjectId, source: Source): Promise<void> {
+  const now = deps.clock.now();
   const succeededAt = source === 'reports' ? null : after(now, -HOUR);
   const lastReport = { id: new ObjectId(), at: after(now, -HOUR) };
-  await platform.servers.updateOne({ _id: serverId }, {
+  await deps.servers.updateOne({ _id: serverId }, {
     $set: { 'probe.succeededAt': succeededAt, lastReport },
   } as never);
 }
 
 async function expectFigures(
-  platform: Awaited<ReturnType<typeof platformAt>>,
+  deps: Awaited<ReturnType<typeof depsAt>>,
   serverId: ObjectId,
   days: Map<string, ReferenceDay>,
   source: Source,
 ): Promise<void> {
-  const { daily } = (await platform.servers.findOne({ _id: serverId })) ?? {};
-  const expected = referenceFigures(days, dayOf(platform.clock.now()), source);
+  const { daily } = (await deps.servers.findOne({ _id: serverId })) ?? {};
+  const expected = referenceFigures(days, dayOf(deps.clock.now()), source);
   for (const [name, figure] of Object.entries(expected)) {
     const found = (daily as unknown as Record<string, number | null>)[name];
     if (figure === null || found === null || found === undefined) expect(found, name).toBe(figure);
@@ -109,34 +109,34 @@ async function expectFigures(
 }
 
 it('computes the days and figures of any history as the rules say', async () => {
-  const platform = await platformAt(`${TODAY}T00:10:00Z`);
+  const deps = await depsAt(`${TODAY}T00:10:00Z`);
   await fc.assert(
     fc.asyncProperty(fc.array(history, AT_ONCE), async (histories) => {
       const servers: Past[] = [];
       for (const { probes, probesFrom, reports, reportsFrom } of histories) {
-        const serverId = await listServer(platform);
+        const serverId = await listServer(deps);
         const samples = [
           ...laidOut(probe, serverId, probes, probesFrom),
           ...laidOut(report, serverId, reports, reportsFrom),
         ];
-        if (samples.length > 0) await insert(platform, samples);
+        if (samples.length > 0) await insert(deps, samples);
         servers.push({ serverId, samples, days: new Map() });
       }
       const serverIds = servers.map(({ serverId }) => serverId);
       for (let day = FIRST; day < TODAY; day = addDays(day, 1)) {
-        await aggregateDay(platform, day, { serverIds });
+        await aggregateDay(deps, day, { serverIds });
         for (const { serverId, samples, days } of servers) {
           const expected = referenceDay(samples, day);
           days.set(day, expected);
-          const found = await dayOfServer(platform, serverId, day);
+          const found = await dayOfServer(deps, serverId, day);
           expectSums(found?.probes ?? NOTHING, expected.probes);
           expectSums(found?.reports ?? NOTHING, expected.reports);
         }
       }
       for (const source of ['probes', 'reports'] as const) {
-        for (const serverId of serverIds) await believe(platform, serverId, source);
-        await refreshDailyFigures(platform, { serverIds });
-        for (const { serverId, days } of servers) await expectFigures(platform, serverId, days, source);
+        for (const serverId of serverIds) await believe(deps, serverId, source);
+        await refreshDailyFigures(deps, { serverIds });
+        for (const { serverId, days } of servers) await expectFigures(deps, serverId, days, source);
       }
     }),
     { numRuns: 40 / AT_ONCE.minLength, endOnFailure: true },
@@ -144,22 +144,22 @@ it('computes the days and figures of any history as the rules say', async () => 
 });
 
 it('has computed every day without reports when days are computed as they pass', async () => {
-  const platform = await platformAt(`${TODAY}T00:10:00Z`);
+  const deps = await depsAt(`${TODAY}T00:10:00Z`);
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(reportStep, { maxLength: 40 }), AT_ONCE), async (histories) => {
-      const serverIds = await Promise.all(histories.map(() => listServer(platform)));
+      const serverIds = await Promise.all(histories.map(() => listServer(deps)));
       const samples = histories.map((steps, i) => laidOut(report, serverIds[i] as ObjectId, steps, 0));
       // The days pass one by one: each is computed at its end and a day later, from the samples so far.
       for (let day = FIRST; day < addDays(TODAY, 1); day = addDays(day, 1)) {
         const arrived = samples.flat().filter(({ at }) => dayOf(at) === day);
-        if (arrived.length > 0) await insert(platform, arrived);
-        platform.clock.set(after(startOf(addDays(day, 1)), 10 * MINUTE));
-        await aggregateDay(platform, day, { serverIds });
-        if (day > FIRST) await aggregateDay(platform, addDays(day, -1), { serverIds });
+        if (arrived.length > 0) await insert(deps, arrived);
+        deps.clock.set(after(startOf(addDays(day, 1)), 10 * MINUTE));
+        await aggregateDay(deps, day, { serverIds });
+        if (day > FIRST) await aggregateDay(deps, addDays(day, -1), { serverIds });
       }
       for (let day = FIRST; day < TODAY; day = addDays(day, 1)) {
         for (const [i, serverId] of serverIds.entries()) {
-          const found = await dayOfServer(platform, serverId, day);
+          const found = await dayOfServer(deps, serverId, day);
           expectSums(found?.reports ?? NOTHING, referenceDay(samples[i] ?? [], day).reports);
         }
       }

@@ -2,19 +2,19 @@ import { ObjectId } from 'mongodb';
 import type { DailySums } from '../../src/history/daily-stats.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 /** A platform at a time that the test chooses; the time series does not expire samples in the future of its own clock. */
-export async function platformAt(at: string): Promise<Platform & { clock: StoppedClock }> {
-  return { ...(await testPlatform()), clock: stoppedClock(new Date(at)) };
+export async function depsAt(at: string): Promise<AppDeps & { clock: StoppedClock }> {
+  return { ...(await testDeps()), clock: stoppedClock(new Date(at)) };
 }
 
-export async function listServer(platform: Platform, name = 'Alpha'): Promise<ObjectId> {
+export async function listServer(deps: AppDeps, name = 'Alpha'): Promise<ObjectId> {
   const settings = { name, address: 'play.example.org', port: 25_565 };
-  return new ObjectId((await addServer(platform, settings, 'test')).serverId);
+  return new ObjectId((await addServer(deps, settings, 'test')).serverId);
 }
 
 type Given = Partial<Omit<StatusSample, 'at' | 'serverId' | 'source'>>;
@@ -52,7 +52,7 @@ export function probes(
 }
 
 /** Writes samples as probes and reports do. */
-export async function insert({ servers, statusSamples }: Platform, samples: StatusSample[]): Promise<void> {
+export async function insert({ servers, statusSamples }: AppDeps, samples: StatusSample[]): Promise<void> {
   for (const { serverId, source, at } of samples) {
     if (source === 'report') await servers.updateOne({ _id: serverId }, { $min: { firstReportAt: at } });
   }
@@ -61,7 +61,7 @@ export async function insert({ servers, statusSamples }: Platform, samples: Stat
 
 /** The stored stats of a server's day. */
 export async function dayOfServer(
-  { dailyStats }: Platform,
+  { dailyStats }: AppDeps,
   serverId: ObjectId,
   day: string,
 ): Promise<{ probes: DailySums; reports: DailySums } | null> {

@@ -2,18 +2,18 @@ import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exportServers } from '../../src/import-export/export.ts';
 import { serverImporter } from '../../src/import-export/import-servers.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { setProfile } from '../../src/servers/edit-profile.ts';
 import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { addServer, findServer } from '../../src/servers/listed-servers.ts';
 import { addTag } from '../../src/servers/tag-list.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { importText, lines } from './importing.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 
 beforeEach(async () => {
-  platform = await testPlatform();
+  deps = await testDeps();
 });
 
 const PROFILE = {
@@ -30,10 +30,10 @@ const PROFILE = {
 
 async function add(name: string, more: object = {}): Promise<string> {
   const settings = { name, address: 'play.example.org', port: 25_565, ...more };
-  return (await addServer(platform, settings, 'test')).serverId;
+  return (await addServer(deps, settings, 'test')).serverId;
 }
 
-async function exported(from: Platform, serverId?: string): Promise<string> {
+async function exported(from: AppDeps, serverId?: string): Promise<string> {
   const { total, lines } = await exportServers(from, serverId ? new ObjectId(serverId) : undefined);
   const text: string[] = [];
   for await (const line of lines) text.push(line);
@@ -41,20 +41,20 @@ async function exported(from: Platform, serverId?: string): Promise<string> {
   return text.join('');
 }
 
-const importInto = (to: Platform, text: string) => importText(() => serverImporter(to, 'test'), text);
+const importInto = (to: AppDeps, text: string) => importText(() => serverImporter(to, 'test'), text);
 
 describe('exported servers', () => {
   it('can be imported into another listing with all that they say of themselves', async () => {
-    await addTag(platform, { name: 'Sea' }, 'test');
+    await addTag(deps, { name: 'Sea' }, 'test');
     const alpha = await add('Alpha', { game: 'minecraft', countryCode: 'DE', queryPort: 25_566 });
     await add('Pals', { game: 'palworld' });
-    const server = await findServer(platform, alpha);
+    const server = await findServer(deps, alpha);
     if (!server) throw new Error('not listed');
-    await setProfile(platform, server, PROFILE, 'test');
-    await setHowToVote(platform, server._id, 'Type /vote\nin the game', 'test');
-    const text = await exported(platform);
+    await setProfile(deps, server, PROFILE, 'test');
+    await setHowToVote(deps, server._id, 'Type /vote\nin the game', 'test');
+    const text = await exported(deps);
 
-    const other = await testPlatform();
+    const other = await testDeps();
     // Its operators have other tags.
     const refused = await importInto(other, text);
     expect(refused).toMatchObject({
@@ -65,7 +65,7 @@ describe('exported servers', () => {
     expect(await importInto(other, text)).toMatchObject({ imported: 2, refused: 0 });
     expect(await exported(other)).toBe(text);
     const moved = await findServer(other, alpha);
-    expect(moved?.profile).toEqual((await findServer(platform, alpha))?.profile);
+    expect(moved?.profile).toEqual((await findServer(deps, alpha))?.profile);
     expect(moved?.howToVote).toBe('Type /vote\nin the game');
     expect(await importInto(other, text)).toMatchObject({ imported: 0, alreadyThere: 2 });
   });
@@ -74,19 +74,19 @@ describe('exported servers', () => {
     const [hidden, removed] = [await add('Hidden'), await add('Removed')];
     const shown = await add('Shown');
     const set = (id: string, field: string) =>
-      platform.servers.updateOne({ _id: new ObjectId(id) }, { $set: { [field]: new Date() } });
+      deps.servers.updateOne({ _id: new ObjectId(id) }, { $set: { [field]: new Date() } });
     await set(hidden, 'hiddenAt');
     await set(removed, 'removedAt');
-    expect((await exported(platform)).match(/"server_id":"\w+"/g)).toEqual([`"server_id":"${shown}"`]);
-    expect(await exported(platform, hidden)).toContain('"name":"Hidden"');
+    expect((await exported(deps)).match(/"server_id":"\w+"/g)).toEqual([`"server_id":"${shown}"`]);
+    expect(await exported(deps, hidden)).toContain('"name":"Hidden"');
   });
 
   it('name the owner’s address, so that the owner gets the server by signing in', async () => {
     const id = await add('Alpha');
     const ownerId = new ObjectId();
-    await platform.users.insertOne({ _id: ownerId, email: 'owner@example.org' } as never);
-    await platform.servers.updateOne({ _id: new ObjectId(id) }, { $set: { ownerId } });
-    expect(await exported(platform)).toContain('"owner_email":"owner@example.org"');
+    await deps.users.insertOne({ _id: ownerId, email: 'owner@example.org' } as never);
+    await deps.servers.updateOne({ _id: new ObjectId(id) }, { $set: { ownerId } });
+    expect(await exported(deps)).toContain('"owner_email":"owner@example.org"');
   });
 });
 
@@ -102,7 +102,7 @@ describe('a line is refused', () => {
     [{ how_to_vote: 'x'.repeat(2_001) }, 'at most 2000 characters'],
   ])('%j', async (more, reason) => {
     const line = { name: 'Alpha', address: 'play.example.org', connection_port: 25_565, ...more };
-    const { refusedLines, imported } = await importInto(platform, lines(line));
+    const { refusedLines, imported } = await importInto(deps, lines(line));
     expect(imported).toBe(0);
     expect(refusedLines[0]?.reason).toContain(reason);
   });

@@ -5,7 +5,7 @@ import { writeVotes } from '../../src/import-export/import-votes.ts';
 import { DAY } from '../../src/platform/clock.ts';
 import { insert, probe, report } from '../history/samples.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { importText, lines, listedServer } from './importing.ts';
 
 async function linesOf({ lines }: Export): Promise<unknown[]> {
@@ -18,40 +18,40 @@ async function linesOf({ lines }: Export): Promise<unknown[]> {
 }
 
 it('votes are exported oldest first, without excluded ones', async () => {
-  const platform = await testPlatform();
-  const serverId = await listedServer(platform);
+  const deps = await testDeps();
+  const serverId = await listedServer(deps);
   const first = new Date('2026-01-01T00:00:00.000Z');
   const votes = ['Steve', 'Alex', 'Kim'].map((username, index) => ({
     serverId,
     username,
     votedAt: new Date(first.getTime() + (3 - index) * DAY),
   }));
-  await writeVotes(platform, votes);
-  await platform.votes.updateOne({ serverId, username: 'Alex' }, { $set: { excludedAt: new Date() } });
+  await writeVotes(deps, votes);
+  await deps.votes.updateOne({ serverId, username: 'Alex' }, { $set: { excludedAt: new Date() } });
 
-  const exported = await exportVotes(platform, serverId, {});
+  const exported = await exportVotes(deps, serverId, {});
   expect(exported.total).toBe(2);
   expect(await linesOf(exported)).toEqual([
     { server_id: serverId.toHexString(), username: 'Kim', voted_at: '2026-01-02T00:00:00.000Z' },
     { server_id: serverId.toHexString(), username: 'Steve', voted_at: '2026-01-04T00:00:00.000Z' },
   ]);
   const since = new Date('2026-01-02T00:00:00.001Z');
-  expect((await exportVotes(platform, serverId, { since })).total).toBe(1);
-  expect((await exportVotes(platform, serverId, { until: since })).total).toBe(1);
+  expect((await exportVotes(deps, serverId, { since })).total).toBe(1);
+  expect((await exportVotes(deps, serverId, { until: since })).total).toBe(1);
 });
 
 it('the number of votes to come is counted without reading one of them', async () => {
-  const platform = await testPlatform();
-  const serverId = await listedServer(platform);
+  const deps = await testDeps();
+  const serverId = await listedServer(deps);
   const votes = ['Steve', 'Alex'].map((username) => ({
     serverId,
     username,
     votedAt: new Date('2026-01-01'),
   }));
-  await writeVotes(platform, votes);
-  const { db } = platform.mongo;
+  await writeVotes(deps, votes);
+  const { db } = deps.mongo;
   await db.command({ profile: 2 });
-  const { total } = await exportVotes(platform, serverId, {});
+  const { total } = await exportVotes(deps, serverId, {});
   await db.command({ profile: 0 });
 
   expect(total).toBe(2);
@@ -64,34 +64,34 @@ it('the number of votes to come is counted without reading one of them', async (
 
 it('samples of the 35th day are exported without reports: all that is exported can be imported', async () => {
   const now = new Date('2026-11-21T12:00:00Z');
-  const platform = { ...(await testPlatform()), clock: stoppedClock(now) };
-  await platform.mongo.db.command({ collMod: 'status_samples', expireAfterSeconds: 'off' });
-  const serverId = await listedServer(platform);
+  const deps = { ...(await testDeps()), clock: stoppedClock(now) };
+  await deps.mongo.db.command({ collMod: 'status_samples', expireAfterSeconds: 'off' });
+  const serverId = await listedServer(deps);
   const oldest = '2026-10-17T23:59:00Z';
   const kept = '2026-10-18T00:00:00Z';
-  await insert(platform, [
+  await insert(deps, [
     probe(serverId, oldest),
     report(serverId, oldest),
     probe(serverId, kept),
     report(serverId, kept),
   ]);
-  const exported = await exportSamples(platform, serverId, {});
+  const exported = await exportSamples(deps, serverId, {});
   expect(exported.total).toBe(3);
   const text = lines(...(await linesOf(exported)));
-  await platform.statusSamples.deleteMany({ serverId });
+  await deps.statusSamples.deleteMany({ serverId });
   const work = { aggregate: async () => undefined, throwIfLost: () => undefined };
-  expect(await importText(() => sampleImporter(platform, work), text)).toMatchObject({
+  expect(await importText(() => sampleImporter(deps, work), text)).toMatchObject({
     imported: 3,
     refused: 0,
   });
 });
 
 it('samples of probes, of reports and of checks that did not count are exported as they are', async () => {
-  const platform = await testPlatform();
-  const serverId = await listedServer(platform);
+  const deps = await testDeps();
+  const serverId = await listedServer(deps);
   const at = new Date();
   const figures = { serverId, onlinePlayers: 3, maxPlayers: 9, latencyMs: 1.5 };
-  await platform.statusSamples.insertMany([
+  await deps.statusSamples.insertMany([
     { at, source: 'probe', seconds: 60, status: 'online', ...figures },
     { at: new Date(at.getTime() + 1), source: 'report', seconds: 0, status: 'online', ...figures },
     {
@@ -108,7 +108,7 @@ it('samples of probes, of reports and of checks that did not count are exported 
   ]);
   const same = { server_id: serverId.toHexString(), online_players: 3, max_players: 9, latency_ms: 1.5 };
 
-  expect(await linesOf(await exportSamples(platform, serverId, {}))).toEqual([
+  expect(await linesOf(await exportSamples(deps, serverId, {}))).toEqual([
     { ...same, at: at.toISOString(), online: true, seconds: 60 },
     { ...same, at: expect.any(String), online: true, source: 'report' },
     {

@@ -6,9 +6,9 @@ import { summarise } from '../../src/import-export/import.ts';
 import { sampleImporter } from '../../src/import-export/import-samples.ts';
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { importText, lines, listedServer } from './importing.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
@@ -17,16 +17,16 @@ const OLD_DAY = addDays(TODAY, -35);
 const YOUNG_DAY = addDays(TODAY, -34);
 
 let clock: StoppedClock;
-let platform: Platform;
+let deps: AppDeps;
 let serverId: ObjectId;
 let aggregated: { serverId: ObjectId; days: string[] }[];
 
 beforeEach(async () => {
   // What is older than mongod's own idea of 35 days would vanish from the time series at once.
   clock = stoppedClock(NOW);
-  platform = { ...(await testPlatform()), clock };
-  await platform.mongo.db.command({ collMod: 'status_samples', expireAfterSeconds: 'off' });
-  serverId = await listedServer(platform);
+  deps = { ...(await testDeps()), clock };
+  await deps.mongo.db.command({ collMod: 'status_samples', expireAfterSeconds: 'off' });
+  serverId = await listedServer(deps);
   aggregated = [];
 });
 
@@ -45,18 +45,14 @@ function importSamples(text: string, options?: { skipBad?: boolean; dryRun?: boo
   const aggregate = async (touched: typeof aggregated) => {
     aggregated.push(...touched);
   };
-  return importText(
-    () => sampleImporter(platform, { aggregate, throwIfLost: () => undefined }),
-    text,
-    options,
-  );
+  return importText(() => sampleImporter(deps, { aggregate, throwIfLost: () => undefined }), text, options);
 }
 
 async function probesOf(day: string): Promise<DailySums | undefined> {
-  return (await platform.dailyStats.findOne({ serverId, day }))?.probes;
+  return (await deps.dailyStats.findOne({ serverId, day }))?.probes;
 }
 
-const samplesThere = () => platform.statusSamples.find({ serverId }).sort({ at: 1 }).toArray();
+const samplesThere = () => deps.statusSamples.find({ serverId }).sort({ at: 1 }).toArray();
 
 /** 288 samples of a day, in which players come and go. */
 const wholeDay = (day: string) =>
@@ -133,11 +129,11 @@ it('an import over midnight computes every day that still can be; run again, it 
   const text = lines(sample(YOUNG_DAY, 0), sample(next, 0), sample(TODAY, 0));
   await importSamples(text);
   clock.set(startOf(addDays(TODAY, 1)));
-  await summarise(platform, aggregated);
+  await summarise(deps, aggregated);
 
   expect(await probesOf(YOUNG_DAY)).toBeUndefined();
   for (const day of [next, TODAY]) expect(await probesOf(day)).toMatchObject({ onlineSeconds: 300 });
-  expect((await platform.servers.findOne({ _id: serverId }))?.daily.uptimePercentage).toBe(100);
+  expect((await deps.servers.findOne({ _id: serverId }))?.daily.uptimePercentage).toBe(100);
   expect(await importSamples(text)).toMatchObject({ imported: 1, alreadyThere: 2 });
   expect(await probesOf(YOUNG_DAY)).toMatchObject({ onlineSeconds: 300 });
 });
@@ -171,7 +167,7 @@ describe('imported samples of older days', () => {
     const day = wholeDay(OLD_DAY);
     await importSamples(lines(...day));
     const whole = await probesOf(OLD_DAY);
-    const other = await listedServer(platform, 'Other');
+    const other = await listedServer(deps, 'Other');
     const moved = day.map((line) => ({ ...line, server_id: other.toHexString() }));
     await importSamples(lines(...moved.slice(100, 200).toReversed()));
     await importSamples(lines(...moved.slice(0, 150), ...moved.slice(50, 120)));
@@ -179,7 +175,7 @@ describe('imported samples of older days', () => {
     await importSamples(lines(...moved));
 
     expect(last).toMatchObject({ imported: 88, alreadyThere: 200 });
-    expect((await platform.dailyStats.findOne({ serverId: other, day: OLD_DAY }))?.probes).toEqual(whole);
+    expect((await deps.dailyStats.findOne({ serverId: other, day: OLD_DAY }))?.probes).toEqual(whole);
     expect(await probesOf(OLD_DAY)).toEqual(whole);
   });
 
@@ -196,7 +192,7 @@ describe('imported samples of older days', () => {
   it('change nothing on a day that was computed from samples while they were there', async () => {
     const probes = { ...emptySums(), onlineSeconds: 86_400, playerSeconds: 86_400 };
     const computed = { serverId, day: OLD_DAY, probes, reports: emptySums() };
-    await platform.dailyStats.insertOne(computed as never);
+    await deps.dailyStats.insertOne(computed as never);
     const end = await importSamples(lines(sample(OLD_DAY, 1)));
 
     expect(end).toMatchObject({ imported: 0, alreadyThere: 1 });
@@ -205,10 +201,10 @@ describe('imported samples of older days', () => {
 
   it('are added to a day of which only reports are known', async () => {
     const reports = { ...emptySums(), onlineSeconds: 900 };
-    await platform.dailyStats.insertOne({ serverId, day: OLD_DAY, probes: emptySums(), reports } as never);
+    await deps.dailyStats.insertOne({ serverId, day: OLD_DAY, probes: emptySums(), reports } as never);
     await importSamples(lines(sample(OLD_DAY, 1)));
 
-    expect(await platform.dailyStats.findOne({ serverId, day: OLD_DAY })).toMatchObject({
+    expect(await deps.dailyStats.findOne({ serverId, day: OLD_DAY })).toMatchObject({
       reports,
       probes: { onlineSeconds: 300 },
     });
@@ -242,11 +238,11 @@ describe('lines of samples that are refused', () => {
       bad.map(([, reason], index) => ({ line: index + 2, reason: expect.stringContaining(reason) })),
     );
     expect(await samplesThere()).toEqual([]);
-    expect(await platform.dailyStats.countDocuments()).toBe(0);
+    expect(await deps.dailyStats.countDocuments()).toBe(0);
   });
 
   it('a removed server takes no more of them', async () => {
-    await platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: NOW } });
+    await deps.servers.updateOne({ _id: serverId }, { $set: { removedAt: NOW } });
     expect((await importSamples(lines(sample(TODAY, 0)))).refused).toBe(1);
   });
 });

@@ -1,19 +1,19 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { serverImporter } from '../../src/import-export/import-servers.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer, findServer } from '../../src/servers/listed-servers.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { importText, lines } from './importing.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 
 beforeEach(async () => {
-  platform = await testPlatform();
+  deps = await testDeps();
 });
 
 const importServers = (text: string, options?: { skipBad?: boolean; dryRun?: boolean }) =>
-  importText(() => serverImporter(platform, 'test'), text, options);
+  importText(() => serverImporter(deps, 'test'), text, options);
 
 const ID = '64f0c0ffee0000000000abcd';
 
@@ -57,7 +57,7 @@ describe('imported servers', () => {
     );
 
     expect(end).toEqual({ lines: 1, imported: 1, alreadyThere: 0, refused: 0, refusedLines: [] });
-    expect(await findServer(platform, 'old-name')).toMatchObject({
+    expect(await findServer(deps, 'old-name')).toMatchObject({
       _id: new ObjectId(ID),
       name: 'Alpha Craft',
       address: 'play.example.org',
@@ -69,7 +69,7 @@ describe('imported servers', () => {
       ownerEmail: 'owner@example.org',
       probe: { status: 'unknown', failures: 0 },
     });
-    const entry = await platform.auditLog.findOne({ action: 'server.import' });
+    const entry = await deps.auditLog.findOne({ action: 'server.import' });
     expect(entry).toMatchObject({ by: 'test', serverId: new ObjectId(ID) });
     expect(JSON.stringify(entry).toLowerCase()).not.toContain('owner@');
   });
@@ -77,13 +77,13 @@ describe('imported servers', () => {
   it('need no more than a name, an address and a port', async () => {
     await importServers(lines(server(), server({ name: 'Beta', slug: null, query_port: null, game: null })));
 
-    expect(await findServer(platform, 'alpha-craft')).toMatchObject({
+    expect(await findServer(deps, 'alpha-craft')).toMatchObject({
       queryPort: null,
       game: null,
       countryCode: null,
       isPremium: false,
     });
-    expect(await findServer(platform, 'beta')).not.toBeNull();
+    expect(await findServer(deps, 'beta')).not.toBeNull();
   });
 
   it('are listed once, however often, with and without an id', async () => {
@@ -103,29 +103,29 @@ describe('imported servers', () => {
       [0, 4],
       [0, 4],
     ]);
-    expect(await platform.servers.countDocuments()).toBe(3);
+    expect(await deps.servers.countDocuments()).toBe(3);
   });
 
   it('are listed once when two imports race', async () => {
     const text = lines(...Array.from({ length: 30 }, (_, number) => server({ name: `Server ${number}` })));
     await Promise.all([importServers(text), importServers(text)]);
 
-    expect(await platform.servers.countDocuments()).toBe(30);
+    expect(await deps.servers.countDocuments()).toBe(30);
   });
 
   it('stand once in the audit log, also where a run died before it wrote that', async () => {
-    const { slug } = await addServer(platform, { name: 'Own', address: 'play.example.org', port: 1 }, 'test');
-    const own = await findServer(platform, slug);
+    const { slug } = await addServer(deps, { name: 'Own', address: 'play.example.org', port: 1 }, 'test');
+    const own = await findServer(deps, slug);
     const text = lines(server({ server_id: ID }), server({ server_id: own?._id.toHexString(), slug }));
-    const refuse = (validator: object) => platform.mongo.db.command({ collMod: 'audit_log', validator });
+    const refuse = (validator: object) => deps.mongo.db.command({ collMod: 'audit_log', validator });
     await refuse({ action: { $ne: 'server.import' } });
     await expect(importServers(text)).rejects.toThrow();
-    expect(await findServer(platform, ID)).not.toBeNull();
+    expect(await findServer(deps, ID)).not.toBeNull();
     await refuse({});
     await Promise.all([importServers(text), importServers(text)]);
     await importServers(text);
 
-    const entries = await platform.auditLog.find().sort({ at: 1 }).toArray();
+    const entries = await deps.auditLog.find().sort({ at: 1 }).toArray();
     expect(entries.map(({ action, serverId }) => [action, serverId])).toEqual([
       ['server.add', own?._id],
       ['server.import', new ObjectId(ID)],
@@ -134,14 +134,14 @@ describe('imported servers', () => {
   });
 
   it('stand behind the others, who are counted once however many come', async () => {
-    await addServer(platform, { name: 'First', address: 'play.example.org', port: 1 }, 'test');
+    await addServer(deps, { name: 'First', address: 'play.example.org', port: 1 }, 'test');
     const named = Array.from({ length: 30 }, (_, number) => server({ name: `Server ${number}` }));
-    const { db } = platform.mongo;
+    const { db } = deps.mongo;
     await db.command({ profile: 2 });
     await importServers(lines(...named.slice(0, 10), named[0], ...named.slice(10)));
     await db.command({ profile: 0 });
 
-    const listed = await platform.servers.find().sort({ _id: 1 }).toArray();
+    const listed = await deps.servers.find().sort({ _id: 1 }).toArray();
     const places = listed.map(({ rankPosition }) => rankPosition).toSorted((one, other) => one - other);
     expect(places).toEqual(Array.from({ length: 31 }, (_, index) => index + 1));
     const counts = { ns: /\.servers$/, 'command.aggregate': 'servers' };
@@ -153,7 +153,7 @@ describe('imported servers', () => {
     const end = await importServers(lines(server({ server_id: ID, name: 'Renamed' })));
 
     expect(end).toMatchObject({ imported: 0, alreadyThere: 1 });
-    expect(await findServer(platform, ID)).toMatchObject({ name: 'Alpha Craft' });
+    expect(await findServer(deps, ID)).toMatchObject({ name: 'Alpha Craft' });
   });
 });
 
@@ -178,12 +178,12 @@ describe('lines of servers that are refused', () => {
     expect(end.refusedLines).toEqual(
       bad.map(([, reason], index) => ({ line: index + 2, reason: expect.stringContaining(reason) })),
     );
-    expect(await platform.servers.countDocuments()).toBe(0);
+    expect(await deps.servers.countDocuments()).toBe(0);
   });
 
   it('are those whose id or slug is taken, here or in a line before', async () => {
     const { serverId, slug } = await addServer(
-      platform,
+      deps,
       { name: 'Taken', address: 'play.example.org', port: 1 },
       'test',
     );
@@ -210,7 +210,7 @@ describe('lines of servers that are refused', () => {
 
   it('are those of a server that was removed here', async () => {
     await importServers(lines(server({ server_id: ID })));
-    await platform.servers.updateOne({ _id: new ObjectId(ID) }, { $set: { removedAt: new Date() } });
+    await deps.servers.updateOne({ _id: new ObjectId(ID) }, { $set: { removedAt: new Date() } });
     const end = await importServers(lines(server({ server_id: ID })));
 
     expect(end.refusedLines[0]?.reason).toBe('this server was removed here, and its id is never used again');

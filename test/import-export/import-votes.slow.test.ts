@@ -4,7 +4,7 @@ import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { voteImporter, writeVotes } from '../../src/import-export/import-votes.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
@@ -12,20 +12,20 @@ import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { forgetVote } from '../../src/votes/vote-list.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { ballot, counted, votesOf } from '../votes/voting.ts';
 import { importText, lines, listedServer } from './importing.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
 
 let clock: StoppedClock;
-let platform: Platform;
+let deps: AppDeps;
 let serverId: ObjectId;
 
 beforeEach(async () => {
   clock = stoppedClock(NOW);
-  platform = { ...(await testPlatform()), clock };
-  serverId = await listedServer(platform);
+  deps = { ...(await testDeps()), clock };
+  serverId = await listedServer(deps);
 });
 
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
@@ -38,12 +38,12 @@ const vote = (username: string, ms: number, id = serverId) => ({
 });
 
 function importVotes(text: string, options?: { skipBad?: boolean; dryRun?: boolean }) {
-  const recount = (id: ObjectId, days: string[]) => recountVotes(platform, id, days);
-  return importText(() => voteImporter(platform, recount), text, options);
+  const recount = (id: ObjectId, days: string[]) => recountVotes(deps, id, days);
+  return importText(() => voteImporter(deps, recount), text, options);
 }
 
-const cast = (username: string) => castVote(platform, ballot(username, serverId));
-const check = (username: string) => checkVote(platform, serverId, username);
+const cast = (username: string) => castVote(deps, ballot(username, serverId));
+const check = (username: string) => checkVote(deps, serverId, username);
 
 describe('imported votes', () => {
   it('keep who voted and when, count in every figure, and are not forwarded', async () => {
@@ -52,23 +52,23 @@ describe('imported votes', () => {
     );
 
     expect(end).toEqual({ lines: 3, imported: 3, alreadyThere: 0, refused: 0, refusedLines: [] });
-    expect(await voteFigures(platform, serverId)).toEqual({
+    expect(await voteFigures(deps, serverId)).toEqual({
       votesCount: 2,
       monthlyVotes: 1,
       allTimeVotes: 3,
     });
-    const [alex, older, newer] = await votesOf(platform, serverId);
+    const [alex, older, newer] = await votesOf(deps, serverId);
     expect(alex).toMatchObject({ username: 'Alex', votedAt: ago(2 * DAY), tokenId: null });
     expect(alex?.delivery.state).toBe('none');
     expect(older?.votedAt).toEqual(ago(400 * DAY));
     expect(newer?.seq).toBeGreaterThan(older?.seq ?? 0);
     expect(newer?.seq).toBeLessThan(0);
-    await platform.listeners.insertOne({ serverId } as never);
-    expect(await resendVote(platform, alex?._id as never, 'test')).toEqual({
+    await deps.listeners.insertOne({ serverId } as never);
+    expect(await resendVote(deps, alex?._id as never, 'test')).toEqual({
       kind: 'imported',
     });
     const range = { since: ago(27 * DAY), until: NOW, states: NOT_ARRIVED };
-    expect(await resendVotes(platform, serverId, range, 'test')).toMatchObject({ resent: 0 });
+    expect(await resendVotes(deps, serverId, range, 'test')).toMatchObject({ resent: 0 });
   });
 
   it('are there once, however often and in whatever order they are imported', async () => {
@@ -84,8 +84,8 @@ describe('imported votes', () => {
     await importVotes(first);
 
     expect(end).toMatchObject({ imported: 1, alreadyThere: 3 });
-    expect(await votesOf(platform, serverId)).toHaveLength(3);
-    expect(await counted(platform, serverId)).toBe(3);
+    expect(await votesOf(deps, serverId)).toHaveLength(3);
+    expect(await counted(deps, serverId)).toBe(3);
   });
 
   it('are there once when two imports race', async () => {
@@ -95,40 +95,40 @@ describe('imported votes', () => {
     const ends = await Promise.all([importVotes(text), importVotes(text)]);
 
     expect(ends.map(({ imported }) => imported).reduce((sum, count) => sum + count, 0)).toBe(300);
-    expect(await votesOf(platform, serverId)).toHaveLength(300);
-    expect(await counted(platform, serverId)).toBe(300);
+    expect(await votesOf(deps, serverId)).toHaveLength(300);
+    expect(await counted(deps, serverId)).toBe(300);
   });
 
   it('are there already where they were cast here: an export of ours adds nothing', async () => {
     await cast('Steve');
-    await platform.voteCounts.flush();
+    await deps.voteCounts.flush();
     clock.move(MINUTE);
     const end = await importVotes(lines(vote('sTEVE', 0)));
 
     expect(end).toMatchObject({ imported: 0, alreadyThere: 1 });
-    expect(await counted(platform, serverId)).toBe(1);
+    expect(await counted(deps, serverId)).toBe(1);
   });
 
   it('are counted by the next run when the one before died after writing them', async () => {
     const text = lines(vote('Steve', 40 * DAY), vote('Alex', 2 * DAY));
-    const died = voteImporter(platform, () => Promise.reject(new Error('killed')));
+    const died = voteImporter(deps, () => Promise.reject(new Error('killed')));
     await expect(importText(() => died, text)).rejects.toThrow('killed');
-    expect(await counted(platform, serverId)).toBe(0);
+    expect(await counted(deps, serverId)).toBe(0);
 
     expect(await importVotes(text)).toMatchObject({ imported: 0, alreadyThere: 2 });
-    expect(await counted(platform, serverId)).toBe(2);
+    expect(await counted(deps, serverId)).toBe(2);
   });
 
   it('are history: two of a player within 24 hours are both taken', async () => {
     await importVotes(lines(vote('Steve', 50 * HOUR), vote('Steve', 49 * HOUR)));
 
-    expect(await votesOf(platform, serverId)).toHaveLength(2);
+    expect(await votesOf(deps, serverId)).toHaveLength(2);
     expect((await check('Steve')).hasVoted).toBe(false);
   });
 
   it('are not more than memory holds: days are counted as the file goes on', async () => {
     const ids = await Promise.all(
-      Array.from({ length: 60 }, (_, number) => listedServer(platform, `S${number}`)),
+      Array.from({ length: 60 }, (_, number) => listedServer(deps, `S${number}`)),
     );
     const recounted: string[][] = [];
     const text = lines(
@@ -136,19 +136,19 @@ describe('imported votes', () => {
     );
     await importText(
       () =>
-        voteImporter(platform, async (_id, days) => {
+        voteImporter(deps, async (_id, days) => {
           recounted.push(days);
         }),
       text,
     );
 
     expect(recounted.flat()).toHaveLength(60 * 400);
-    expect(await platform.votes.countDocuments({ serverId: ids[59] as ObjectId })).toBe(400);
+    expect(await deps.votes.countDocuments({ serverId: ids[59] as ObjectId })).toBe(400);
   });
 
   it('are counted for 50 servers at once, each of them once: counting today is mostly waiting', async () => {
     const ids: ObjectId[] = [];
-    for (let number = 0; number < 60; number++) ids.push(await listedServer(platform, `Busy ${number}`));
+    for (let number = 0; number < 60; number++) ids.push(await listedServer(deps, `Busy ${number}`));
     let running = 0;
     let most = 0;
     const recounted: string[] = [];
@@ -156,17 +156,14 @@ describe('imported votes', () => {
       running += 1;
       most = Math.max(most, running);
       recounted.push(id.toHexString());
-      await recountVotes(platform, id, days);
+      await recountVotes(deps, id, days);
       running -= 1;
     };
-    await importText(
-      () => voteImporter(platform, recount),
-      lines(...ids.map((id) => vote('Steve', HOUR, id))),
-    );
+    await importText(() => voteImporter(deps, recount), lines(...ids.map((id) => vote('Steve', HOUR, id))));
 
     expect(most).toBe(50);
     expect(recounted.toSorted()).toEqual(ids.map((id) => id.toHexString()).toSorted());
-    for (const id of ids) expect(await counted(platform, id)).toBe(1);
+    for (const id of ids) expect(await counted(deps, id)).toBe(1);
   });
 });
 
@@ -221,17 +218,17 @@ describe('the 24 hours of a player with imported votes', () => {
     clock.set(NOW);
     await importVotes(lines(vote('Steve', 5 * HOUR)));
 
-    expect(await forgetVote(platform, serverId, 'Steve', 'test')).toBe(true);
+    expect(await forgetVote(deps, serverId, 'Steve', 'test')).toBe(true);
     expect((await cast('Steve')).kind).toBe('accepted');
   });
 
   it('an import that races with live votes lets one of them in at most', async () => {
     const casts = Array.from({ length: 20 }, () => cast('Steve'));
     const records = [{ serverId, username: 'Steve', votedAt: ago(MINUTE) }];
-    const [, ...ends] = await Promise.all([writeVotes(platform, records), ...casts]);
+    const [, ...ends] = await Promise.all([writeVotes(deps, records), ...casts]);
 
     expect(ends.filter(({ kind }) => kind === 'accepted').length).toBeLessThanOrEqual(1);
-    const live = (await votesOf(platform, serverId)).filter(({ seq }) => seq > 0);
+    const live = (await votesOf(deps, serverId)).filter(({ seq }) => seq > 0);
     expect(live.length).toBeLessThanOrEqual(1);
     expect((await cast('Steve')).kind).toBe('refused');
   });
@@ -267,7 +264,7 @@ describe('lines of votes that are refused', () => {
     expect(end.refusedLines).toEqual(
       BAD.map(([, , reason], index) => ({ line: index + 2, reason: expect.stringContaining(reason) })),
     );
-    expect(await votesOf(platform, serverId)).toEqual([]);
+    expect(await votesOf(deps, serverId)).toEqual([]);
   });
 
   it('are passed over on request, and the rest is imported', async () => {
@@ -285,7 +282,7 @@ describe('lines of votes that are refused', () => {
         { line: 4, reason: `no server is listed with the id ${elsewhere.toHexString()}` },
       ],
     });
-    expect(await counted(platform, serverId)).toBe(2);
+    expect(await counted(deps, serverId)).toBe(2);
   });
 
   it('are told one by one for the first 20 and counted from there on', async () => {
@@ -301,6 +298,6 @@ describe('lines of votes that are refused', () => {
     const end = await importVotes(lines(vote('Steve', DAY), 'nonsense'), { dryRun: true, skipBad: true });
 
     expect(end).toMatchObject({ lines: 2, imported: 0, refused: 1 });
-    expect(await votesOf(platform, serverId)).toEqual([]);
+    expect(await votesOf(deps, serverId)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { type Importer, type ImportResult, importLines } from '../../src/import-export/import-lines.ts';
 import type { SourceFile } from '../../src/import-export/source-file.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 
 /** Lines of JSON, one for each record; a text stands as it is. */
@@ -33,7 +33,7 @@ export function importText<T>(
 }
 
 /** Lists a server and gives its id. */
-export async function listedServer(platform: Platform, name = 'Moved'): Promise<ObjectId> {
+export async function listedServer(deps: AppDeps, name = 'Moved'): Promise<ObjectId> {
   const settings = { name, address: 'play.example.org', port: 25_565 };
-  return new ObjectId((await addServer(platform, settings, 'test')).serverId);
+  return new ObjectId((await addServer(deps, settings, 'test')).serverId);
 }

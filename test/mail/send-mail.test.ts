@@ -6,11 +6,11 @@ import { putMail } from '../../src/mail/outbox.ts';
 import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
 import { createSend } from '../../src/mail/smtp.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
-import { movableClock } from '../support/platform.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { movableClock } from '../support/start-app.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const LETTER = {
   to: 'olivia@example.org',
@@ -23,25 +23,25 @@ const NEVER = new AbortController().signal;
 async function outbox(env: Record<string, string> = {}) {
   const server = await startMailServer();
   const clock = movableClock();
-  const opened = await testPlatform({
+  const opened = await testDeps({
     SMTP_URL: server.url,
     MAIL_FROM: 'Tallyport <votes@example.org>',
     ...env,
   });
-  const platform = { ...opened, clock };
-  return { server, clock, platform, ...bench(platform, server.url) };
+  const deps = { ...opened, clock };
+  return { server, clock, deps, ...bench(deps, server.url) };
 }
 
-function bench(platform: Platform, SMTP_URL: string) {
-  const { mails } = platform;
+function bench(deps: AppDeps, SMTP_URL: string) {
+  const { mails } = deps;
   return {
     async put(letter: Partial<typeof LETTER> & { id?: string } = {}): Promise<string> {
-      await putMail(platform, { ...LETTER, ...letter });
+      await putMail(deps, { ...LETTER, ...letter });
       const newest = await mails.findOne({}, { sort: { createdAt: -1, _id: -1 } });
       return letter.id ?? newest?._id ?? '';
     },
     send: (id: string, { longestMs = 10_000, signal = NEVER } = {}) =>
-      sendMail({ ...platform, send: createSend({ ...platform.config, SMTP_URL }, longestMs) }, id, signal),
+      sendMail({ ...deps, send: createSend({ ...deps.config, SMTP_URL }, longestMs) }, id, signal),
     async mail(id: string): Promise<Mail> {
       const found = await mails.findOne({ _id: id });
       if (!found) throw new Error(`no mail ${id}`);
@@ -74,10 +74,10 @@ test('the transport is opened by a mail; if that fails, the mail is sent later',
 });
 
 test('a mail is sent once, and then its text is removed from the database', async () => {
-  const { server, platform, put, send, mail } = await outbox();
+  const { server, deps, put, send, mail } = await outbox();
   const id = await put();
   expect(JSON.stringify(await mail(id))).not.toContain('s3cret');
-  const [job] = await platform.queues['send-mail'].getJobs();
+  const [job] = await deps.queues['send-mail'].getJobs();
   expect(job?.data).toEqual({ mailId: id });
 
   expect(await send(id)).toBe('sent');
@@ -92,7 +92,7 @@ test('a mail is sent once, and then its text is removed from the database', asyn
   const sent = await mail(id);
   expect(sent).toMatchObject({ sentAt: expect.any(Date), attempts: 1 });
   expect(sent).not.toHaveProperty('sealedText');
-  expect(await dueMails(platform)).toEqual([]);
+  expect(await dueMails(deps)).toEqual([]);
 });
 
 test('many workers at once send a mail once', async () => {
@@ -104,14 +104,14 @@ test('many workers at once send a mail once', async () => {
 });
 
 test('a mail of a notification that was already written is not written again', async () => {
-  const { put, platform } = await outbox();
+  const { put, deps } = await outbox();
   await put({ id: 'paused:1' });
   await put({ id: 'paused:1', text: 'another' });
-  expect(await platform.mails.countDocuments()).toBe(1);
+  expect(await deps.mails.countDocuments()).toBe(1);
 });
 
 test('while the mail server is unavailable a mail is retried with growing delays, and is sent when the server is back', async () => {
-  const { server, clock, platform, put, send, mail } = await outbox();
+  const { server, clock, deps, put, send, mail } = await outbox();
   const id = await put();
   await server.stop();
   expect(await send(id)).toBe('failed');
@@ -120,7 +120,7 @@ test('while the mail server is unavailable a mail is retried with growing delays
   expect((nextAt?.getTime() ?? 0) - createdAt.getTime()).toBeGreaterThanOrEqual(MINUTE);
   expect(await send(id)).toBe('not-due');
   clock.move(2 * MINUTE);
-  expect(await dueMails(platform)).toEqual([id]);
+  expect(await dueMails(deps)).toEqual([id]);
   expect(await send(id)).toBe('failed');
   clock.move(HOUR);
   await server.start();
@@ -155,7 +155,7 @@ test.each([
 });
 
 test('a mail server that answers byte by byte does not occupy a worker’s slot', async () => {
-  const { platform, put } = await outbox();
+  const { deps, put } = await outbox();
   const server = net.createServer((socket) => {
     const drip = setInterval(() => socket.write('2'), 50);
     socket.on('error', () => {}).on('close', () => clearInterval(drip));
@@ -165,12 +165,12 @@ test('a mail server that answers byte by byte does not occupy a worker’s slot'
   const { port } = server.address() as net.AddressInfo;
   const id = await put();
   // The server itself would never finish.
-  const { send } = bench(platform, `smtp://127.0.0.1:${port}`);
+  const { send } = bench(deps, `smtp://127.0.0.1:${port}`);
   expect(await send(id, { longestMs: 500 })).toBe('failed');
 });
 
 test('a worker that stops releases a mail at once', async () => {
-  const { server, platform, put, send } = await outbox();
+  const { server, deps, put, send } = await outbox();
   server.behaviour = { silentAfterText: true };
   const id = await put();
   const stop = new AbortController();
@@ -178,7 +178,7 @@ test('a worker that stops releases a mail at once', async () => {
   await vi.waitUntil(() => server.received.length === 1, EVENTUALLY);
   stop.abort();
   expect(await sending).toBe('failed');
-  expect(await dueMails(platform)).toEqual([id]);
+  expect(await dueMails(deps)).toEqual([id]);
 });
 
 test('a mail with an unknown result is sent again with the same message id', async () => {
@@ -194,9 +194,9 @@ test('a mail with an unknown result is sent again with the same message id', asy
 });
 
 test('a mail sealed under a lost key is given up', async () => {
-  const { platform, put, send, mail } = await outbox();
+  const { deps, put, send, mail } = await outbox();
   const id = await put();
-  await platform.mails.updateOne({ _id: id }, { $set: { sealedText: 'v1.00000000.AA.AA.AA' } });
+  await deps.mails.updateOne({ _id: id }, { $set: { sealedText: 'v1.00000000.AA.AA.AA' } });
   expect(await send(id)).toBe('given-up');
   expect((await mail(id)).lastFault).toContain('SECRET_KEY');
 });

@@ -6,7 +6,7 @@ import { emptySums } from '../../src/history/daily-sums.ts';
 import { needsAttention } from '../../src/moderation/needs-attention.ts';
 import { findUnusualVotes, isUnusual } from '../../src/moderation/unusual-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
@@ -14,34 +14,34 @@ import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { openQuarantine } from '../../src/votes/quarantine.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { accept } from '../votes/voting.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 let clock: StoppedClock;
 const now = new Date('2026-05-20T12:00:00Z');
 
 beforeEach(async () => {
   clock = stoppedClock(now);
-  platform = { ...(await testPlatform()), clock };
+  deps = { ...(await testDeps()), clock };
 });
 
 async function addOne(name = 'Alpha'): Promise<ObjectId> {
   return new ObjectId(
-    (await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test')).serverId,
+    (await addServer(deps, { name, address: 'play.example.org', port: 25_565 }, 'test')).serverId,
   );
 }
 
 async function addListener(serverId: ObjectId, changes: object): Promise<void> {
   const { token: secret } = new VotifierListener();
   const settings = { protocol: 'votifier-v2', host: 'play.example.org', port: 8_192, secret } as const;
-  await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
-  await platform.listeners.updateOne({ serverId }, { $set: changes });
+  await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  await deps.listeners.updateOne({ serverId }, { $set: changes });
 }
 
 test('an empty listing needs nothing', async () => {
   const none = { rows: [], more: false };
-  expect(await needsAttention(platform)).toEqual({
+  expect(await needsAttention(deps)).toEqual({
     reviews: { waiting: 0, since: null },
     paused: none,
     unreachable: none,
@@ -58,10 +58,10 @@ test('held votes are grouped by what made them suspicious', async () => {
   const servers = await Promise.all(['Alpha', 'Beta'].map(addOne));
   for (const serverId of servers) {
     const network = { cause: 'network', origin: 'the-hash' } as const;
-    await openQuarantine(platform, serverId, 'One network.', network);
+    await openQuarantine(deps, serverId, 'One network.', network);
   }
-  await openQuarantine(platform, servers[0] as ObjectId, 'Many.', { cause: 'new-players' });
-  const { rows } = (await needsAttention(platform)).quarantines;
+  await openQuarantine(deps, servers[0] as ObjectId, 'Many.', { cause: 'new-players' });
+  const { rows } = (await needsAttention(deps)).quarantines;
   expect(rows).toHaveLength(2);
   expect(rows.find(({ origin }) => origin === 'the-hash')?.servers).toHaveLength(2);
   expect(rows.find(({ origin }) => origin === null)?.servers).toMatchObject([{ server: { name: 'Alpha' } }]);
@@ -70,14 +70,14 @@ test('held votes are grouped by what made them suspicious', async () => {
 test('pending reviews are counted, with the time of the oldest', async () => {
   const serverId = await addOne();
   const write = async () =>
-    new ObjectId((await writeReview(platform, { serverId, username: 'Steve', rating: 3 })).reviewId);
+    new ObjectId((await writeReview(deps, { serverId, username: 'Steve', rating: 3 })).reviewId);
   const [first, second] = [await write(), await write()];
   clock.move(HOUR);
   await write();
-  await moderateReview(platform, first, 'approved', 'test');
-  expect((await needsAttention(platform)).reviews).toEqual({ waiting: 2, since: now });
-  await moderateReview(platform, second, 'rejected', 'test');
-  expect((await needsAttention(platform)).reviews).toEqual({ waiting: 1, since: after(now, HOUR) });
+  await moderateReview(deps, first, 'approved', 'test');
+  expect((await needsAttention(deps)).reviews).toEqual({ waiting: 2, since: now });
+  await moderateReview(deps, second, 'rejected', 'test');
+  expect((await needsAttention(deps)).reviews).toEqual({ waiting: 1, since: after(now, HOUR) });
 });
 
 test('listeners paused for a fault and unreachable ones are shown with their waiting votes, the longest outage first', async () => {
@@ -97,39 +97,39 @@ test('listeners paused for a fault and unreachable ones are shown with their wai
   await addListener(longDead, { breaker: open(2) });
   await addListener(both, { breaker: open(3), pause: { ...pause, at: now } });
   for (const name of ['One', 'Two'])
-    await accept(platform, { serverId: dead, username: name, tokenId: new ObjectId() });
+    await accept(deps, { serverId: dead, username: name, tokenId: new ObjectId() });
 
-  const { paused, unreachable } = await needsAttention(platform);
+  const { paused, unreachable } = await needsAttention(deps);
   expect(paused.rows.map(({ server }) => server.name)).toEqual(['A', 'E']);
   expect(paused.rows[0]?.reason).toMatchObject({ code: 'bad-signature', since: after(now, -HOUR) });
   expect(unreachable.rows.map(({ server, waiting }) => [server.name, waiting])).toEqual([
     ['D', 0],
     ['C', 2],
   ]);
-  await removeServer(platform, longDead, 'test');
-  expect((await needsAttention(platform)).unreachable.rows).toHaveLength(1);
+  await removeServer(deps, longDead, 'test');
+  expect((await needsAttention(deps)).unreachable.rows).toHaveLength(1);
 });
 
 test('twenty rows of a kind are shown, and whether there are more', async () => {
   for (let i = 0; i < 21; i++) {
     await addListener(await addOne(`S${i}`), { pause: { at: now, by: 'tallyport', code: 'not-votifier' } });
   }
-  const { paused } = await needsAttention(platform);
+  const { paused } = await needsAttention(deps);
   expect(paused.rows).toHaveLength(20);
   expect(paused.more).toBe(true);
 });
 
 /** Once the counters, by which it goes, are written. */
 async function findUnusual() {
-  await platform.voteCounts.flush();
-  return findUnusualVotes(platform);
+  await deps.voteCounts.flush();
+  return findUnusualVotes(deps);
 }
 
 test('votes that failed in the last day count, whenever they were cast', async () => {
   const serverId = await addOne();
   const fail = async (username: string, castAt: Date, failedAt: Date) => {
-    const { vote } = await accept(platform, { serverId, username, tokenId: new ObjectId() });
-    await platform.votes.updateOne(
+    const { vote } = await accept(deps, { serverId, username, tokenId: new ObjectId() });
+    await deps.votes.updateOne(
       { serverId, _id: vote._id },
       {
         $set: {
@@ -144,21 +144,21 @@ test('votes that failed in the last day count, whenever they were cast', async (
   await fail('One', after(now, -2 * HOUR), after(now, -HOUR));
   await fail('Two', after(now, -73 * HOUR), after(now, -2 * HOUR));
   await fail('Old', after(now, -3 * DAY), after(now, -25 * HOUR));
-  const { rows } = (await needsAttention(platform)).failed;
+  const { rows } = (await needsAttention(deps)).failed;
   expect(rows).toEqual([{ server: { _id: serverId, name: 'Alpha' }, votes: 2, newest: after(now, -HOUR) }]);
 });
 
 test('a comparison that is over an hour old is not shown', async () => {
   const serverId = await addOne();
   const differ = (minutes: number) =>
-    platform.servers.updateOne(
+    deps.servers.updateOne(
       { _id: serverId },
       { $set: { playersDiffer: { at: after(now, -minutes * MINUTE), reported: 90, probed: 3 } } },
     );
   await differ(59);
-  expect((await needsAttention(platform)).playersDiffer.rows).toMatchObject([{ reported: 90, probed: 3 }]);
+  expect((await needsAttention(deps)).playersDiffer.rows).toMatchObject([{ reported: 90, probed: 3 }]);
   await differ(60);
-  expect((await needsAttention(platform)).playersDiffer.rows).toEqual([]);
+  expect((await needsAttention(deps)).playersDiffer.rows).toEqual([]);
 });
 
 describe('unusual votes', () => {
@@ -180,11 +180,11 @@ describe('unusual votes', () => {
       ObjectId,
     ];
     const tokenId = new ObjectId();
-    await platform.servers.updateOne({ _id: busy }, { $set: { 'daily.peakPlayers': 100 } });
+    await deps.servers.updateOne({ _id: busy }, { $set: { 'daily.peakPlayers': 100 } });
     for (let i = 0; i < 55; i++) {
-      await accept(platform, { serverId: flooded, username: `p${i}`, tokenId });
-      await accept(platform, { serverId: busy, username: `p${i}`, tokenId });
-      await accept(platform, {
+      await accept(deps, { serverId: flooded, username: `p${i}`, tokenId });
+      await accept(deps, { serverId: busy, username: `p${i}`, tokenId });
+      await accept(deps, {
         serverId: shared,
         username: `p${i}`,
         tokenId: i % 2 ? tokenId : new ObjectId(),
@@ -193,7 +193,7 @@ describe('unusual votes', () => {
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 2 });
     expect(await findUnusual()).toEqual({ found: 2 });
-    const { rows } = (await needsAttention(platform)).unusualVotes;
+    const { rows } = (await needsAttention(deps)).unusualVotes;
     const byName = rows.toSorted((a, b) => a.server.name.localeCompare(b.server.name));
     expect(byName).toMatchObject([
       { server: { name: 'Flooded' }, tokenId, votes: 55, players: 0 },
@@ -201,10 +201,10 @@ describe('unusual votes', () => {
     ]);
 
     const range = { since: after(now, -HOUR), until: after(now, MINUTE), tokenId, reason: 'Bought' };
-    await excludeVotes(platform, { serverId: flooded, ...range }, 'test', { settledMs: 0 });
-    await excludeVotes(platform, { serverId: shared, ...range }, 'test', { settledMs: 0 });
+    await excludeVotes(deps, { serverId: flooded, ...range }, 'test', { settledMs: 0 });
+    await excludeVotes(deps, { serverId: shared, ...range }, 'test', { settledMs: 0 });
     expect(await findUnusual()).toEqual({ found: 0 });
-    expect((await needsAttention(platform)).unusualVotes.rows).toEqual([]);
+    expect((await needsAttention(deps)).unusualVotes.rows).toEqual([]);
   });
 
   test.each([
@@ -214,10 +214,10 @@ describe('unusual votes', () => {
     const serverId = await addOne();
     const tokenId = new ObjectId();
     for (let i = 0; i < web + api; i++)
-      await accept(platform, { serverId, username: `p${i}`, tokenId: i < web ? null : tokenId });
+      await accept(deps, { serverId, username: `p${i}`, tokenId: i < web ? null : tokenId });
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 1 });
-    const { rows } = (await needsAttention(platform)).unusualVotes;
+    const { rows } = (await needsAttention(deps)).unusualVotes;
     expect(rows).toMatchObject([
       { votes: 60, web, players: 0, ...(api > 0 ? { tokenId, ofToken: api } : {}) },
     ]);
@@ -226,8 +226,8 @@ describe('unusual votes', () => {
 
   test('do not include imported votes, which nobody cast here', async () => {
     const serverId = await addOne();
-    for (let i = 0; i < 60; i++) await accept(platform, { serverId, username: `p${i}`, tokenId: null });
-    await platform.votes.updateMany({ serverId }, [{ $set: { seq: { $multiply: ['$seq', -1] } } }]);
+    for (let i = 0; i < 60; i++) await accept(deps, { serverId, username: `p${i}`, tokenId: null });
+    await deps.votes.updateMany({ serverId }, [{ $set: { seq: { $multiply: ['$seq', -1] } } }]);
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 0 });
   });
@@ -238,9 +238,9 @@ describe('unusual votes', () => {
 
     async function voted(votes: number, server: object): Promise<ObjectId> {
       const serverId = await addOne();
-      await platform.servers.updateOne({ _id: serverId }, { $set: { ...million, ...server } });
+      await deps.servers.updateOne({ _id: serverId }, { $set: { ...million, ...server } });
       for (let i = 0; i < votes; i++) {
-        await accept(platform, { serverId, username: `p${i}`, tokenId: new ObjectId() });
+        await accept(deps, { serverId, username: `p${i}`, tokenId: new ObjectId() });
       }
       clock.move(HOUR);
       return serverId;
@@ -249,7 +249,7 @@ describe('unusual votes', () => {
     test('are found: its reports count for 50 players', async () => {
       await voted(501, reported);
       expect(await findUnusual()).toEqual({ found: 1 });
-      expect((await needsAttention(platform)).unusualVotes.rows).toMatchObject([{ votes: 501, players: 50 }]);
+      expect((await needsAttention(deps)).unusualVotes.rows).toMatchObject([{ votes: 501, players: 50 }]);
     });
 
     test('are usual up to ten for each of the 50, and where probes have seen more', async () => {
@@ -259,7 +259,7 @@ describe('unusual votes', () => {
       expect(await findUnusual()).toEqual({ found: 1 });
       const probes = { ...emptySums(), peakPlayers: 51 };
       const day = { _id: new ObjectId(), serverId, day: '2026-05-18', probes, reports: emptySums() };
-      await platform.dailyStats.insertOne(day);
+      await deps.dailyStats.insertOne(day);
       expect(await findUnusual()).toEqual({ found: 0 });
     });
 
@@ -275,7 +275,7 @@ describe('unusual votes', () => {
     const tokenId = new ObjectId();
     for (let i = 0; i < 60; i++) {
       if (i === 30) clock.move(HOUR);
-      await accept(platform, { serverId, username: `p${i}`, tokenId });
+      await accept(deps, { serverId, username: `p${i}`, tokenId });
     }
     expect(await findUnusual()).toEqual({ found: 1 });
     clock.move(DAY);

@@ -13,7 +13,7 @@ import { NEVER, type NotificationBench, notificationBench, unescaped } from './n
 const SITE = { PUBLIC_URL: 'https://example.org', SERVICE_NAME: 'Tallyport' };
 
 /** Puts a message for the server's webhook into the outbox. */
-async function put({ platform, serverId }: NotificationBench, id = 'paused:1'): Promise<string> {
+async function put({ deps, serverId }: NotificationBench, id = 'paused:1'): Promise<string> {
   const server = { _id: serverId, name: 'Alpha' };
   const notice = {
     id,
@@ -23,12 +23,12 @@ async function put({ platform, serverId }: NotificationBench, id = 'paused:1'): 
     part: '/listener',
   } as const;
   const text = discordBody(SITE, server, { ...notice, paragraphs: [...notice.paragraphs] }, new Date());
-  await putDiscordMessage(platform, { id, to: serverId.toHexString(), serverId, subject: 'paused', text });
+  await putDiscordMessage(deps, { id, to: serverId.toHexString(), serverId, subject: 'paused', text });
   return id;
 }
 
-async function messageOf({ platform }: NotificationBench, id: string) {
-  const found = await platform.discordMessages.findOne({ _id: id });
+async function messageOf({ deps }: NotificationBench, id: string) {
+  const found = await deps.discordMessages.findOne({ _id: id });
   if (!found) throw new Error(`no message ${id}`);
   return found;
 }
@@ -71,20 +71,20 @@ test.each([
 });
 
 test('the stored address is encrypted, and the audit log does not have it', async () => {
-  const { platform, serverId, webhook } = await notificationBench();
+  const { deps, serverId, webhook } = await notificationBench();
   expect(await webhook()).toMatchObject({ ending: '1234', off: null });
-  const audit = await platform.auditLog.find({ serverId, action: 'discord.set' }).toArray();
+  const audit = await deps.auditLog.find({ serverId, action: 'discord.set' }).toArray();
   expect(audit).toMatchObject([{ by: 'test', details: { ending: '1234' } }]);
-  for (const stored of [await webhook(), audit, await platform.servers.findOne({ _id: serverId })]) {
+  for (const stored of [await webhook(), audit, await deps.servers.findOne({ _id: serverId })]) {
     expect(JSON.stringify(stored)).not.toContain(WEBHOOK_TOKEN);
   }
 });
 
 test('no log line has the address, whatever Discord answers', async () => {
   const bench = await notificationBench({ env: { LISTENER_TIMEOUT_MS: '300' } });
-  const { platform, discord, serverId } = bench;
+  const { deps, discord, serverId } = bench;
   const levels = ['debug', 'info', 'warn', 'error'] as const;
-  const spies = levels.map((level) => vi.spyOn(platform.log, level));
+  const spies = levels.map((level) => vi.spyOn(deps.log, level));
   const behaviours = [
     { kind: 'accept' },
     { kind: 'fail', status: 503 },
@@ -97,20 +97,20 @@ test('no log line has the address, whatever Discord answers', async () => {
     discord.behaviour = behaviour;
     await bench.send(await put(bench, `paused:${n}`));
   }
-  await setWebhook(platform, serverId, discord.address.replace(/z$/, 'y'), 'test');
+  await setWebhook(deps, serverId, discord.address.replace(/z$/, 'y'), 'test');
   await bench.send(await put(bench, 'paused:401'));
   const lines = JSON.stringify(spies.flatMap((spy) => spy.mock.calls));
   for (const event of ['discord.sent', 'discord.failed', 'discord.off', 'discord.given_up'])
     expect(lines).toContain(event);
   expect(lines).not.toContain(WEBHOOK_TOKEN.slice(0, -1));
-  const stored = await platform.discordMessages.find().toArray();
+  const stored = await deps.discordMessages.find().toArray();
   expect(JSON.stringify(stored)).not.toContain(WEBHOOK_TOKEN.slice(0, -1));
 });
 
 test('a message is sent once and mentions nobody; then its text is removed', async () => {
   const bench = await notificationBench();
   const id = await put(bench);
-  const [job] = await bench.platform.queues['send-discord'].getJobs();
+  const [job] = await bench.deps.queues['send-discord'].getJobs();
   expect(job?.data).toEqual({ messageId: id });
   const ends = await Promise.all(Array.from({ length: 6 }, () => bench.send(id)));
   expect(ends.toSorted()).toEqual([...Array(5).fill('not-due'), 'sent']);
@@ -123,8 +123,8 @@ test.each([
   ['deleted', (bench: NotificationBench) => bench.discord.deleteWebhook()],
   [
     'unauthorized',
-    ({ platform, serverId, discord }: NotificationBench) =>
-      setWebhook(platform, serverId, discord.address.replace(/z$/, 'y'), 'test'),
+    ({ deps, serverId, discord }: NotificationBench) =>
+      setWebhook(deps, serverId, discord.address.replace(/z$/, 'y'), 'test'),
   ],
 ] as const)('a webhook that is %s is switched off once, and its owner gets a mail', async (reason, spoil) => {
   const bench = await notificationBench();
@@ -148,16 +148,16 @@ test.each([
 
 test('a webhook that was replaced meanwhile stays on', async () => {
   const bench = await notificationBench();
-  const { platform, serverId, discord } = bench;
+  const { deps, serverId, discord } = bench;
   const old = await bench.webhook();
   discord.deleteWebhook();
   const id = await put(bench);
   const racing = {
-    ...platform,
+    ...deps,
     // The owner saves a new address while the request is under way.
-    discordWebhooks: Object.assign(Object.create(platform.discordWebhooks), {
+    discordWebhooks: Object.assign(Object.create(deps.discordWebhooks), {
       findOne: async () => {
-        await setWebhook(platform, serverId, WEBHOOK_ADDRESS, 'test');
+        await setWebhook(deps, serverId, WEBHOOK_ADDRESS, 'test');
         return old;
       },
     }),
@@ -220,18 +220,18 @@ test('no connection is opened to an address that the operator refuses', async ()
 
 test('a message claimed by a worker that died is sent by another one after the lease, once', async () => {
   const bench = await notificationBench();
-  const { platform, discord } = bench;
+  const { deps, discord } = bench;
   const id = await put(bench);
   const dying = {
-    ...platform,
-    messages: platform.discordMessages,
+    ...deps,
+    messages: deps.discordMessages,
     channel: 'discord' as const,
     givenUpMs: HOUR,
     send: () => Promise.reject(new Error('killed between the claim and the request')),
   };
   await expect(sendMessage(dying, id, NEVER)).rejects.toThrow('killed');
   expect(await bench.send(id)).toBe('not-due');
-  await platform.discordMessages.updateOne({ _id: id }, { $set: { leaseUntil: new Date(0) } });
+  await deps.discordMessages.updateOne({ _id: id }, { $set: { leaseUntil: new Date(0) } });
   expect(await bench.send(id)).toBe('sent');
   expect(discord.messages).toHaveLength(1);
 });
@@ -251,34 +251,34 @@ test('a message whose answer was lost is sent again: it may arrive twice', async
 test('messages of a removed webhook are not sent', async () => {
   const bench = await notificationBench();
   const id = await put(bench);
-  expect(await removeWebhook(bench.platform, bench.serverId, 'test')).toBe(true);
-  expect(await removeWebhook(bench.platform, bench.serverId, 'test')).toBe(false);
+  expect(await removeWebhook(bench.deps, bench.serverId, 'test')).toBe(true);
+  expect(await removeWebhook(bench.deps, bench.serverId, 'test')).toBe(false);
   expect(await bench.send(id)).toBe('given-up');
   expect(bench.discord.requests).toBe(0);
 });
 
 test('a webhook sealed under a lost key is found unreadable, and its messages are given up', async () => {
   const bench = await notificationBench();
-  const { platform, serverId } = bench;
-  await platform.discordWebhooks.updateOne({ _id: serverId }, { $set: { sealed: 'v1.00000000.AA.AA.AA' } });
+  const { deps, serverId } = bench;
+  await deps.discordWebhooks.updateOne({ _id: serverId }, { $set: { sealed: 'v1.00000000.AA.AA.AA' } });
   expect(await bench.send(await put(bench))).toBe('given-up');
-  const server = await platform.servers.findOne({ _id: serverId });
+  const server = await deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('no server');
-  expect(await testWebhook(platform, server, NEVER)).toEqual({ kind: 'unreadable' });
+  expect(await testWebhook(deps, server, NEVER)).toEqual({ kind: 'unreadable' });
 });
 
 test('a test message that arrives switches a webhook on again', async () => {
-  const { platform, serverId, webhook, discord } = await notificationBench();
-  await platform.discordWebhooks.updateOne(
+  const { deps, serverId, webhook, discord } = await notificationBench();
+  await deps.discordWebhooks.updateOne(
     { _id: serverId },
     { $set: { off: { at: after(new Date(), -HOUR), reason: 'deleted' } } },
   );
-  const server = await platform.servers.findOne({ _id: serverId });
+  const server = await deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('no server');
-  expect(await testWebhook(platform, server, NEVER)).toEqual({ kind: 'sent' });
+  expect(await testWebhook(deps, server, NEVER)).toEqual({ kind: 'sent' });
   expect(await webhook()).toMatchObject({ off: null });
   discord.deleteWebhook();
-  expect(await testWebhook(platform, server, NEVER)).toEqual({ kind: 'deleted' });
+  expect(await testWebhook(deps, server, NEVER)).toEqual({ kind: 'deleted' });
   expect((await webhook())?.off).toMatchObject({ reason: 'deleted' });
 });
 

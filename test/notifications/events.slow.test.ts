@@ -11,23 +11,23 @@ import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { type NotificationBench, notificationBench, shown } from './notification-bench.ts';
 
 /** The probes found the server offline since `since`, or online. */
-async function probed({ platform, serverId, clock }: NotificationBench, since: Date | null) {
+async function probed({ deps, serverId, clock }: NotificationBench, since: Date | null) {
   const now = clock.now();
   const found = since
     ? { 'probe.status': 'offline' as const, 'probe.offlineSince': since }
     : { 'probe.status': 'online' as const, 'probe.offlineSince': null, 'probe.succeededAt': now };
   const checked = { 'probe.checkedAt': now, 'probe.intervalSeconds': 300 };
-  await platform.servers.updateOne({ _id: serverId }, { $set: { ...found, ...checked } });
+  await deps.servers.updateOne({ _id: serverId }, { $set: { ...found, ...checked } });
 }
 
-async function approvedReview({ platform, serverId }: NotificationBench, username: string, content?: string) {
-  const { reviewId } = await writeReview(platform, {
+async function approvedReview({ deps, serverId }: NotificationBench, username: string, content?: string) {
+  const { reviewId } = await writeReview(deps, {
     serverId,
     username,
     rating: 4,
     ...(content ? { content } : {}),
   });
-  await moderateReview(platform, new ObjectId(reviewId), 'approved', 'test');
+  await moderateReview(deps, new ObjectId(reviewId), 'approved', 'test');
   return new ObjectId(reviewId);
 }
 
@@ -61,13 +61,13 @@ test('an owner is told once that a server is offline for ten minutes, and once t
 
 test('unknown is not offline: without fresh checks, or with fresh reports, nobody is told', async () => {
   const bench = await notificationBench();
-  const { clock, platform, serverId, tell } = bench;
+  const { clock, deps, serverId, tell } = bench;
   const since = clock.now();
   await probed(bench, since);
   clock.move(HOUR);
   expect(await tell()).toBe(0);
   await probed(bench, since);
-  await platform.servers.updateOne(
+  await deps.servers.updateOne(
     { _id: serverId },
     { $set: { lastReport: { id: '00000000-0000-4000-8000-000000000000', at: clock.now() } as never } },
   );
@@ -92,27 +92,27 @@ test('a server that comes and goes is told of once in a day, and one offline for
 
 test('a crash between the message and the record gives no second message', async () => {
   const bench = await notificationBench();
-  const { clock, tell, platform } = bench;
+  const { clock, tell, deps } = bench;
   await probed(bench, after(clock.now(), -HOUR));
   await approvedReview(bench, 'Steve');
   expect(await tell()).toBe(2);
-  await platform.serverNotices.deleteMany({});
-  await platform.reviews.updateMany({}, { $unset: { toldAt: '' } });
+  await deps.serverNotices.deleteMany({});
+  await deps.reviews.updateMany({}, { $unset: { toldAt: '' } });
   expect(await tell()).toBe(0);
-  expect(await platform.discordMessages.countDocuments()).toBe(2);
-  expect(await platform.mails.countDocuments()).toBe(2);
+  expect(await deps.discordMessages.countDocuments()).toBe(2);
+  expect(await deps.mails.countDocuments()).toBe(2);
 });
 
 test('an owner is told of a review when it is approved, not before, and not of its edits', async () => {
   const bench = await notificationBench();
-  const { platform, serverId, tell, clock } = bench;
-  await writeReview(platform, { serverId, username: 'Alex', rating: 1 });
+  const { deps, serverId, tell, clock } = bench;
+  await writeReview(deps, { serverId, username: 'Alex', rating: 1 });
   expect(await tell()).toBe(0);
   const reviewId = await approvedReview(bench, '*Steve*', '@everyone **look**: [here](https://evil.example)');
   expect(await tell()).toBe(1);
-  await moderateReview(platform, reviewId, 'pending', 'test');
+  await moderateReview(deps, reviewId, 'pending', 'test');
   clock.move(MINUTE);
-  await moderateReview(platform, reviewId, 'approved', 'test');
+  await moderateReview(deps, reviewId, 'approved', 'test');
   expect(await tell()).toBe(0);
   expect(await eventsOf(bench)).toEqual(both('a new review, 4 of 5 stars'));
   const [message] = bench.discord.messages;
@@ -129,15 +129,15 @@ test('a review that was approved days ago, such as before an upgrade, is not tol
 
 test('an owner is told that votes are excluded, and that they count again', async () => {
   const bench = await notificationBench();
-  const { platform, serverId, tell, clock } = bench;
-  for (const username of ['Steve', 'Alex']) await castVote(platform, { serverId, username, tokenId: null });
+  const { deps, serverId, tell, clock } = bench;
+  for (const username of ['Steve', 'Alex']) await castVote(deps, { serverId, username, tokenId: null });
   clock.move(MINUTE);
   const range = { serverId, since: after(clock.now(), -HOUR), until: clock.now(), tokenId: null };
   const reasons = { reason: 'secret of the operator', reasonForOwner: 'A *flood* from one network' };
-  const { _id } = await excludeVotes(platform, { ...range, ...reasons }, 'cli', { settledMs: -DAY });
+  const { _id } = await excludeVotes(deps, { ...range, ...reasons }, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
-  await includeVotes(platform, _id, 'cli', { settledMs: -DAY });
+  await includeVotes(deps, _id, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
   expect(await eventsOf(bench)).toEqual(both('2 votes excluded', '2 votes counted again'));
@@ -147,11 +147,11 @@ test('an owner is told that votes are excluded, and that they count again', asyn
 
 test('all votes of a player have no first time, so a notification names only the last', async () => {
   const bench = await notificationBench();
-  const { platform, serverId, tell, clock } = bench;
-  await castVote(platform, { serverId, username: 'Steve', tokenId: null });
+  const { deps, serverId, tell, clock } = bench;
+  await castVote(deps, { serverId, username: 'Steve', tokenId: null });
   clock.move(MINUTE);
   const range = { username: 'steve', serverId: null, since: null, until: clock.now() };
-  await excludePlayer(platform, { ...range, reason: 'A bot' }, 'cli', { settledMs: -DAY });
+  await excludePlayer(deps, { ...range, reason: 'A bot' }, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
   await bench.sendDue();
   expect(shown(bench.discord)[0]?.text).toMatch(/excluded 1 vote .* that was cast before \d/);
@@ -159,8 +159,8 @@ test('all votes of a player have no first time, so a notification names only the
 
 test('the listener’s failure and its return go to Discord too', async () => {
   const bench = await notificationBench();
-  const { platform, serverId, tell, clock } = bench;
-  await platform.listeners.insertOne({
+  const { deps, serverId, tell, clock } = bench;
+  await deps.listeners.insertOne({
     _id: new ObjectId(),
     serverId,
     protocol: 'votifier-v2',
@@ -184,7 +184,7 @@ test('the listener’s failure and its return go to Discord too', async () => {
   });
   expect(await tell()).toBe(1);
   clock.move(MINUTE);
-  await platform.listeners.updateOne({ serverId }, { $set: { pause: null, lastDeliveredAt: clock.now() } });
+  await deps.listeners.updateOne({ serverId }, { $set: { pause: null, lastDeliveredAt: clock.now() } });
   expect(await tell()).toBe(1);
   expect(await eventsOf(bench)).toEqual(both('its vote listener is paused', 'its vote listener is back'));
   expect(shown(bench.discord)[0]?.text).toContain('«`@everyone`»');
@@ -197,7 +197,7 @@ test.each(
   const setting = mailSetting(others);
   expect(KIND_NAMES.filter((one) => wantsMailOf(setting, one))).toEqual(others);
   const bench = await notificationBench({ user: setting });
-  const { platform, serverId, ownerId } = bench;
+  const { deps, serverId, ownerId } = bench;
   await probed(bench, after(bench.clock.now(), -HOUR));
   await approvedReview(bench, 'Steve');
   await bench.tell();
@@ -210,8 +210,8 @@ test.each(
   expect(mails.toSorted()).toEqual(without[kind] ?? expected);
   expect(discord.toSorted()).toEqual(expected);
   // The other way round.
-  await platform.users.updateOne({ _id: ownerId }, { $set: mailSetting(KIND_NAMES) });
-  await chooseKinds(platform, serverId, others, 'test');
+  await deps.users.updateOne({ _id: ownerId }, { $set: mailSetting(KIND_NAMES) });
+  await chooseKinds(deps, serverId, others, 'test');
   await approvedReview(bench, 'Alex');
   await bench.tell();
   const later = await eventsOf(bench);
@@ -231,7 +231,7 @@ test('a server without an owner’s mail still has Discord, and one without both
   await approvedReview(bench, 'Steve');
   expect(await bench.tell()).toBe(1);
   expect(await eventsOf(bench)).toEqual({ mails: [], discord: ['a new review, 4 of 5 stars'] });
-  await bench.platform.discordWebhooks.deleteMany({});
+  await bench.deps.discordWebhooks.deleteMany({});
   await approvedReview(bench, 'Alex');
   expect(await bench.tell()).toBe(0);
 });
@@ -240,7 +240,7 @@ test('Discord works without a mail server', async () => {
   const bench = await notificationBench({ env: { SMTP_URL: '' } });
   await approvedReview(bench, 'Steve');
   expect(await bench.tell()).toBe(1);
-  expect(await bench.platform.mails.countDocuments()).toBe(0);
+  expect(await bench.deps.mails.countDocuments()).toBe(0);
 });
 
 test('nobody is told about a server of a suspended owner, nor about a removed server', async () => {
@@ -249,13 +249,13 @@ test('nobody is told about a server of a suspended owner, nor about a removed se
   expect(await bench.tell()).toBe(0);
   const other = await notificationBench();
   await approvedReview(other, 'Steve');
-  await other.platform.servers.updateOne({ _id: other.serverId }, { $set: { removedAt: new Date() } });
+  await other.deps.servers.updateOne({ _id: other.serverId }, { $set: { removedAt: new Date() } });
   expect(await other.tell()).toBe(0);
 });
 
 test('above twenty an hour notifications are counted in one later message, on each channel', async () => {
   const bench = await notificationBench();
-  const { clock, tell, platform } = bench;
+  const { clock, tell, deps } = bench;
   for (let n = 0; n < 23; n += 1) await approvedReview(bench, `player ${n}`);
   await tell();
   expect(await tell()).toBe(0);
@@ -264,7 +264,7 @@ test('above twenty an hour notifications are counted in one later message, on ea
     23, 20,
   ]);
   expect((await bench.mails()).filter(({ text }) => text !== '')).toHaveLength(20);
-  expect(await platform.discordMessages.countDocuments({ heldAt: { $exists: true } })).toBe(3);
+  expect(await deps.discordMessages.countDocuments({ heldAt: { $exists: true } })).toBe(3);
   clock.move(HOUR + MINUTE);
   expect(await tell()).toBe(2);
   expect(await tell()).toBe(0);
@@ -275,10 +275,10 @@ test('above twenty an hour notifications are counted in one later message, on ea
 
 test('an owner who switched all mails off gets no mail about those that were held back', async () => {
   const bench = await notificationBench();
-  const { clock, tell, platform, ownerId } = bench;
+  const { clock, tell, deps, ownerId } = bench;
   for (let n = 0; n < 21; n += 1) await approvedReview(bench, `player ${n}`);
   await tell();
-  await platform.users.updateOne({ _id: ownerId }, { $set: mailSetting([]) });
+  await deps.users.updateOne({ _id: ownerId }, { $set: mailSetting([]) });
   clock.move(HOUR + MINUTE);
   expect(await tell()).toBe(1);
   const { mails, discord } = await eventsOf(bench);

@@ -4,7 +4,7 @@ import { dueMessages } from '../../src/mail/send-mail.ts';
 import { sendDiscordMessage } from '../../src/notifications/discord/send-discord.ts';
 import { setWebhook } from '../../src/notifications/discord/webhooks.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
-import { openDeliveryPlatform } from '../support/delivering.ts';
+import { openDeliveryDeps } from '../support/delivering.ts';
 import { type FakeDiscord, startFakeDiscord } from '../support/fake-discord.ts';
 import { addOwnedServer, addOwner } from '../support/owned-server.ts';
 
@@ -19,43 +19,43 @@ export async function notificationBench({
   env?: Record<string, string>;
 } = {}) {
   const discord = await startFakeDiscord();
-  const platform = await openDeliveryPlatform({
+  const deps = await openDeliveryDeps({
     SMTP_URL: 'smtp://127.0.0.1:1',
     MAIL_FROM: 'votes@example.org',
     PUBLIC_URL: 'https://example.org/listing',
     DISCORD_API_URL: discord.url,
     ...env,
   });
-  const { clock } = platform;
-  const ownerId = await addOwner(platform, user);
-  const serverId = await addOwnedServer(platform, ownerId);
-  await setWebhook(platform, serverId, discord.address, 'test');
-  const send = (id: string, signal = NEVER) => sendDiscordMessage(platform, id, signal);
+  const { clock } = deps;
+  const ownerId = await addOwner(deps, user);
+  const serverId = await addOwnedServer(deps, ownerId);
+  await setWebhook(deps, serverId, discord.address, 'test');
+  const send = (id: string, signal = NEVER) => sendDiscordMessage(deps, id, signal);
   return {
-    platform,
+    deps,
     clock,
     discord,
     ownerId,
     serverId,
-    tell: () => notifyOwners(platform, NEVER),
+    tell: () => notifyOwners(deps, NEVER),
     send,
     /** Sends what is due to Discord, as workers do. Returns the results. */
     async sendDue() {
       const ends: string[] = [];
-      for (const id of await dueMessages(platform.discordMessages, clock)) ends.push(await send(id));
+      for (const id of await dueMessages(deps.discordMessages, clock)) ends.push(await send(id));
       return ends;
     },
     /** The written mails, by the beginning of their id. */
     async mails() {
-      const found = await platform.mails.find().sort({ createdAt: 1, _id: 1 }).toArray();
+      const found = await deps.mails.find().sort({ createdAt: 1, _id: 1 }).toArray();
       return found.map(({ _id, to, subject, sealedText }) => ({
         event: _id.split(':')[0],
         to,
         subject,
-        text: sealedText ? platform.secrets.open(sealedText, mailContext(_id)) : '',
+        text: sealedText ? deps.secrets.open(sealedText, mailContext(_id)) : '',
       }));
     },
-    webhook: () => platform.discordWebhooks.findOne({ _id: serverId }),
+    webhook: () => deps.discordWebhooks.findOne({ _id: serverId }),
   };
 }
 

@@ -17,16 +17,16 @@ async function ownedBench(user: Partial<User> = {}) {
     MAIL_FROM: 'votes@example.org',
     PUBLIC_URL: 'https://example.org/listing',
   });
-  const { platform, clock, serverId } = bench;
-  const ownerId = await addOwner(platform, user);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
+  const { deps, clock, serverId } = bench;
+  const ownerId = await addOwner(deps, user);
+  await deps.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
   const change = async (set: object) => {
-    await platform.listeners.updateOne({ serverId }, { $set: set });
+    await deps.listeners.updateOne({ serverId }, { $set: set });
   };
   return {
     ...bench,
     ownerId,
-    tell: () => notifyOwners(platform, NEVER),
+    tell: () => notifyOwners(deps, NEVER),
     /** Fails since `since`, as the breaker notes it. */
     async fail(since = clock.now()) {
       const nextTestAt = after(since, MINUTE);
@@ -42,7 +42,7 @@ async function ownedBench(user: Partial<User> = {}) {
 }
 
 /** What is in the outbox, by the beginning of its id: the kind of notification. */
-async function lettersOf({ platform: { mails, secrets } }: DeliveryBench) {
+async function lettersOf({ deps: { mails, secrets } }: DeliveryBench) {
   const found = await mails.find().sort({ createdAt: 1 }).toArray();
   return found.map(({ _id, to, subject, sealedText }) => ({
     kind: _id.split(':')[0],
@@ -74,8 +74,8 @@ test('an owner gets one mail that a listener is paused for a configuration error
 });
 
 test('a pause by the owner gives no mail', async () => {
-  const { platform, serverId, tell, clock } = await ownedBench();
-  await pauseListener(platform, serverId, 'test');
+  const { deps, serverId, tell, clock } = await ownedBench();
+  await pauseListener(deps, serverId, 'test');
   clock.move(DAY);
   expect(await tell()).toBe(0);
 });
@@ -109,7 +109,7 @@ test('a listener that comes and goes gives one mail in a day', async () => {
 });
 
 test('an owner gets a mail about the return when every delayed vote has arrived', async () => {
-  const { fail, recover, cast, drain, clock, tell, mails, platform, serverId } = await ownedBench();
+  const { fail, recover, cast, drain, clock, tell, mails, deps, serverId } = await ownedBench();
   await fail(clock.now());
   for (let n = 0; n < 5; n += 1) await cast(`player ${n}`);
   clock.move(2 * HOUR);
@@ -120,7 +120,7 @@ test('an owner gets a mail about the return when every delayed vote has arrived'
   await drain();
   await cast('after the return');
   await drain();
-  expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })).toBe(6);
+  expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })).toBe(6);
   expect(await Promise.all([tell(), tell()])).toContain(1);
   expect(await tell()).toBe(0);
   const letters = await mails();
@@ -129,12 +129,12 @@ test('an owner gets a mail about the return when every delayed vote has arrived'
 });
 
 test('new settings alone are no return; the first vote that arrives is', async () => {
-  const { refuse, platform, serverId, listener, clock, tell, cast, drain, mails } = await ownedBench();
+  const { refuse, deps, serverId, listener, clock, tell, cast, drain, mails } = await ownedBench();
   await refuse();
   await tell();
   clock.move(MINUTE);
   await setListener(
-    platform,
+    deps,
     serverId,
     {
       protocol: 'votifier-v2',
@@ -164,8 +164,8 @@ test('an outage without a mail gives no mail about its end', async () => {
 });
 
 test('an owner gets a mail a day before votes expire, also of a listener paused by hand', async () => {
-  const { platform, serverId, cast, clock, tell, mails } = await ownedBench();
-  await pauseListener(platform, serverId, 'test');
+  const { deps, serverId, cast, clock, tell, mails } = await ownedBench();
+  await pauseListener(deps, serverId, 'test');
   await cast('Steve');
   clock.move(47 * HOUR);
   expect(await tell()).toBe(0);
@@ -175,15 +175,15 @@ test('an owner gets a mail a day before votes expire, also of a listener paused 
   const [letter] = await mails();
   expect(letter?.subject).toBe('Alpha: votes are about to be given up');
   expect(letter?.text).toContain('1 vote waits');
-  await resumeListener(platform, serverId, 'test');
+  await resumeListener(deps, serverId, 'test');
   expect(await tell()).toBe(0);
 });
 
 test('an owner gets a mail a day before votes expire because connections to the listener are limited', async () => {
-  const { platform, serverId, clock, cast, tell, mails } = await ownedBench();
+  const { deps, serverId, clock, cast, tell, mails } = await ownedBench();
   await cast('Steve');
   const limited = { until: after(clock.now(), MINUTE), by: 'destination' as const };
-  await platform.listeners.updateOne({ serverId }, { $set: { limited } });
+  await deps.listeners.updateOne({ serverId }, { $set: { limited } });
   clock.move(47 * HOUR);
   expect(await tell()).toBe(0);
   clock.move(2 * HOUR);
@@ -195,24 +195,24 @@ test('an owner gets a mail a day before votes expire because connections to the 
 });
 
 test('a mail written before a kill is not written again, and is recorded as sent', async () => {
-  const { platform, refuse, recover, clock, tell, mails } = await ownedBench();
+  const { deps, refuse, recover, clock, tell, mails } = await ownedBench();
   await refuse();
   await tell();
   // As if the process had died between the mail and the note.
-  await platform.sentNotifications.deleteMany({});
+  await deps.sentNotifications.deleteMany({});
   expect(await tell()).toBe(0);
   expect(await mails()).toHaveLength(1);
-  await platform.listeners.updateMany({}, { $set: { pause: null } });
+  await deps.listeners.updateMany({}, { $set: { pause: null } });
   clock.move(MINUTE);
   await recover();
   expect(await tell()).toBe(1);
 });
 
 test('a sent notification stays sent when its mail is forgotten', async () => {
-  const { platform, refuse, clock, tell } = await ownedBench();
+  const { deps, refuse, clock, tell } = await ownedBench();
   await refuse();
   await tell();
-  await platform.mails.deleteMany({});
+  await deps.mails.deleteMany({});
   clock.move(8 * DAY);
   expect(await tell()).toBe(0);
 });
@@ -228,11 +228,11 @@ test.each([
 });
 
 test('a server without an owner and a removed server give no mail', async () => {
-  const { platform, serverId, refuse, tell } = await ownedBench();
+  const { deps, serverId, refuse, tell } = await ownedBench();
   await refuse();
-  await platform.servers.updateOne({ _id: serverId }, { $unset: { ownerId: '' } });
+  await deps.servers.updateOne({ _id: serverId }, { $unset: { ownerId: '' } });
   expect(await tell()).toBe(0);
-  await platform.servers.updateOne(
+  await deps.servers.updateOne(
     { _id: serverId },
     { $set: { ownerId: new ObjectId(), removedAt: new Date() } },
   );

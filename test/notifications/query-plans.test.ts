@@ -1,11 +1,11 @@
 import { type Document, ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import type { Platform } from '../../src/process/app-deps.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
+import { testDeps } from '../support/test-deps.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 beforeAll(async () => {
-  platform = await testPlatform();
+  deps = await testDeps();
 });
 
 const NOW = new Date();
@@ -14,30 +14,26 @@ const NOW = new Date();
 test.each([
   [
     'servers that are offline',
-    () => platform.servers.find({ 'probe.offlineSince': { $gt: NOW, $lte: NOW }, removedAt: null }),
+    () => deps.servers.find({ 'probe.offlineSince': { $gt: NOW, $lte: NOW }, removedAt: null }),
     'probe.offlineSince_1',
   ],
   [
     'approved reviews',
-    () => platform.reviews.find({ state: 'approved', moderatedAt: { $gt: NOW }, toldAt: { $exists: false } }),
+    () => deps.reviews.find({ state: 'approved', moderatedAt: { $gt: NOW }, toldAt: { $exists: false } }),
     'state_1_moderatedAt_-1__id_-1',
   ],
   [
     'new exclusions',
-    () => platform.voteExclusions.find({ at: { $gt: NOW }, state: 'excluded', votes: { $gt: 0 } }),
+    () => deps.voteExclusions.find({ at: { $gt: NOW }, state: 'excluded', votes: { $gt: 0 } }),
     'at_-1',
   ],
-  [
-    'undone exclusions',
-    () => platform.voteExclusions.find({ told: 'excluded', state: 'included' }),
-    'state_1',
-  ],
+  ['undone exclusions', () => deps.voteExclusions.find({ told: 'excluded', state: 'included' }), 'state_1'],
   [
     'messages of a server in the last hour',
-    () => platform.discordMessages.find({ serverId: new ObjectId(), createdAt: { $gt: NOW } }),
+    () => deps.discordMessages.find({ serverId: new ObjectId(), createdAt: { $gt: NOW } }),
     'serverId_1_createdAt_1',
   ],
-  ['held mails', () => platform.mails.find({ heldAt: { $gt: new Date(0) } }), 'heldAt_1'],
+  ['held mails', () => deps.mails.find({ heldAt: { $gt: new Date(0) } }), 'heldAt_1'],
 ] as const)('%s are found by an index', async (_, query, index) => {
   const { queryPlanner } = (await query().explain('queryPlanner')) as Document;
   expect(JSON.stringify(queryPlanner)).toContain(`"indexName":"${index}"`);

@@ -14,7 +14,7 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform } from '../workers/game-server.ts';
+import { addGameServer, castingDeps } from '../workers/game-server.ts';
 import { pathOf, readDashboard, readPanels, readRules } from './operators-files.ts';
 import { meets, readPromql, readSamples } from './promql.ts';
 
@@ -30,24 +30,24 @@ function expressions(): { where: string; expr: string }[] {
 
 /** What a web process, a worker and a scheduler expose after a vote, its delivery, a failed delivery and a probe. */
 async function scrapeAllProcesses(): Promise<string> {
-  const platform = await castingPlatform();
+  const deps = await castingDeps();
   const [alpha, away, game] = await Promise.all([
-    addGameServer(platform),
-    addGameServer(platform, { name: 'Away' }),
+    addGameServer(deps),
+    addGameServer(deps, { name: 'Away' }),
     startGameServer(),
   ]);
-  await Promise.all([listServer(platform, game.port), away.listener.stop()]);
-  const metrics = createMetrics(platform);
+  await Promise.all([listServer(deps, game.port), away.listener.stop()]);
+  const metrics = createMetrics(deps);
   const stopping = new AbortController();
-  const app = await buildApp(platform, {
+  const app = await buildApp(deps, {
     metrics,
-    readiness: watchReadiness(platform, stopping.signal),
+    readiness: watchReadiness(deps, stopping.signal),
     stopping: stopping.signal,
   });
   onTestFinished(() => app.close());
-  const url = (await app.listen({ host: '127.0.0.1', port: 0 })) + platform.config.basePath;
+  const url = (await app.listen({ host: '127.0.0.1', port: 0 })) + deps.config.basePath;
   for (const { serverId } of [alpha, away]) {
-    const { token } = await issueToken(platform, { serverId, name: 'site' });
+    const { token } = await issueToken(deps, { serverId, name: 'site' });
     const answer = await fetch(`${url}/api/v1/servers/${serverId}/vote`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -55,7 +55,7 @@ async function scrapeAllProcesses(): Promise<string> {
     });
     expect(answer.status).toBe(200);
   }
-  const processes = await Promise.all([startWorker(platform.config), startScheduler(platform.config)]);
+  const processes = await Promise.all([startWorker(deps.config), startScheduler(deps.config)]);
   return vi.waitFor(async () => {
     const scraped = processes.map(async (process) => {
       const { address } = await process.waitForEvent('process.endpoints');

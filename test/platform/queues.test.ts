@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const listener = () => ({ serverId: `${new ObjectId()}`, listenerId: `${new ObjectId()}` });
 
 it('many concurrent adds of one job cost Redis one job and few commands', async () => {
-  const { producer, producerRedis, queues } = await testPlatform();
+  const { producer, producerRedis, queues } = await testDeps();
   const payload = listener();
   const sent = vi.spyOn(producerRedis, 'sendCommand');
   const taken = await Promise.all(Array.from({ length: 100 }, () => producer.add('forward-votes', payload)));
@@ -16,7 +16,7 @@ it('many concurrent adds of one job cost Redis one job and few commands', async 
 });
 
 it('concurrently added jobs are all there', async () => {
-  const { producer, queues } = await testPlatform();
+  const { producer, queues } = await testDeps();
   const payloads = Array.from({ length: 300 }, listener);
   const taken = await Promise.all(payloads.map((payload) => producer.add('forward-votes', payload)));
   expect(taken).not.toContain(false);
@@ -26,7 +26,7 @@ it('concurrently added jobs are all there', async () => {
 });
 
 it('an add that hastens a delayed job is not lost among other adds of the same listener', async () => {
-  const { producer, queues } = await testPlatform();
+  const { producer, queues } = await testDeps();
   const payload = listener();
   const queue = queues['forward-votes'];
   await producer.add('forward-votes', payload);

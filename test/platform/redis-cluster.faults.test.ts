@@ -5,20 +5,20 @@ import { readiness } from '../../src/process/health.ts';
 import { createWaitingWork } from '../../src/process/waiting-work.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 test('a shard of a Redis Cluster without a primary makes a process degraded, and its queues are named', async () => {
   const cluster = await startRedisCluster();
   onTestFinished(() => cluster.stop());
-  const platform = await testPlatform({ REDIS_URL: cluster.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
-  expect(await readiness(platform)).toMatchObject({ degraded: false, checks: { redis: 'ok' } });
+  const deps = await testDeps({ REDIS_URL: cluster.url });
+  await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
+  expect(await readiness(deps)).toMatchObject({ degraded: false, checks: { redis: 'ok' } });
 
   const { primaries } = cluster;
   const client = new Redis(primaries[0]?.port ?? 0, '127.0.0.1');
   const slots = await Promise.all(
     QUEUE_NAMES.map(async (name) =>
-      Number(await client.call('CLUSTER', 'KEYSLOT', platform.queues[name].toKey('meta'))),
+      Number(await client.call('CLUSTER', 'KEYSLOT', deps.queues[name].toKey('meta'))),
     ),
   );
   client.disconnect();
@@ -28,10 +28,10 @@ test('a shard of a Redis Cluster without a primary makes a process degraded, and
   await primaries[dead]?.kill();
 
   // All other nodes still answer a ping.
-  const { ready, degraded, checks } = await readiness(platform);
+  const { ready, degraded, checks } = await readiness(deps);
   expect({ ready, degraded }).toEqual({ ready: true, degraded: true });
   expect(checks.redis).toMatch(/^Redis does not answer/);
   for (const name of away) expect(checks.redis).toContain(name);
-  const counted = await createWaitingWork(platform)();
+  const counted = await createWaitingWork(deps)();
   expect(counted.redisUp).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { isTransientError } from '../../src/platform/transient-errors.ts';
 import { startMongod } from '../support/services.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const faultOf = (work: Promise<unknown>) =>
   work.then(
@@ -14,7 +14,7 @@ const faultOf = (work: Promise<unknown>) =>
 it('an unavailable mongod, or one restarted during a cursor, is a transient error', async () => {
   const mongod = await startMongod();
   onTestFinished(() => mongod.stop());
-  const { mongo } = await testPlatform({ MONGODB_URI: `${mongod.uri}/faults` });
+  const { mongo } = await testDeps({ MONGODB_URI: `${mongod.uri}/faults` });
   const things = mongo.db.collection('things');
   await things.insertMany(Array.from({ length: 300 }, (_, n) => ({ n })));
   const cursor = things.find({}, { batchSize: 10 });

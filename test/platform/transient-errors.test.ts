@@ -4,7 +4,7 @@ import { DeadlineError } from '../../src/platform/deadline.ts';
 import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
 import { UnsealError } from '../../src/platform/secrets.ts';
 import { isTransientError } from '../../src/platform/transient-errors.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const faultOf = (work: Promise<unknown>) =>
   work.then(
@@ -30,7 +30,7 @@ it.each([
 });
 
 it('a permanent refusal of MongoDB is not transient', async () => {
-  const { mongo } = await testPlatform();
+  const { mongo } = await testDeps();
   const things = mongo.db.collection<{ _id: number }>('things');
   await things.insertOne({ _id: 1 });
   expect(isTransientError(await faultOf(things.insertOne({ _id: 1 })))).toBe(false);

@@ -5,7 +5,7 @@ import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testConfig } from '../support/test-deps.ts';
 
 function canary(addresses = '') {
   const config = testConfig({ CANARY_ADDRESSES: addresses, ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });

@@ -14,21 +14,21 @@ import { removeServer } from '../../src/workflows/remove-server.ts';
 import { type ProbingBench, probingBench } from './probing-bench.ts';
 
 /** One round: the server, if it is due, is claimed and checked. */
-async function probe({ platform, deps, serverId }: ProbingBench) {
-  await claimDueServers(platform);
-  const checked = await checkClaimedServer(deps, serverId);
-  await platform.queues['probe-servers'].obliterate({ force: true });
+async function probe({ deps, checkDeps, serverId }: ProbingBench) {
+  await claimDueServers(deps);
+  const checked = await checkClaimedServer(checkDeps, serverId);
+  await deps.queues['probe-servers'].obliterate({ force: true });
   return checked;
 }
 
 /** The same bench, with an action during the query. */
 function meanwhile(bench: ProbingBench, happens: () => Promise<unknown>): ProbingBench {
   const ask: Ask = async (...asked) => {
-    const answer = await bench.deps.ask(...asked);
+    const answer = await bench.checkDeps.ask(...asked);
     await happens();
     return answer;
   };
-  return { ...bench, deps: { ...bench.deps, ask } };
+  return { ...bench, checkDeps: { ...bench.checkDeps, ask } };
 }
 
 it('records an answer: figures, state and a sample for the planned interval', async () => {
@@ -73,30 +73,30 @@ it('keeps the last message and version when an answer has none', async () => {
 
 it('counts a job that runs twice once, also at the same time', async () => {
   const bench = await probingBench();
-  await claimDueServers(bench.platform);
-  const ends = await Promise.all([1, 2, 3].map(() => checkClaimedServer(bench.deps, bench.serverId)));
+  await claimDueServers(bench.deps);
+  const ends = await Promise.all([1, 2, 3].map(() => checkClaimedServer(bench.checkDeps, bench.serverId)));
   expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['recorded', 'void', 'void']);
-  expect(await checkClaimedServer(bench.deps, bench.serverId)).toEqual({ kind: 'void' });
+  expect(await checkClaimedServer(bench.checkDeps, bench.serverId)).toEqual({ kind: 'void' });
   expect(await bench.samples()).toHaveLength(1);
 });
 
 it('voids a check after a later claim, an edit or a removal', async () => {
   const bench = await probingBench();
-  const { platform, clock, serverId } = bench;
+  const { deps, clock, serverId } = bench;
   const late = meanwhile(bench, async () => {
     clock.move(10 * MINUTE);
-    await claimDueServers(platform);
+    await claimDueServers(deps);
   });
   expect(await probe(late)).toEqual({ kind: 'void' });
 
   clock.move(10 * MINUTE);
   await bench.gameServer.stop();
-  const edited = meanwhile(bench, () => editServer(platform, serverId, { port: 4 }, 'test'));
+  const edited = meanwhile(bench, () => editServer(deps, serverId, { port: 4 }, 'test'));
   expect(await probe(edited)).toEqual({ kind: 'void' });
   expect((await bench.server()).probe).toMatchObject({ failures: 0, claim: null, nextAt: clock.now() });
-  expect(await checkServer(edited.deps, await bench.server())).toMatchObject({ kind: 'recorded' });
+  expect(await checkServer(edited.checkDeps, await bench.server())).toMatchObject({ kind: 'recorded' });
 
-  const removed = meanwhile(bench, () => removeServer(platform, serverId, 'test'));
+  const removed = meanwhile(bench, () => removeServer(deps, serverId, 'test'));
   expect(await probe(removed)).toEqual({ kind: 'void' });
   expect(await bench.samples()).toMatchObject([{ seconds: 0 }]);
 });
@@ -104,10 +104,10 @@ it('voids a check after a later claim, an edit or a removal', async () => {
 it('makes an edited server due at once and resets its failures', async () => {
   const bench = await probingBench();
   await bench.gameServer.stop();
-  for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
+  for (let i = 0; i < 3; i += 1) await checkServer(bench.checkDeps, await bench.server());
   expect(statusAt(await bench.server(), bench.clock.now())).toBe('offline');
   await bench.gameServer.start();
-  await editServer(bench.platform, bench.serverId, { queryPort: bench.gameServer.port }, 'test');
+  await editServer(bench.deps, bench.serverId, { queryPort: bench.gameServer.port }, 'test');
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 0 });
   expect(await probe(bench)).toMatchObject({ end: 'answered' });
 });
@@ -116,7 +116,7 @@ it('counts both a check by hand and a probe that end at the same time', async ()
   const bench = await probingBench();
   await bench.gameServer.stop();
   const both = meanwhile(bench, async () => {
-    await checkServer(bench.deps, await bench.server());
+    await checkServer(bench.checkDeps, await bench.server());
   });
   expect(await probe(both)).toMatchObject({ kind: 'recorded', end: 'failed' });
   expect((await bench.server()).probe).toMatchObject({ failures: 2, failuresByHand: 1 });
@@ -124,22 +124,22 @@ it('counts both a check by hand and a probe that end at the same time', async ()
 
 it('queries once more, at once, when an answer is broken', async () => {
   const bench = await probingBench();
-  const { deps, gameServer } = bench;
+  const { checkDeps, gameServer } = bench;
   let asked = 0;
   const ask: Ask = (...target) => {
     gameServer.manner = asked++ === 0 ? { closeAfter: 5 } : {};
-    return deps.ask(...target);
+    return checkDeps.ask(...target);
   };
-  expect(await probe({ ...bench, deps: { ...deps, ask } })).toMatchObject({ end: 'answered' });
+  expect(await probe({ ...bench, checkDeps: { ...checkDeps, ask } })).toMatchObject({ end: 'answered' });
   expect(asked).toBe(2);
 });
 
 it('does not let an older probe overwrite the figures of a newer report', async () => {
   const bench = await probingBench();
-  const { platform, clock, serverId } = bench;
+  const { deps, clock, serverId } = bench;
   const reported = meanwhile(bench, async () => {
     clock.move(SECOND);
-    await reportStatus(platform, serverId, { onlinePlayers: 11, maxPlayers: 50, version: 'new' });
+    await reportStatus(deps, serverId, { onlinePlayers: 11, maxPlayers: 50, version: 'new' });
   });
   await probe(reported);
   expect((await bench.server()).current).toMatchObject({
@@ -154,12 +154,12 @@ it('does not let an older probe overwrite the figures of a newer report', async 
 
 it('records the source of the current figures, also when a report arrives during a probe', async () => {
   const bench = await probingBench();
-  const { platform, clock, serverId } = bench;
+  const { deps, clock, serverId } = bench;
   const players = async () => playersSource(await bench.server());
   expect(await players()).toBe('probes');
   const reported = meanwhile(bench, async () => {
     clock.move(SECOND);
-    await reportStatus(platform, serverId, { onlinePlayers: 1_000_000, maxPlayers: 50 });
+    await reportStatus(deps, serverId, { onlinePlayers: 1_000_000, maxPlayers: 50 });
     clock.move(SECOND);
   });
   await probe(reported);
@@ -172,14 +172,14 @@ it('records the source of the current figures, also when a report arrives during
 
 it('uses reports while no probe is answered, and probes from the first answer on', async () => {
   const bench = await probingBench();
-  const { platform, clock, serverId } = bench;
+  const { deps, clock, serverId } = bench;
   await bench.gameServer.stop();
-  for (let i = 0; i < 3; i += 1) await checkServer(bench.deps, await bench.server());
-  await reportStatus(platform, serverId, { onlinePlayers: 2, maxPlayers: 5 });
+  for (let i = 0; i < 3; i += 1) await checkServer(bench.checkDeps, await bench.server());
+  await reportStatus(deps, serverId, { onlinePlayers: 2, maxPlayers: 5 });
   expect(sourceAt(await bench.server(), clock.now())).toBe('reports');
   expect(statusAt(await bench.server(), clock.now())).toBe('online');
   await bench.gameServer.start();
-  await checkServer(bench.deps, await bench.server());
+  await checkServer(bench.checkDeps, await bench.server());
   expect(sourceAt(await bench.server(), clock.now())).toBe('probes');
 });
 
@@ -201,12 +201,12 @@ it('is unknown and counts no failure while the canary fails', async () => {
 it('does not treat a server that was long offline, and then unknown, as last seen online', async () => {
   const bench = await probingBench();
   const noted: boolean[] = [];
-  const { canary } = bench.deps;
+  const { canary } = bench.checkDeps;
   const note: typeof canary.note = (id, check) => {
     noted.push(check.lastSeenOnline);
     canary.note(id, check);
   };
-  const watched = { ...bench, deps: { ...bench.deps, canary: { ...canary, note } } };
+  const watched = { ...bench, checkDeps: { ...bench.checkDeps, canary: { ...canary, note } } };
   const fail = async (times: number) => {
     for (let i = 0; i < times; i += 1) {
       bench.clock.move(6 * MINUTE);
@@ -220,17 +220,17 @@ it('does not treat a server that was long offline, and then unknown, as last see
   bench.clock.move(4 * HOUR);
   await fail(2);
   expect((await bench.server()).probe).toMatchObject({ status: 'unknown', failures: 2 });
-  await editServer(bench.platform, bench.serverId, { queryPort: bench.gameServer.port }, 'test');
-  await checkServer(watched.deps, await bench.server());
+  await editServer(bench.deps, bench.serverId, { queryPort: bench.gameServer.port }, 'test');
+  await checkServer(watched.checkDeps, await bench.server());
   expect(noted).toEqual([false, true, true, true, false, false, true]);
 });
 
 it('records nothing when the process stops in the middle of a check', async () => {
   const bench = await probingBench();
   bench.gameServer.manner = { silent: true };
-  await claimDueServers(bench.platform);
+  await claimDueServers(bench.deps);
   const stop = new AbortController();
-  const checking = checkClaimedServer(bench.deps, bench.serverId, stop.signal);
+  const checking = checkClaimedServer(bench.checkDeps, bench.serverId, stop.signal);
   stop.abort();
   expect(await checking).toEqual({ kind: 'stopped' });
   expect((await bench.server()).probe).toMatchObject({ failures: 0, claim: expect.any(UUID) });
@@ -246,40 +246,40 @@ it('does not count servers that it refuses to query', async () => {
 
 it('tests an unreachable vote listener when its server is back, and does not test a paused one', async () => {
   const bench = await probingBench();
-  const { platform, clock, serverId } = bench;
+  const { deps, clock, serverId } = bench;
   const secret = new VotifierListener().token;
   const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port: 8_192, secret } as const;
-  const { _id } = await setListener(platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  const { _id } = await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
   const later = after(clock.now(), 10 * MINUTE);
   const breaker = { failures: 3, tests: 4, openSince: clock.now(), nextTestAt: later };
-  const nextTestAt = async () => (await platform.listeners.findOne({ _id }))?.breaker.nextTestAt;
+  const nextTestAt = async () => (await deps.listeners.findOne({ _id }))?.breaker.nextTestAt;
   await bench.gameServer.stop();
-  await checkServer(bench.deps, await bench.server());
+  await checkServer(bench.checkDeps, await bench.server());
   await bench.gameServer.start();
 
-  await platform.listeners.updateOne({ _id }, { $set: { breaker, pause: { at: clock.now(), by: 'owner' } } });
-  await checkServer(bench.deps, await bench.server());
+  await deps.listeners.updateOne({ _id }, { $set: { breaker, pause: { at: clock.now(), by: 'owner' } } });
+  await checkServer(bench.checkDeps, await bench.server());
   expect(await nextTestAt()).toEqual(later);
 
   await bench.gameServer.stop();
-  await checkServer(bench.deps, await bench.server());
+  await checkServer(bench.checkDeps, await bench.server());
   await bench.gameServer.start();
-  await platform.listeners.updateOne({ _id }, { $set: { pause: null } });
-  await platform.queues['test-listeners'].obliterate({ force: true });
-  await checkServer(bench.deps, await bench.server());
+  await deps.listeners.updateOne({ _id }, { $set: { pause: null } });
+  await deps.queues['test-listeners'].obliterate({ force: true });
+  await checkServer(bench.checkDeps, await bench.server());
   expect(await nextTestAt()).toEqual(clock.now());
-  expect(await platform.queues['test-listeners'].getWaitingCount()).toBe(1);
+  expect(await deps.queues['test-listeners'].getWaitingCount()).toBe(1);
 
   // It was unknown for hours, though it was online at its last probe.
   clock.move(4 * HOUR);
-  await platform.listeners.updateOne(
+  await deps.listeners.updateOne(
     { _id },
     { $set: { breaker: { ...breaker, nextTestAt: after(clock.now(), HOUR) } } },
   );
-  await checkServer(bench.deps, await bench.server());
+  await checkServer(bench.checkDeps, await bench.server());
   expect(await nextTestAt()).toEqual(clock.now());
 
-  await platform.listeners.updateOne({ _id }, { $set: { breaker: REACHABLE } });
-  await checkServer(bench.deps, await bench.server());
+  await deps.listeners.updateOne({ _id }, { $set: { breaker: REACHABLE } });
+  await checkServer(bench.checkDeps, await bench.server());
   expect(await nextTestAt()).toBeUndefined();
 });

@@ -6,15 +6,15 @@ import { probingBench } from './probing-bench.ts';
 it('claims nothing while Redis is unavailable, and releases claims that Redis did not accept', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
-  const { platform, server } = await probingBench({ REDIS_URL: redis.url });
+  const { deps, server } = await probingBench({ REDIS_URL: redis.url });
   const before = (await server()).probe;
-  const refusing = { ...platform, producer: { ...platform.producer, addAll: async () => 0 } };
+  const refusing = { ...deps, producer: { ...deps.producer, addAll: async () => 0 } };
   expect(await claimDueServers(refusing)).toBe(0);
   const { revision: _, ...restored } = (await server()).probe;
   const { revision: __, ...due } = before;
   expect(restored).toEqual(due);
   await redis.kill();
   const { revision } = (await server()).probe;
-  expect(await claimDueServers(platform)).toBe(0);
+  expect(await claimDueServers(deps)).toBe(0);
   expect((await server()).probe.revision).toBe(revision);
 });

@@ -7,21 +7,21 @@ import { checkClaimedServer, checkServer } from '../../src/probing/check-server.
 import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { listServer, type ProbingBench, probingBench } from './probing-bench.ts';
 
-async function probeAll({ platform, deps }: ProbingBench) {
-  await claimDueServers(platform);
-  const claimed = await platform.servers.find({ 'probe.claim': { $ne: null } }).toArray();
+async function probeAll({ deps, checkDeps }: ProbingBench) {
+  await claimDueServers(deps);
+  const claimed = await deps.servers.find({ 'probe.claim': { $ne: null } }).toArray();
   const checks = [];
-  for (const { _id } of claimed) checks.push(await checkClaimedServer(deps, _id));
-  await platform.queues['probe-servers'].obliterate({ force: true });
+  for (const { _id } of claimed) checks.push(await checkClaimedServer(checkDeps, _id));
+  await deps.queues['probe-servers'].obliterate({ force: true });
   return checks.map(({ kind }) => kind);
 }
 
 it('a probe beyond the limit is made within a minute, and the server’s state is unchanged', async () => {
   const bench = await probingBench({ DESTINATION_LIMIT: '1' });
-  const other = await listServer(bench.platform, bench.gameServer.port + 1);
+  const other = await listServer(bench.deps, bench.gameServer.port + 1);
   expect((await probeAll(bench)).toSorted()).toEqual(['limited', 'recorded']);
   const now = bench.clock.now();
-  const servers = await bench.platform.servers.find({ _id: { $in: [bench.serverId, other] } }).toArray();
+  const servers = await bench.deps.servers.find({ _id: { $in: [bench.serverId, other] } }).toArray();
   const limited = servers.find(({ probe }) => probe.checkedAt === null);
   expect(limited?.probe).toMatchObject({ status: 'unknown', failures: 0, claim: null });
   // Its first regular probe may be due earlier.
@@ -34,7 +34,7 @@ it('a server that is online is probed at its planned times, whatever else is lim
   expect(await probeAll(bench)).toEqual(['recorded']);
   for (let n = 0; n < 3; n += 1) {
     bench.clock.move(10);
-    await bench.platform.servers.updateOne(
+    await bench.deps.servers.updateOne(
       { _id: bench.serverId },
       { $set: { 'probe.nextAt': bench.clock.now() } },
     );
@@ -47,7 +47,7 @@ it('an operator’s check by hand is not limited', async () => {
   const bench = await probingBench({ DESTINATION_LIMIT: '1' });
   await bench.gameServer.stop();
   for (let n = 0; n < 3; n += 1) {
-    expect(await checkServer(bench.deps, await bench.server())).toMatchObject({ kind: 'recorded' });
+    expect(await checkServer(bench.checkDeps, await bench.server())).toMatchObject({ kind: 'recorded' });
   }
 });
 
@@ -64,7 +64,7 @@ it.each([
     onTestFinished(() => void socket.close());
   }
   const asked: string[] = [];
-  const ask = createAsk(bench.platform.config, {
+  const ask = createAsk(bench.deps.config, {
     lookup: async () => [{ address: '127.0.0.1' }, { address: '::1' }],
   });
   const askWith = (allowed: number) => {

@@ -3,24 +3,24 @@ import { beforeEach, expect, test } from 'vitest';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 let clock: StoppedClock;
 let serverId: ObjectId;
 
 beforeEach(async () => {
   clock = stoppedClock(new Date('2026-05-20T12:00:00Z'));
-  platform = { ...(await testPlatform()), clock };
+  deps = { ...(await testDeps()), clock };
   const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565, game: 'minecraft' };
-  serverId = new ObjectId((await addServer(platform, settings, 'test')).serverId);
+  serverId = new ObjectId((await addServer(deps, settings, 'test')).serverId);
 });
 
 const serverNow = async () => {
-  const server = await platform.servers.findOne({ _id: serverId });
+  const server = await deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('gone');
   return server;
 };
@@ -31,13 +31,13 @@ async function probe(onlinePlayers: number): Promise<void> {
   const answer = { onlinePlayers, maxPlayers: 1_000, motd: '', version: '', latencyMs: 20 };
   const canary = { note: () => {}, works: async () => true };
   const ask = async () => ({ ok: true as const, answer });
-  const checked = await checkServer({ ...platform, ask, canary } as never, await serverNow());
+  const checked = await checkServer({ ...deps, ask, canary } as never, await serverNow());
   expect(checked.kind).toBe('recorded');
 }
 
 async function report(onlinePlayers: number): Promise<void> {
   clock.move(5 * MINUTE);
-  await reportStatus(platform, serverId, { onlinePlayers, maxPlayers: 1_000 });
+  await reportStatus(deps, serverId, { onlinePlayers, maxPlayers: 1_000 });
 }
 
 const found = async () => (await serverNow()).playersDiffer;

@@ -5,18 +5,18 @@ import { after, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
 import type { Checking } from '../../src/probing/check-server.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 /** A platform with a stopped clock, one listed server and the game server behind it. */
 export type ProbingBench = {
-  platform: Platform;
+  deps: AppDeps;
   clock: StoppedClock;
-  deps: Checking;
+  checkDeps: Checking;
   gameServer: JavaServer;
   serverId: ObjectId;
   server(): Promise<WithId<Server>>;
@@ -35,28 +35,28 @@ export async function startGameServer(): Promise<JavaServer> {
 export async function probingBench(env: Record<string, string> = {}): Promise<ProbingBench> {
   // A recent time: samples older than 35 days expire.
   const clock = stoppedClock(after(new Date(), -10 * MINUTE));
-  const opened = await testPlatform({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', ...env });
-  const platform = { ...opened, clock };
+  const opened = await testDeps({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', ...env });
+  const deps = { ...opened, clock };
   const gameServer = await startGameServer();
-  const ask = createAsk(platform.config);
-  const serverId = await listServer(platform, gameServer.port);
+  const ask = createAsk(deps.config);
+  const serverId = await listServer(deps, gameServer.port);
   return {
-    platform,
+    deps,
     clock,
-    deps: { ...platform, ask, canary: createCanary({ ...platform, ask }) },
+    checkDeps: { ...deps, ask, canary: createCanary({ ...deps, ask }) },
     gameServer,
     serverId,
     async server() {
-      const server = await platform.servers.findOne({ _id: serverId });
+      const server = await deps.servers.findOne({ _id: serverId });
       if (!server) throw new Error('not listed');
       return server;
     },
-    samples: () => platform.statusSamples.find({ serverId }).sort({ at: 1 }).toArray(),
+    samples: () => deps.statusSamples.find({ serverId }).sort({ at: 1 }).toArray(),
   };
 }
 
 /** Lists a Minecraft server on this machine. */
-export async function listServer(platform: Platform, port: number, game = 'minecraft'): Promise<ObjectId> {
+export async function listServer(deps: AppDeps, port: number, game = 'minecraft'): Promise<ObjectId> {
   const added = { name: 'Alpha Craft', address: '127.0.0.1', port, game };
-  return new ObjectId((await addServer(platform, added, 'test')).serverId);
+  return new ObjectId((await addServer(deps, added, 'test')).serverId);
 }

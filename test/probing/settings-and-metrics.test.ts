@@ -36,10 +36,10 @@ it('probes by default, and reports invalid PROBES and PROBE_CONCURRENCY', () => 
 });
 
 it('shows how long a server has been due, checks by result, and the canary', async () => {
-  const { platform, serverId } = await probingBench();
-  const nextAt = after(platform.clock.now(), -2 * MINUTE);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { 'probe.nextAt': nextAt } });
-  const metrics = createMetrics(platform);
+  const { deps, serverId } = await probingBench();
+  const nextAt = after(deps.clock.now(), -2 * MINUTE);
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'probe.nextAt': nextAt } });
+  const metrics = createMetrics(deps);
   metrics.probeEnded('answered');
   metrics.probeEnded('canary-failed');
   const text = await metrics.text();

@@ -1,32 +1,32 @@
 import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { healthRoutes, watchReadiness } from '../../src/process/health.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, startRedis } from '../support/services.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
-async function ask(platform: Platform, path: string) {
+async function ask(deps: AppDeps, path: string) {
   const app = Fastify();
   onTestFinished(() => app.close());
-  await app.register(healthRoutes, { readiness: watchReadiness(platform, new AbortController().signal) });
+  await app.register(healthRoutes, { readiness: watchReadiness(deps, new AbortController().signal) });
   return app.inject(path);
 }
 
 test('with Redis killed or suspended, a process is ready and degraded', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
-  const platform = await testPlatform({ REDIS_URL: redis.url });
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
+  const deps = await testDeps({ REDIS_URL: redis.url });
+  await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
 
   await redis.pause();
-  const silent = await ask(platform, '/readyz');
+  const silent = await ask(deps, '/readyz');
   expect(silent.statusCode).toBe(200);
   expect(silent.json()).toMatchObject({ ready: true, degraded: true });
   redis.resume();
 
   await redis.kill();
-  const killed = await ask(platform, '/readyz');
+  const killed = await ask(deps, '/readyz');
   expect(killed.statusCode).toBe(200);
   expect(killed.json().checks.redis).toMatch(/^Redis does not answer/);
 });
@@ -34,14 +34,14 @@ test('with Redis killed or suspended, a process is ready and degraded', async ()
 test('with MongoDB suspended a process is alive and not ready, and answers so within three seconds', async () => {
   const mongod = await startMongod();
   onTestFinished(() => mongod.stop());
-  const platform = await testPlatform({ MONGODB_URI: `${mongod.uri}/tallyport` });
+  const deps = await testDeps({ MONGODB_URI: `${mongod.uri}/tallyport` });
   onTestFinished(() => mongod.resume());
   await mongod.pause();
 
   const order: string[] = [];
   // It is given up after 5 s.
-  const operation = platform.mongo.db.command({ ping: 1 }).catch(() => order.push('operation given up'));
-  const answer = await ask(platform, '/readyz');
+  const operation = deps.mongo.db.command({ ping: 1 }).catch(() => order.push('operation given up'));
+  const answer = await ask(deps, '/readyz');
   order.push('answered');
   await operation;
   expect(order).toEqual(['answered', 'operation given up']);
@@ -52,8 +52,8 @@ test('with MongoDB suspended a process is alive and not ready, and answers so wi
     ready: false,
     checks: { mongodb: 'MongoDB does not answer', redis: 'ok' },
   });
-  expect((await ask(platform, '/healthz')).statusCode).toBe(200);
+  expect((await ask(deps, '/healthz')).statusCode).toBe(200);
 
   mongod.resume();
-  expect((await ask(platform, '/readyz')).statusCode).toBe(200);
+  expect((await ask(deps, '/readyz')).statusCode).toBe(200);
 });

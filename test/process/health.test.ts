@@ -2,25 +2,25 @@ import Fastify from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { QUEUE_NAMES } from '../../src/platform/queues.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { healthRoutes, readiness, watchReadiness } from '../../src/process/health.ts';
 import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const NOT_STOPPING = new AbortController().signal;
 
-async function ask(platform: Platform, path: string, stopping = NOT_STOPPING) {
+async function ask(deps: AppDeps, path: string, stopping = NOT_STOPPING) {
   const app = Fastify();
   onTestFinished(() => app.close());
-  await app.register(healthRoutes, { readiness: watchReadiness(platform, stopping) });
+  await app.register(healthRoutes, { readiness: watchReadiness(deps, stopping) });
   return app.inject(path);
 }
 
 test('a process with all it needs is ready', async () => {
-  const platform = await testPlatform();
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
-  const answer = await ask(platform, '/readyz');
+  const deps = await testDeps();
+  await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
+  const answer = await ask(deps, '/readyz');
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({
     ready: true,
@@ -30,19 +30,19 @@ test('a process with all it needs is ready', async () => {
 });
 
 test('without a unique index a process is not ready, and the missing one is named', async () => {
-  const platform = await testPlatform();
-  await platform.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
-  const { ready, checks } = await readiness(platform);
+  const deps = await testDeps();
+  await deps.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
+  const { ready, checks } = await readiness(deps);
   expect(ready).toBe(false);
   expect(checks.indexes).toBe('missing votes.serverId_1_usernameKey_1_seq_1: run `tallyport migrate`');
-  await migrateDatabase(platform.mongo);
+  await migrateDatabase(deps.mongo);
 });
 
 test('while a restore is unfinished a process is not ready, and says which command finishes it', async () => {
-  const platform = await testPlatform();
-  await setRestore(platform, {});
-  await platform.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
-  const answer = await ask(platform, '/readyz');
+  const deps = await testDeps();
+  await setRestore(deps, {});
+  await deps.votes.dropIndex('serverId_1_usernameKey_1_seq_1');
+  const answer = await ask(deps, '/readyz');
   expect(answer.statusCode).toBe(503);
   // Not `tallyport migrate`, which refuses the database.
   expect(answer.json()).toMatchObject({
@@ -50,15 +50,15 @@ test('while a restore is unfinished a process is not ready, and says which comma
       'Not ready: a restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again.',
     checks: { mongodb: 'ok', clock: 'ok' },
   });
-  await setRestore(platform, { finishedAt: new Date() });
-  await migrateDatabase(platform.mongo);
-  expect((await ask(platform, '/readyz')).statusCode).toBe(200);
+  await setRestore(deps, { finishedAt: new Date() });
+  await migrateDatabase(deps.mongo);
+  expect((await ask(deps, '/readyz')).statusCode).toBe(200);
 });
 
 test('when the check of the restore fails, that is the reason, and the indexes are not known', async () => {
-  const platform = await testPlatform();
-  vi.spyOn(platform.restores, 'findOne').mockRejectedValue(new Error('not primary'));
-  const answer = await ask(platform, '/readyz');
+  const deps = await testDeps();
+  vi.spyOn(deps.restores, 'findOne').mockRejectedValue(new Error('not primary'));
+  const answer = await ask(deps, '/readyz');
   expect(answer.json()).toMatchObject({
     error: 'Not ready: MongoDB does not say whether a restore has ended.',
     checks: {
@@ -71,37 +71,37 @@ test('when the check of the restore fails, that is the reason, and the indexes a
 });
 
 test('with an empty database a process is not ready', async () => {
-  const platform = await testPlatform();
-  await platform.mongo.db.dropDatabase();
-  expect((await ask(platform, '/readyz')).statusCode).toBe(503);
+  const deps = await testDeps();
+  await deps.mongo.db.dropDatabase();
+  expect((await ask(deps, '/readyz')).statusCode).toBe(503);
 });
 
 test.each([
   ['5000', /this machine's clock is [45]\.\d s ahead of MongoDB's/],
   ['-5000', /this machine's clock is 5\.\d s behind MongoDB's/],
 ])('with a clock that is %s ms off a process is not ready', async (offset, sentence) => {
-  const platform = await testPlatform({ CLOCK_OFFSET_MS: offset });
-  const { ready, checks } = await readiness(platform);
+  const deps = await testDeps({ CLOCK_OFFSET_MS: offset });
+  const { ready, checks } = await readiness(deps);
   expect(ready).toBe(false);
   // A busy machine needs some time to read both clocks.
   expect(checks.clock).toMatch(sentence);
 });
 
 test('a clock that is a second off is accepted', async () => {
-  expect((await readiness(await testPlatform({ CLOCK_OFFSET_MS: '1000' }))).ready).toBe(true);
+  expect((await readiness(await testDeps({ CLOCK_OFFSET_MS: '1000' }))).ready).toBe(true);
 });
 
 test('a process that is stopping is not ready', async () => {
-  const answer = await ask(await testPlatform(), '/readyz', AbortSignal.abort());
+  const answer = await ask(await testDeps(), '/readyz', AbortSignal.abort());
   expect(answer.statusCode).toBe(503);
   expect(answer.json()).toMatchObject({ error: 'This process is stopping.', ready: false });
 });
 
 test('a hundred concurrent checks query the services once', async () => {
-  const platform = await testPlatform();
-  const asked = vi.spyOn(platform.producerRedis, 'exists');
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
-  const readiness = watchReadiness(platform, NOT_STOPPING);
+  const deps = await testDeps();
+  const asked = vi.spyOn(deps.producerRedis, 'exists');
+  await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
+  const readiness = watchReadiness(deps, NOT_STOPPING);
   await Promise.all(Array.from({ length: 100 }, readiness));
   expect(asked).toHaveBeenCalledTimes(QUEUE_NAMES.length);
 });

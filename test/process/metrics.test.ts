@@ -8,7 +8,7 @@ import { after, DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { ConfigError } from '../../src/platform/config.ts';
 import { delayJob } from '../../src/platform/delayed-jobs.ts';
 import { queuePrefix } from '../../src/platform/queues.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { createMetrics, measureRequests } from '../../src/process/metrics.ts';
 import { serveProcessEndpoints } from '../../src/process/process-endpoints.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
@@ -16,7 +16,7 @@ import { removeServer } from '../../src/workflows/remove-server.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { listServers } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';
 
 /** The value of a sample such as `tallyport_open_votes{listener="active"}`; undefined when it is absent. */
@@ -26,7 +26,7 @@ function sample(text: string, name: string): number | undefined {
 }
 
 async function addListener(
-  { listeners, clock }: Platform,
+  { listeners, clock }: AppDeps,
   state: Pick<Listener, 'pause' | 'breaker'> = { pause: null, breaker: REACHABLE },
   serverId = new ObjectId(),
 ): Promise<ObjectId> {
@@ -50,7 +50,7 @@ async function addListener(
 }
 
 async function addVote(
-  { votes, clock }: Platform,
+  { votes, clock }: AppDeps,
   serverId: ObjectId,
   delivery: Partial<Delivery>,
   votedAt = clock.now(),
@@ -61,24 +61,24 @@ async function addVote(
 }
 
 test('waiting work is the due votes of reachable listeners, with its age', async () => {
-  const platform = { ...(await testPlatform()), clock: stoppedClock() };
-  const now = platform.clock.now();
+  const deps = { ...(await testDeps()), clock: stoppedClock() };
+  const now = deps.clock.now();
   const ago = (minutes: number) => after(now, -minutes * MINUTE);
-  const active = await addListener(platform);
-  const paused = await addListener(platform, { pause: { at: now, by: 'owner' }, breaker: REACHABLE });
-  const unreachable = await addListener(platform, {
+  const active = await addListener(deps);
+  const paused = await addListener(deps, { pause: { at: now, by: 'owner' }, breaker: REACHABLE });
+  const unreachable = await addListener(deps, {
     pause: null,
     breaker: { failures: 3, tests: 0, openSince: now, nextTestAt: now },
   });
-  await addVote(platform, active, { queuedAt: ago(10), nextAt: ago(2) });
-  await addVote(platform, active, { queuedAt: ago(9), nextAt: ago(1) });
-  await addVote(platform, active, { queuedAt: ago(30), nextAt: ago(-30) });
-  await addVote(platform, active, { state: 'sending', queuedAt: ago(3), leaseUntil: ago(-1) });
-  await addVote(platform, active, { state: 'delivered' });
-  for (let n = 0; n < 3; n += 1) await addVote(platform, paused, { queuedAt: ago(60), nextAt: ago(60) });
-  await addVote(platform, unreachable, { queuedAt: ago(90), nextAt: ago(90) });
+  await addVote(deps, active, { queuedAt: ago(10), nextAt: ago(2) });
+  await addVote(deps, active, { queuedAt: ago(9), nextAt: ago(1) });
+  await addVote(deps, active, { queuedAt: ago(30), nextAt: ago(-30) });
+  await addVote(deps, active, { state: 'sending', queuedAt: ago(3), leaseUntil: ago(-1) });
+  await addVote(deps, active, { state: 'delivered' });
+  for (let n = 0; n < 3; n += 1) await addVote(deps, paused, { queuedAt: ago(60), nextAt: ago(60) });
+  await addVote(deps, unreachable, { queuedAt: ago(90), nextAt: ago(90) });
 
-  const text = await createMetrics(platform).text();
+  const text = await createMetrics(deps).text();
   expect(sample(text, 'tallyport_waiting_work{queue="forward-votes"}')).toBe(2);
   expect(sample(text, 'tallyport_oldest_waiting_work_seconds{queue="forward-votes"}')).toBe(120);
   expect(sample(text, 'tallyport_open_votes{listener="active"}')).toBe(4);
@@ -91,38 +91,38 @@ test('waiting work is the due votes of reachable listeners, with its age', async
 });
 
 test('the listener of a removed server is not counted', async () => {
-  const platform = await testPlatform();
-  const now = platform.clock.now();
-  const [listed, removed] = await listServers(platform, [{}, {}]);
+  const deps = await testDeps();
+  const now = deps.clock.now();
+  const [listed, removed] = await listServers(deps, [{}, {}]);
   const unreachable = {
     pause: null,
     breaker: { failures: 3, tests: 0, openSince: now, nextTestAt: now },
   };
-  await addListener(platform, unreachable, listed);
-  await addListener(platform, unreachable, removed);
-  if (removed) await removeServer(platform, removed, 'operator');
+  await addListener(deps, unreachable, listed);
+  await addListener(deps, unreachable, removed);
+  if (removed) await removeServer(deps, removed, 'operator');
 
-  const text = await createMetrics(platform).text();
+  const text = await createMetrics(deps).text();
   expect(sample(text, 'tallyport_listeners{state="unreachable"}')).toBe(1);
-  const { executionStats } = await platform.servers
+  const { executionStats } = await deps.servers
     .find({ removedAt: { $type: 'date' } }, { projection: { _id: 1 } })
     .explain('executionStats');
   expect(executionStats).toMatchObject({ nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 0 });
 });
 
 test('waiting votes are counted by the time since they were cast and by the state of their listener', async () => {
-  const platform = await testPlatform();
-  const now = platform.clock.now();
+  const deps = await testDeps();
+  const now = deps.clock.now();
   const ago = (minutes: number) => after(now, -minutes * MINUTE);
-  const active = await addListener(platform);
-  const paused = await addListener(platform, { pause: { at: now, by: 'owner' }, breaker: REACHABLE });
+  const active = await addListener(deps);
+  const paused = await addListener(deps, { pause: { at: now, by: 'owner' }, breaker: REACHABLE });
   const ages = [0, 0.5, 2, 9, 30, 61, 400, 23 * 60, 25 * 60, 70 * 60];
   for (const [n, age] of ages.entries()) {
-    await addVote(platform, n % 2 ? active : paused, { queuedAt: ago(age), nextAt: now }, ago(age));
+    await addVote(deps, n % 2 ? active : paused, { queuedAt: ago(age), nextAt: now }, ago(age));
   }
-  await addVote(platform, active, { state: 'sending', queuedAt: now }, ago(30));
-  await addVote(platform, active, { state: 'delivered' }, ago(30));
-  const text = await createMetrics(platform).text();
+  await addVote(deps, active, { state: 'sending', queuedAt: now }, ago(30));
+  await addVote(deps, active, { state: 'delivered' }, ago(30));
+  const text = await createMetrics(deps).text();
   const counted = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_6h', '6h_to_24h', 'over_24h'];
   const waitingAt = (listener: string) =>
     counted.map((age) => sample(text, `tallyport_waiting_votes{age="${age}",listener="${listener}"}`));
@@ -132,21 +132,20 @@ test('waiting votes are counted by the time since they were cast and by the stat
 });
 
 test('counts stop at ten thousand votes, and the age is still that of the oldest', async () => {
-  const platform = await testPlatform();
-  const now = platform.clock.now();
-  const [first, last] = [await addListener(platform), await addListener(platform)];
-  await addVote(platform, first, { queuedAt: now, nextAt: now });
-  const model = await platform.votes.findOne({ serverId: first });
+  const deps = await testDeps();
+  const now = deps.clock.now();
+  const [first, last] = [await addListener(deps), await addListener(deps)];
+  await addVote(deps, first, { queuedAt: now, nextAt: now });
+  const model = await deps.votes.findOne({ serverId: first });
   if (!model) throw new Error('not added');
   const votes = Array.from({ length: 10_500 }, () => {
     return { ...model, _id: new UUID(), usernameKey: new ObjectId().toHexString() };
   });
-  for (let at = 0; at < votes.length; at += 2_000)
-    await platform.votes.insertMany(votes.slice(at, at + 2_000));
+  for (let at = 0; at < votes.length; at += 2_000) await deps.votes.insertMany(votes.slice(at, at + 2_000));
   const hourAgo = after(now, -60 * MINUTE);
-  await addVote(platform, last, { queuedAt: hourAgo, nextAt: hourAgo }, hourAgo);
+  await addVote(deps, last, { queuedAt: hourAgo, nextAt: hourAgo }, hourAgo);
 
-  const text = await createMetrics(platform).text();
+  const text = await createMetrics(deps).text();
   expect(sample(text, 'tallyport_open_votes{listener="active"}')).toBe(10_000);
   expect(sample(text, 'tallyport_waiting_votes{age="under_1m",listener="active"}')).toBe(10_000);
   expect(sample(text, 'tallyport_waiting_work{queue="forward-votes"}')).toBe(10_000);
@@ -157,18 +156,16 @@ test('counts stop at ten thousand votes, and the age is still that of the oldest
     serverId: { $in: [first, last] },
     'delivery.queuedAt': { $gt: new Date(0) },
   });
-  const explained = await platform.votes
-    .aggregate(firstVotes, { hint: 'open_work' })
-    .explain('executionStats');
+  const explained = await deps.votes.aggregate(firstVotes, { hint: 'open_work' }).explain('executionStats');
   expect(JSON.stringify(explained)).toContain('DISTINCT_SCAN');
 }, 60_000);
 
 test('open votes are counted only with the index of open work', async () => {
-  const platform = await testPlatform();
-  const busy = await addListener(platform);
-  await addVote(platform, busy, { queuedAt: new Date(), nextAt: new Date() });
-  for (let n = 0; n < 50; n += 1) await addVote(platform, busy, { state: 'delivered' });
-  const { executionStats } = await platform.votes
+  const deps = await testDeps();
+  const busy = await addListener(deps);
+  await addVote(deps, busy, { queuedAt: new Date(), nextAt: new Date() });
+  for (let n = 0; n < 50; n += 1) await addVote(deps, busy, { state: 'delivered' });
+  const { executionStats } = await deps.votes
     .find({ serverId: { $in: [busy] }, 'delivery.queuedAt': { $gt: new Date(0) } })
     .hint('open_work')
     .project({ _id: 1 })
@@ -178,9 +175,9 @@ test('open votes are counted only with the index of open work', async () => {
 });
 
 test('the jobs of every queue are counted, a waiting one with its age', async () => {
-  const platform = await testPlatform();
-  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), EVENTUALLY);
-  const text = await createMetrics(platform).text();
+  const deps = await testDeps();
+  await vi.waitUntil(() => deps.producer.add('clean-up', { day: '2026-11-20' }), EVENTUALLY);
+  const text = await createMetrics(deps).text();
   expect(sample(text, 'tallyport_redis_up')).toBe(1);
   expect(sample(text, 'tallyport_jobs{queue="clean-up",state="waiting"}')).toBe(1);
   expect(sample(text, 'tallyport_jobs{queue="forward-votes",state="delayed"}')).toBe(0);
@@ -189,19 +186,19 @@ test('the jobs of every queue are counted, a waiting one with its age', async ()
 });
 
 test('the age of a queue is that of its oldest job, also when a newer one goes first', async () => {
-  const platform = await testPlatform();
-  const { queues, producer } = platform;
+  const deps = await testDeps();
+  const { queues, producer } = deps;
   await queues['probe-servers'].add('Probe', { serverId: 'a' }, { timestamp: Date.now() - MINUTE });
   const payload = { serverId: new ObjectId().toHexString() };
   expect(await producer.addAll('probe-servers', [{ payload, first: true }])).toBe(1);
-  const text = await createMetrics(platform).text();
+  const text = await createMetrics(deps).text();
   const age = sample(text, 'tallyport_oldest_waiting_work_seconds{queue="probe-servers"}');
   expect(age).toBeGreaterThanOrEqual(60);
 });
 
 test('the age of a delayed job begins when it is due, also after BullMQ has made it a waiting one', async () => {
-  const platform = { ...(await testPlatform()), clock: stoppedClock() };
-  const { config, clock, queues, producerRedis: connection } = platform;
+  const deps = { ...(await testDeps()), clock: stoppedClock() };
+  const { config, clock, queues, producerRedis: connection } = deps;
   const queue = queues['test-listeners'];
   await queue.add('Test', { serverId: 'a' }, { timestamp: clock.now().getTime() - 2 * DAY });
   const worker = new Worker(queue.name, null, { connection, prefix: queuePrefix(config, 'test-listeners') });
@@ -213,7 +210,7 @@ test('the age of a delayed job begins when it is due, also after BullMQ has made
   await expect(delayJob(job, 'a token', dueAt)).rejects.toThrow(DelayedError);
 
   const measured = async () => {
-    const text = await createMetrics(platform).text();
+    const text = await createMetrics(deps).text();
     return {
       waiting: sample(text, 'tallyport_waiting_work{queue="test-listeners"}'),
       age: sample(text, 'tallyport_oldest_waiting_work_seconds{queue="test-listeners"}'),
@@ -228,17 +225,17 @@ test('the age of a delayed job begins when it is due, also after BullMQ has made
 });
 
 test('scrapes within ten seconds count once', async () => {
-  const platform = await testPlatform();
-  await addVote(platform, await addListener(platform), { queuedAt: new Date(), nextAt: new Date() });
-  const count = vi.spyOn(platform.votes, 'countDocuments');
-  const metrics = createMetrics(platform);
+  const deps = await testDeps();
+  await addVote(deps, await addListener(deps), { queuedAt: new Date(), nextAt: new Date() });
+  const count = vi.spyOn(deps.votes, 'countDocuments');
+  const metrics = createMetrics(deps);
   await Promise.all([metrics.text(), metrics.text()]);
   await metrics.text();
   expect(count).toHaveBeenCalledTimes(10);
 });
 
 test('votes, attempts and arrivals are counted by result', async () => {
-  const metrics = createMetrics(await testPlatform());
+  const metrics = createMetrics(await testDeps());
   metrics.voteEnded('accepted');
   metrics.voteEnded('accepted');
   metrics.voteEnded('refused');
@@ -265,7 +262,7 @@ test('votes, attempts and arrivals are counted by result', async () => {
 });
 
 test('requests are measured by the pattern of their route, all unknown paths as one', async () => {
-  const metrics = createMetrics(await testPlatform());
+  const metrics = createMetrics(await testDeps());
   const app = Fastify();
   onTestFinished(() => app.close());
   measureRequests(app, metrics);
@@ -286,13 +283,13 @@ test('requests are measured by the pattern of their route, all unknown paths as 
 });
 
 test('a process serves health and metrics on its own port', async () => {
-  const platform = await testPlatform({ METRICS_PORT: '0' });
+  const deps = await testDeps({ METRICS_PORT: '0' });
   const readiness = async () => ({
     ready: true,
     degraded: false,
     checks: { mongodb: 'ok', restore: 'ok', indexes: 'ok', clock: 'ok', redis: 'ok' },
   });
-  const endpoints = await serveProcessEndpoints(platform, { metrics: createMetrics(platform), readiness });
+  const endpoints = await serveProcessEndpoints(deps, { metrics: createMetrics(deps), readiness });
   onTestFinished(() => endpoints.close());
   expect(endpoints.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 
@@ -307,10 +304,10 @@ test('a process serves health and metrics on its own port', async () => {
   expect(Object.keys((await other.json()) as object)).toEqual(['error', 'code']);
 
   const taken = {
-    ...platform,
-    config: { ...platform.config, METRICS_PORT: Number(new URL(endpoints.address).port) },
+    ...deps,
+    config: { ...deps.config, METRICS_PORT: Number(new URL(endpoints.address).port) },
   };
-  const again = serveProcessEndpoints(taken, { metrics: createMetrics(platform), readiness });
+  const again = serveProcessEndpoints(taken, { metrics: createMetrics(deps), readiness });
   await expect(again).rejects.toThrow(ConfigError);
   await expect(again).rejects.toThrow(/METRICS_PORT \d+ is taken on 127\.0\.0\.1/);
 });

@@ -4,20 +4,20 @@ import { after, MINUTE } from '../../src/platform/clock.ts';
 import { listedRows } from '../../src/ranking/listed-rows.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { rankingTable } from '../../src/site/public/ranking-table.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 test('the ranking says where the players are the server’s own word, and where a probe counted them', async () => {
-  const platform = await testPlatform();
-  const now = platform.clock.now();
+  const deps = await testDeps();
+  const now = deps.clock.now();
   const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565 };
-  const _id = new ObjectId((await addServer(platform, settings, 'test')).serverId);
+  const _id = new ObjectId((await addServer(deps, settings, 'test')).serverId);
   const report = {
     lastReport: { id: new UUID(), at: after(now, -MINUTE) },
     'current.onlinePlayers': 1_000_000,
   };
-  await platform.servers.updateOne({ _id }, { $set: report });
+  await deps.servers.updateOne({ _id }, { $set: report });
   const shown = async () => {
-    const rows = await listedRows(platform, [_id]);
+    const rows = await listedRows(deps, [_id]);
     return {
       rows,
       page: String(await rankingTable('', 'Servers', rows, { empty: '', favourites: null, tags: [] })),
@@ -28,7 +28,7 @@ test('the ranking says where the players are the server’s own word, and where 
   expect(reported.page).toContain('>reported</span>');
 
   const probed = { 'probe.succeededAt': now, 'probe.checkedAt': now, 'probe.status': 'online' as const };
-  await platform.servers.updateOne({ _id }, { $set: { ...probed, 'current.onlinePlayers': 4 } });
+  await deps.servers.updateOne({ _id }, { $set: { ...probed, 'current.onlinePlayers': 4 } });
   const counted = await shown();
   expect(counted.rows).toMatchObject([{ onlinePlayers: 4, source: 'probes' }]);
   expect(counted.page).not.toContain('>reported</span>');

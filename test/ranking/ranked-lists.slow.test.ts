@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type Filters, passes } from '../../src/ranking/filters.ts';
 import { listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
@@ -12,13 +12,13 @@ import { hideServer, unhideServer } from '../../src/servers/moderate-server.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { listServers } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 /** The names on every page of a list, in their order. */
-async function allPages(platform: Platform, filters: Filters): Promise<string[]> {
+async function allPages(deps: AppDeps, filters: Filters): Promise<string[]> {
   const names: string[] = [];
   for (let page = 1; ; page += 1) {
-    const found = await rankingPage(platform, filters, page);
+    const found = await rankingPage(deps, filters, page);
     if (!found) return names;
     names.push(...found.rows.map(({ name }) => name));
   }
@@ -39,31 +39,31 @@ const servers = (count: number) =>
   }));
 
 it('has each server once, in the order of the ranking, on pages of twenty', async () => {
-  const platform = await testPlatform();
-  await listServers(platform, servers(425));
-  const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
-  expect(await allPages(platform, {})).toEqual(ranked.map(({ name }) => name));
+  const deps = await testDeps();
+  await listServers(deps, servers(425));
+  const ranked = await deps.servers.find().sort({ rankPosition: 1 }).toArray();
+  expect(await allPages(deps, {})).toEqual(ranked.map(({ name }) => name));
   // Parts of lists end between pages: page 11 begins a new one.
-  const page = await rankingPage(platform, {}, 11);
+  const page = await rankingPage(deps, {}, 11);
   expect(page?.rows.map(({ place }) => place)).toEqual(Array.from({ length: 20 }, (_, i) => 201 + i));
   expect(page).toMatchObject({ total: 425, pages: 22 });
-  expect((await rankingPage(platform, {}, 22))?.rows).toHaveLength(5);
-  expect(await rankingPage(platform, {}, 23)).toBeNull();
-  expect(await rankingPage(platform, {}, 9_999_999)).toBeNull();
+  expect((await rankingPage(deps, {}, 22))?.rows).toHaveLength(5);
+  expect(await rankingPage(deps, {}, 23)).toBeNull();
+  expect(await rankingPage(deps, {}, 9_999_999)).toBeNull();
 });
 
 it('has, for every set of filters, exactly the servers that pass, by rank', async () => {
-  const platform = await testPlatform();
-  await listServers(platform, servers(130));
-  const ranked = await platform.servers.find().sort({ rankPosition: 1 }).toArray();
-  const now = platform.clock.now();
+  const deps = await testDeps();
+  await listServers(deps, servers(130));
+  const ranked = await deps.servers.find().sort({ rankPosition: 1 }).toArray();
+  const now = deps.clock.now();
   for (const game of [undefined, 'minecraft', 'rust', 'gone']) {
     for (const country of [undefined, 'DE', 'US', 'ZZ']) {
       for (const online of [undefined, true]) {
         for (const version of [undefined, '1.21', '1.8', '1.19']) {
           const filters = { game, country, online, version };
           const expected = ranked.filter((server) => passes(server, filters, now)).map(({ name }) => name);
-          expect(await allPages(platform, filters), JSON.stringify(filters)).toEqual(expected);
+          expect(await allPages(deps, filters), JSON.stringify(filters)).toEqual(expected);
         }
       }
     }
@@ -71,15 +71,15 @@ it('has, for every set of filters, exactly the servers that pass, by rank', asyn
 });
 
 it('says what there is to filter by, the most frequent first', async () => {
-  const platform = await testPlatform();
-  expect(await listingSummary(platform)).toMatchObject({ servers: 0, games: [] });
-  await listServers(platform, [
+  const deps = await testDeps();
+  expect(await listingSummary(deps)).toMatchObject({ servers: 0, games: [] });
+  await listServers(deps, [
     { game: 'rust', countryCode: 'DE', online: 3, version: '1.21.4' },
     { game: 'minecraft', countryCode: 'DE', version: '1.21.1' },
     { game: 'minecraft', online: 1, version: '1.8' },
     { game: 'mbe', hiddenAt: new Date() },
   ]);
-  expect(await listingSummary(platform)).toMatchObject({
+  expect(await listingSummary(deps)).toMatchObject({
     servers: 3,
     online: 2,
     games: [
@@ -95,66 +95,66 @@ it('says what there is to filter by, the most frequent first', async () => {
 });
 
 it('shows hidden and removed servers no more, at once, and those that are shown again', async () => {
-  const platform = await testPlatform();
-  const [first = new ObjectId(), second = new ObjectId()] = await listServers(platform, servers(3));
-  await hideServer(platform, first, { reason: 'It is a copy.' }, 'test');
-  await removeServer(platform, second, 'test');
-  expect(await allPages(platform, {})).toEqual(['Server 2']);
-  expect(await searchListing(platform, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
-  await recomputeRanks(platform);
-  expect((await rankingPage(platform, {}, 1))?.total).toBe(1);
-  await unhideServer(platform, first, 'test');
-  await recomputeRanks(platform);
-  expect(await allPages(platform, {})).toEqual(['Server 0', 'Server 2']);
+  const deps = await testDeps();
+  const [first = new ObjectId(), second = new ObjectId()] = await listServers(deps, servers(3));
+  await hideServer(deps, first, { reason: 'It is a copy.' }, 'test');
+  await removeServer(deps, second, 'test');
+  expect(await allPages(deps, {})).toEqual(['Server 2']);
+  expect(await searchListing(deps, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
+  await recomputeRanks(deps);
+  expect((await rankingPage(deps, {}, 1))?.total).toBe(1);
+  await unhideServer(deps, first, 'test');
+  await recomputeRanks(deps);
+  expect(await allPages(deps, {})).toEqual(['Server 0', 'Server 2']);
 });
 
 it('follows what servers become: listed, renamed, moved to another game, online, empty lists gone', async () => {
   const clock = stoppedClock();
-  const platform = { ...(await testPlatform()), clock };
+  const deps = { ...(await testDeps()), clock };
   const asked: string[] = [];
   const producer = { add: async (queue: string) => asked.push(queue) > 0 } as never;
-  const deps = { ...platform, producer };
-  const [server = new ObjectId()] = await listServers(platform, [{ name: 'Alpha', game: 'rust', online: 1 }]);
-  await addServer(deps, { name: 'Beta', address: 'b.example', port: 1_000 } as never, 'test');
-  await editServer(deps, server, { name: 'Omega', game: 'minecraft' }, 'test');
-  await editServer(deps, server, { isPremium: true }, 'test');
+  const withProducer = { ...deps, producer };
+  const [server = new ObjectId()] = await listServers(deps, [{ name: 'Alpha', game: 'rust', online: 1 }]);
+  await addServer(withProducer, { name: 'Beta', address: 'b.example', port: 1_000 } as never, 'test');
+  await editServer(withProducer, server, { name: 'Omega', game: 'minecraft' }, 'test');
+  await editServer(withProducer, server, { isPremium: true }, 'test');
   expect(asked).toEqual(['recompute-ranks', 'recompute-ranks']);
-  await recomputeRanks(platform);
-  expect(await allPages(platform, { game: 'minecraft' })).toEqual(['Omega']);
-  expect(await platform.rankedLists.findOne({ _id: /rust/ })).toBeNull();
-  expect((await searchListing(platform, 'omega')).map(({ name }) => name)).toEqual(['Omega']);
-  expect(await searchListing(platform, 'alpha')).toEqual([]);
+  await recomputeRanks(deps);
+  expect(await allPages(deps, { game: 'minecraft' })).toEqual(['Omega']);
+  expect(await deps.rankedLists.findOne({ _id: /rust/ })).toBeNull();
+  expect((await searchListing(deps, 'omega')).map(({ name }) => name)).toEqual(['Omega']);
+  expect(await searchListing(deps, 'alpha')).toEqual([]);
   // What is known fades: the row says so at once, the list with the next ranking.
-  await platform.servers.updateOne(
+  await deps.servers.updateOne(
     { _id: server },
     { $set: { 'probe.status': 'online', 'probe.checkedAt': clock.now() } },
   );
-  await recomputeRanks(platform);
+  await recomputeRanks(deps);
   clock.move(HOUR);
-  expect((await rankingPage(platform, { online: true }, 1))?.rows).toMatchObject([{ status: 'unknown' }]);
-  await recomputeRanks(platform);
-  expect(await rankingPage(platform, { online: true }, 1)).toMatchObject({ rows: [], total: 0, pages: 1 });
+  expect((await rankingPage(deps, { online: true }, 1))?.rows).toMatchObject([{ status: 'unknown' }]);
+  await recomputeRanks(deps);
+  expect(await rankingPage(deps, { online: true }, 1)).toMatchObject({ rows: [], total: 0, pages: 1 });
 });
 
 it('makes the lists of what an older version listed with the migration', async () => {
-  const platform = await testPlatform();
-  await listServers(platform, servers(3));
-  await platform.rankedLists.deleteMany({});
-  await platform.listingSummary.deleteMany({});
-  expect(await allPages(platform, {})).toEqual([]);
-  await migrateDatabase(platform.mongo);
-  expect(await allPages(platform, {})).toEqual(['Server 0', 'Server 1', 'Server 2']);
-  expect(await searchListing(platform, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
+  const deps = await testDeps();
+  await listServers(deps, servers(3));
+  await deps.rankedLists.deleteMany({});
+  await deps.listingSummary.deleteMany({});
+  expect(await allPages(deps, {})).toEqual([]);
+  await migrateDatabase(deps.mongo);
+  expect(await allPages(deps, {})).toEqual(['Server 0', 'Server 1', 'Server 2']);
+  expect(await searchListing(deps, 'server 2')).toMatchObject([{ name: 'Server 2' }, {}, {}]);
 });
 
 it('writes only what changed', async () => {
   const clock = stoppedClock();
-  const platform = { ...(await testPlatform()), clock };
-  await listServers(platform, servers(50));
-  const { db } = platform.mongo;
+  const deps = { ...(await testDeps()), clock };
+  await listServers(deps, servers(50));
+  const { db } = deps.mongo;
   const writes = async () => {
     await db.command({ profile: 2 });
-    await recomputeRanks(platform);
+    await recomputeRanks(deps);
     await db.command({ profile: 0 });
     const profile = db.collection('system.profile');
     const ofLists = { ns: `${db.databaseName}.ranked_lists`, op: { $in: ['update', 'remove', 'insert'] } };
@@ -171,19 +171,15 @@ it('writes only what changed', async () => {
 });
 
 it('shows in each row the votes that decided its rank, also of another month', async () => {
-  const platform = await testPlatform();
-  const [server = new ObjectId()] = await listServers(platform, [{ votes: 5 }, { votes: 8 }, {}]);
-  const twentyDaysAgo = after(platform.clock.now(), -20 * DAY)
+  const deps = await testDeps();
+  const [server = new ObjectId()] = await listServers(deps, [{ votes: 5 }, { votes: 8 }, {}]);
+  const twentyDaysAgo = after(deps.clock.now(), -20 * DAY)
     .toISOString()
     .slice(0, 10);
   const [month, day] = [twentyDaysAgo.slice(0, 7), `days.${twentyDaysAgo.slice(8)}`];
-  await platform.voteCounters.updateOne(
-    { serverId: server, month },
-    { $inc: { [day]: 7 } },
-    { upsert: true },
-  );
-  await recomputeRanks(platform);
-  const { rows = [] } = (await rankingPage(platform, {}, 1)) ?? {};
+  await deps.voteCounters.updateOne({ serverId: server, month }, { $inc: { [day]: 7 } }, { upsert: true });
+  await recomputeRanks(deps);
+  const { rows = [] } = (await rankingPage(deps, {}, 1)) ?? {};
   expect(rows.map(({ votesCount }) => votesCount)).toEqual([12, 8, 0]);
 });
 
@@ -205,64 +201,64 @@ it.each([
   ['rating', ['S5', 'S4', 'S1', 'S0', 'S2', 'S3']],
   ['uptime', ['S3', 'S5', 'S0', 'S1', 'S4', 'S2']],
 ] as const)('lists servers by %s, also those that pass filters', async (sort, expected) => {
-  const platform = await testPlatform();
-  await listServers(platform, FIGURES);
+  const deps = await testDeps();
+  await listServers(deps, FIGURES);
   const names = async (filters: Filters) =>
-    (await rankingPage(platform, filters, 1, sort))?.rows.map(({ name }) => name);
+    (await rankingPage(deps, filters, 1, sort))?.rows.map(({ name }) => name);
   expect(await names({})).toEqual(expected);
   const odd = expected.filter((name) => Number(name.slice(1)) % 2);
   expect(await names({ game: 'rust' })).toEqual(odd);
-  expect(await rankingPage(platform, { game: 'mbe' }, 1, sort)).toMatchObject({ rows: [], total: 0 });
+  expect(await rankingPage(deps, { game: 'mbe' }, 1, sort)).toMatchObject({ rows: [], total: 0 });
 });
 
 it('lists by players, page by page, every server once', async () => {
-  const platform = await testPlatform();
-  await listServers(platform, servers(425));
+  const deps = await testDeps();
+  await listServers(deps, servers(425));
   const names = new Set<string>();
   for (let page = 1; page <= 22; page += 1) {
-    const found = await rankingPage(platform, {}, page, 'players');
+    const found = await rankingPage(deps, {}, page, 'players');
     for (const { name } of found?.rows ?? []) names.add(name);
   }
   expect(names.size).toBe(425);
-  expect(await rankingPage(platform, {}, 23, 'players')).toBeNull();
-  const first = await rankingPage(platform, {}, 1, 'players');
+  expect(await rankingPage(deps, {}, 23, 'players')).toBeNull();
+  const first = await rankingPage(deps, {}, 1, 'players');
   expect(first?.rows.slice(0, 3).map(({ onlinePlayers }) => onlinePlayers)).toEqual([424, 423, 422]);
 });
 
 it('forgets a name’s pieces whatever letters they begin with', async () => {
-  const platform = await testPlatform();
-  const [id = new ObjectId()] = await listServers(platform, [{ name: '𠮷野家' }]);
-  const pieces = () => platform.rankedLists.distinct('_id', { _id: /^n:/ });
+  const deps = await testDeps();
+  const [id = new ObjectId()] = await listServers(deps, [{ name: '𠮷野家' }]);
+  const pieces = () => deps.rankedLists.distinct('_id', { _id: /^n:/ });
   expect(await pieces()).toContain('n:𠮷野家/0');
-  await editServer(platform, id, { name: 'Omega' }, 'test');
-  await recomputeRanks(platform);
+  await editServer(deps, id, { name: 'Omega' }, 'test');
+  await recomputeRanks(deps);
   expect((await pieces()).filter((key) => /[^\p{ASCII}]/u.test(key))).toEqual([]);
 });
 
 it('names that were written half-way are written anew, though they are what they were before', async () => {
-  const platform = await testPlatform();
-  const [id = new ObjectId()] = await listServers(platform, [{ name: 'Alpha' }]);
-  await editServer(platform, id, { name: 'Omega' }, 'test');
+  const deps = await testDeps();
+  const [id = new ObjectId()] = await listServers(deps, [{ name: 'Alpha' }]);
+  await editServer(deps, id, { name: 'Omega' }, 'test');
   // Killed when the names' pieces are there and the summary is not.
-  const killed = { ...platform, listingSummary: Object.create(platform.listingSummary) };
+  const killed = { ...deps, listingSummary: Object.create(deps.listingSummary) };
   killed.listingSummary.replaceOne = () => Promise.reject(new Error('killed'));
   await expect(recomputeRanks(killed)).rejects.toThrow('killed');
-  await editServer(platform, id, { name: 'Alpha' }, 'test');
-  await recomputeRanks(platform);
-  expect(await searchListing(platform, 'alpha')).toMatchObject([{ name: 'Alpha' }]);
+  await editServer(deps, id, { name: 'Alpha' }, 'test');
+  await recomputeRanks(deps);
+  expect(await searchListing(deps, 'alpha')).toMatchObject([{ name: 'Alpha' }]);
 });
 
 it('has every page that its first one tells of, also when a ranking is killed while it writes', async () => {
-  const platform = await testPlatform();
-  await listServers(platform, servers(200));
-  await addServer(platform, { name: 'One more', address: 'b.example', port: 1_000 } as never, 'test');
-  const killed = { ...platform, rankedLists: Object.create(platform.rankedLists) };
+  const deps = await testDeps();
+  await listServers(deps, servers(200));
+  await addServer(deps, { name: 'One more', address: 'b.example', port: 1_000 } as never, 'test');
+  const killed = { ...deps, rankedLists: Object.create(deps.rankedLists) };
   killed.rankedLists.bulkWrite = async (writes: never[]) => {
-    await platform.rankedLists.bulkWrite(writes.slice(0, 1));
+    await deps.rankedLists.bulkWrite(writes.slice(0, 1));
     throw new Error('killed');
   };
   await expect(recomputeRanks(killed)).rejects.toThrow('killed');
-  const { pages = 0 } = (await rankingPage(platform, {}, 1)) ?? {};
+  const { pages = 0 } = (await rankingPage(deps, {}, 1)) ?? {};
   expect(pages).toBeGreaterThanOrEqual(10);
-  expect(await rankingPage(platform, {}, pages)).not.toBeNull();
+  expect(await rankingPage(deps, {}, pages)).not.toBeNull();
 });

@@ -2,13 +2,13 @@ import { ObjectId } from 'mongodb';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { dueAggregates, markAggregated } from '../../src/history/due-aggregates.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { newProbeState } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
 
 /** A listed server as the ranking sees it; what is not said is the same for all. */
 export async function listServer(
-  { servers }: Pick<Platform, 'servers'>,
+  { servers }: Pick<AppDeps, 'servers'>,
   settings: Partial<Pick<Server, 'listedAt' | 'removedAt' | 'hiddenAt' | 'rankPosition'>> & {
     _id?: ObjectId;
     uptime?: number | null;
@@ -37,7 +37,7 @@ export async function listServer(
 
 /** Counters of a server: votes by UTC day. */
 export async function setCounters(
-  { voteCounters }: Pick<Platform, 'voteCounters'>,
+  { voteCounters }: Pick<AppDeps, 'voteCounters'>,
   serverId: ObjectId,
   votesByDay: Record<string, number>,
 ): Promise<void> {
@@ -52,7 +52,7 @@ export async function setCounters(
 
 /** The places of these servers. */
 export async function placesOf(
-  { servers }: Pick<Platform, 'servers'>,
+  { servers }: Pick<AppDeps, 'servers'>,
   serverIds: ObjectId[],
 ): Promise<number[]> {
   const found = await servers.find({ _id: { $in: serverIds } }).toArray();
@@ -60,11 +60,11 @@ export async function placesOf(
 }
 
 /** Computes every day that is due, as the workers do. */
-export async function computeDays(platform: Platform): Promise<void> {
-  const begunAt = platform.clock.now();
-  for (const day of await dueAggregates(platform)) {
-    await aggregateDay(platform, day);
-    await refreshDailyFigures(platform);
-    await markAggregated(platform, day, begunAt);
+export async function computeDays(deps: AppDeps): Promise<void> {
+  const begunAt = deps.clock.now();
+  for (const day of await dueAggregates(deps)) {
+    await aggregateDay(deps, day);
+    await refreshDailyFigures(deps);
+    await markAggregated(deps, day, begunAt);
   }
 }

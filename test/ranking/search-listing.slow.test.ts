@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { listServers } from '../support/servers.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 
 const NAMES = [
   'Mystic Realms',
@@ -26,7 +26,7 @@ const NAMES = [
 ];
 
 beforeAll(async () => {
-  platform = await testPlatform();
+  deps = await testDeps();
   // A thousand names with one word, all ranked above those that are looked for.
   const others = Array.from({ length: 1_000 }, (_, i) => ({
     name: `Craft ${i}`,
@@ -42,11 +42,11 @@ beforeAll(async () => {
     { name: 'Lagon' },
     { name: 'Lagoon' },
   ];
-  await listServers(platform, [...others, ...named, ...described]);
+  await listServers(deps, [...others, ...named, ...described]);
 }, 60_000);
 
 const found = async (typed: string, filters = {}) =>
-  (await searchListing(platform, typed, filters)).map(({ name }) => name);
+  (await searchListing(deps, typed, filters)).map(({ name }) => name);
 
 test.each([
   ['as it is', 'Mystic Realms', 'Mystic Realms'],
@@ -83,7 +83,7 @@ test.each([
 });
 
 test('of names that are alike the better ranked come first, a page of them at most', async () => {
-  const alike = await searchListing(platform, 'craft');
+  const alike = await searchListing(deps, 'craft');
   expect(alike).toHaveLength(20);
   expect(alike.map(({ place }) => place)).toEqual(alike.map(({ place }) => place).toSorted((a, b) => a - b));
   expect(alike[0]?.name).toBe('Craft 0');
@@ -119,7 +119,7 @@ test('a name with the word comes before a message with it, and the message befor
 });
 
 test('a server is found by its tags, its short text and its description, misspelt too', async () => {
-  const own = await testPlatform();
+  const own = await testDeps();
   await listServers(own, [{ name: 'One' }, { name: 'Two' }]);
   const profile = {
     tags: ['skyblock', 'family-friendly'],
@@ -138,7 +138,7 @@ test('a server is found by its tags, its short text and its description, misspel
 });
 
 test('a changed message is searched after the next ranking, and finds nothing false before', async () => {
-  const own = await testPlatform();
+  const own = await testDeps();
   await listServers(own, [{ name: 'One', motd: 'towny' }]);
   const names = async (typed: string) => (await searchListing(own, typed)).map(({ name }) => name);
   expect(await names('towny')).toEqual(['One']);

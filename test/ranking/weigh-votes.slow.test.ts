@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { after, HOUR, SECOND } from '../../src/platform/clock.ts';
 import { markDone, startOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { allowVotes } from '../../src/ranking/evidence/allow-votes.ts';
 import { rankVotesByDay, sumOfDays } from '../../src/ranking/evidence/rank-votes.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
@@ -12,7 +12,7 @@ import { playerHash } from '../../src/votes/web/origin-keys.ts';
 import { useOrigins } from '../../src/votes/web/vote-origin.ts';
 import { NOTHING } from '../history/samples.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { storedVote } from '../support/votes.ts';
 import { computeDays, listServer, placesOf, setCounters } from './ranked-servers.ts';
 
@@ -22,114 +22,107 @@ const YESTERDAY = '2026-11-20';
 /** A platform at an hour of today; votes are weighed from the 1st on. */
 async function rankingAt(time = '12:00:00') {
   const clock = stoppedClock(new Date(`${TODAY}T${time}Z`));
-  const platform = { ...(await testPlatform()), clock };
-  await markDone(platform, 'weigh-votes', '2026-11-01');
-  return { platform, clock };
+  const deps = { ...(await testDeps()), clock };
+  await markDone(deps, 'weigh-votes', '2026-11-01');
+  return { deps, clock };
 }
 
 type Cast = { vote?: Partial<Vote>; network?: string };
 
 /** Inserts votes of a day with their origins, and counts them. */
-async function cast(platform: Platform, serverId: ObjectId, day: string, votes: [name: string, of?: Cast][]) {
+async function cast(deps: AppDeps, serverId: ObjectId, day: string, votes: [name: string, of?: Cast][]) {
   const at = after(startOf(day), HOUR);
-  await platform.votes.insertMany(
+  await deps.votes.insertMany(
     votes.map(([name, of], i) =>
       storedVote(serverId, name, after(at, i * SECOND), { source: 'web', ...of?.vote }),
     ),
   );
-  const then = { ...platform, clock: { now: () => at } };
+  const then = { ...deps, clock: { now: () => at } };
   for (const [name, { network } = {}] of votes) {
     if (!network) continue;
-    const subject = { serverId, player: playerHash(platform, name), playerStatus: 'new' as const };
+    const subject = { serverId, player: playerHash(deps, name), playerStatus: 'new' as const };
     await useOrigins(then, { address: network, account: null }, subject, {
       players: 300,
       newPlayers: 300,
       newPlayersOverAll: 300,
     });
   }
-  await recountVotes(platform, serverId, [day]);
+  await recountVotes(deps, serverId, [day]);
 }
 
 const names = (count: number, of: (i: number) => Cast = () => ({}), prefix = 'name') =>
   Array.from({ length: count }, (_, i): [string, Cast] => [`${prefix}${i}`, of(i)]);
 
 /** A day on which our checks saw so many players. */
-async function addPeak({ dailyStats }: Platform, serverId: ObjectId, day: string, peakPlayers: number) {
+async function addPeak({ dailyStats }: AppDeps, serverId: ObjectId, day: string, peakPlayers: number) {
   const probes = { ...NOTHING, onlineSeconds: 86_400, peakPlayers };
   await dailyStats.insertOne({ _id: new ObjectId(), serverId, day, probes, reports: NOTHING });
 }
 
-const rankedOf = async ({ servers }: Platform, _id: ObjectId) => (await servers.findOne({ _id }))?.ranked;
+const rankedOf = async ({ servers }: AppDeps, _id: ObjectId) => (await servers.findOne({ _id }))?.ranked;
 
 it('lets 60 votes of a day behind one network weigh like a handful, and a household of four in full', async () => {
-  const { platform } = await rankingAt();
-  const [bought, honest] = [await listServer(platform), await listServer(platform)];
+  const { deps } = await rankingAt();
+  const [bought, honest] = [await listServer(deps), await listServer(deps)];
   await cast(
-    platform,
+    deps,
     bought,
     YESTERDAY,
     names(60, () => ({ network: '203.0.113.7' })),
   );
   // Four at home, and others elsewhere: nine votes of six networks.
-  await cast(platform, honest, YESTERDAY, [
+  await cast(deps, honest, YESTERDAY, [
     ...names(4, () => ({ network: '198.51.100.20' })),
     ...names(5, (i) => ({ network: `192.0.${i}.2` }), 'other'),
   ]);
-  expect(await recomputeRanks(platform)).toEqual({ servers: 2, moved: 1, weighed: 2 });
-  expect(await placesOf(platform, [honest, bought])).toEqual([1, 2]);
-  expect(await rankedOf(platform, bought)).toEqual({ votesCount: 60, rankVotes: 8, probedUptime: null });
-  expect(await rankedOf(platform, honest)).toEqual({ votesCount: 9, probedUptime: null });
+  expect(await recomputeRanks(deps)).toEqual({ servers: 2, moved: 1, weighed: 2 });
+  expect(await placesOf(deps, [honest, bought])).toEqual([1, 2]);
+  expect(await rankedOf(deps, bought)).toEqual({ votesCount: 60, rankVotes: 8, probedUptime: null });
+  expect(await rankedOf(deps, honest)).toEqual({ votesCount: 9, probedUptime: null });
   // Nothing changed: a finished day is weighed once.
-  expect(await recomputeRanks(platform)).toEqual({ servers: 2, moved: 0, weighed: 0 });
-  const sum = sumOfDays(await rankVotesByDay(platform, bought, TODAY));
+  expect(await recomputeRanks(deps)).toEqual({ servers: 2, moved: 0, weighed: 0 });
+  const sum = sumOfDays(await rankVotesByDay(deps, bought, TODAY));
   expect(sum).toMatchObject({ votes: 60, rankVotes: 8, network: 56, waiting: 0 });
 });
 
 it('weighs 50 networks and 2,000 addresses by the players that were seen, and shows what waits', async () => {
-  const { platform } = await rankingAt();
-  const [few, many, unseen] = [
-    await listServer(platform),
-    await listServer(platform),
-    await listServer(platform),
-  ];
-  for (const serverId of [few, many]) await addPeak(platform, serverId, YESTERDAY, 12);
+  const { deps } = await rankingAt();
+  const [few, many, unseen] = [await listServer(deps), await listServer(deps), await listServer(deps)];
+  for (const serverId of [few, many]) await addPeak(deps, serverId, YESTERDAY, 12);
   await cast(
-    platform,
+    deps,
     few,
     YESTERDAY,
     names(150, (i) => ({ network: `203.0.${Math.floor(i / 3)}.7` })),
   );
-  await cast(platform, many, YESTERDAY, names(2_000));
-  await cast(platform, unseen, YESTERDAY, names(75));
-  await recomputeRanks(platform);
-  expect(await rankedOf(platform, few)).toMatchObject({ votesCount: 150, rankVotes: 44.4, waiting: 30 });
-  expect(await rankedOf(platform, many)).toMatchObject({
+  await cast(deps, many, YESTERDAY, names(2_000));
+  await cast(deps, unseen, YESTERDAY, names(75));
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, few)).toMatchObject({ votesCount: 150, rankVotes: 44.4, waiting: 30 });
+  expect(await rankedOf(deps, many)).toMatchObject({
     votesCount: 2_000,
     rankVotes: 44.4,
     waiting: 1_880,
   });
   // Where no check sees players, as many new names count in full as with 25 players.
-  expect(await rankedOf(platform, unseen)).toEqual({ votesCount: 75, probedUptime: null });
+  expect(await rankedOf(deps, unseen)).toEqual({ votesCount: 75, probedUptime: null });
 });
 
 it('knows regulars by their counted votes, here or imported, and counts imported votes in full', async () => {
-  const { platform } = await rankingAt();
-  const serverId = await listServer(platform);
-  await addPeak(platform, serverId, YESTERDAY, 2);
+  const { deps } = await rankingAt();
+  const serverId = await listServer(deps);
+  await addPeak(deps, serverId, YESTERDAY, 2);
   const imported = (seq: number) => names(40, () => ({ vote: { seq } }), 'imported');
-  for (let ago = 1; ago <= 5; ago++) await cast(platform, serverId, `2026-11-${15 - ago}`, imported(-ago));
+  for (let ago = 1; ago <= 5; ago++) await cast(deps, serverId, `2026-11-${15 - ago}`, imported(-ago));
   const excluded = { excludedAt: new Date(), excludedBy: [new ObjectId()] };
   // 40 names that were imported, and 10 whose earlier votes are excluded: they look like regulars.
-  await cast(platform, serverId, '2026-11-14', [
+  await cast(deps, serverId, '2026-11-14', [
     ...names(10, () => ({ vote: { seq: 5, ...excluded } }), 'bot'),
     ...names(10, () => ({ vote: { seq: 4, ...excluded } }), 'bot'),
   ]);
-  await cast(platform, serverId, YESTERDAY, [
-    ...imported(1),
-    ...names(30, () => ({ vote: { seq: 6 } }), 'bot'),
-  ]);
-  await recomputeRanks(platform);
-  const days = await rankVotesByDay(platform, serverId, TODAY);
+  await cast(deps, serverId, YESTERDAY, [...imported(1), ...names(30, () => ({ vote: { seq: 6 } }), 'bot')]);
+  await recomputeRanks(deps);
+  const days = await rankVotesByDay(deps, serverId, TODAY);
   expect(
     days
       .filter(({ votes }) => votes > 0)
@@ -141,53 +134,53 @@ it('knows regulars by their counted votes, here or imported, and counts imported
 });
 
 it('counts more of a network if they were cast with old accounts', async () => {
-  const { platform } = await rankingAt();
-  const serverId = await listServer(platform);
+  const { deps } = await rankingAt();
+  const serverId = await listServer(deps);
   await cast(
-    platform,
+    deps,
     serverId,
     YESTERDAY,
     names(10, () => ({ network: '203.0.113.7' })),
   );
-  await platform.voteOrigins.updateMany(
+  await deps.voteOrigins.updateMany(
     { kind: 'network' },
     { $set: { 'players.$[one].established': true } } as never,
     {
-      arrayFilters: [{ 'one.player': { $in: ['name3', 'name9'].map((name) => playerHash(platform, name)) } }],
+      arrayFilters: [{ 'one.player': { $in: ['name3', 'name9'].map((name) => playerHash(deps, name)) } }],
     },
   );
-  await recomputeRanks(platform);
-  expect(await rankedOf(platform, serverId)).toMatchObject({ votesCount: 10, rankVotes: 6.4 });
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, serverId)).toMatchObject({ votesCount: 10, rankVotes: 6.4 });
 });
 
 it('counts in full the votes of days before the rule, and in a listing with votes it begins the next day', async () => {
   const clock = stoppedClock(new Date(`${TODAY}T12:00:00Z`));
-  const platform = { ...(await testPlatform()), clock };
-  const serverId = await listServer(platform);
+  const deps = { ...(await testDeps()), clock };
+  const serverId = await listServer(deps);
   for (const day of [YESTERDAY, TODAY])
     await cast(
-      platform,
+      deps,
       serverId,
       day,
       names(50, () => ({ network: '203.0.113.7' }), day),
     );
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 0 });
-  expect(await rankedOf(platform, serverId)).toEqual({ votesCount: 100, probedUptime: null });
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 0 });
+  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 100, probedUptime: null });
   clock.set(new Date('2026-11-22T12:00:00Z'));
   await cast(
-    platform,
+    deps,
     serverId,
     '2026-11-22',
     names(50, () => ({ network: '203.0.113.7' }), 'new'),
   );
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 1 });
-  expect(await rankedOf(platform, serverId)).toEqual({ votesCount: 150, rankVotes: 108, probedUptime: null });
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 1 });
+  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 150, rankVotes: 108, probedUptime: null });
 });
 
 it('weighs today again when its votes grew, and yesterday once more when its players are known', async () => {
-  const { platform, clock } = await rankingAt('03:00:00');
-  const serverId = await listServer(platform);
-  await platform.servers.updateOne(
+  const { deps, clock } = await rankingAt('03:00:00');
+  const serverId = await listServer(deps);
+  await deps.servers.updateOne(
     { _id: serverId },
     {
       $set: {
@@ -198,104 +191,104 @@ it('weighs today again when its votes grew, and yesterday once more when its pla
       },
     },
   );
-  await cast(platform, serverId, TODAY, names(34));
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 1 });
-  expect(await rankedOf(platform, serverId)).toMatchObject({ votesCount: 34, rankVotes: 25 });
-  await platform.votes.insertOne(storedVote(serverId, 'late', clock.now(), { source: 'web' }));
-  await setCounters(platform, serverId, { [TODAY]: 35 });
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 1 });
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 0 });
+  await cast(deps, serverId, TODAY, names(34));
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 1 });
+  expect(await rankedOf(deps, serverId)).toMatchObject({ votesCount: 34, rankVotes: 25 });
+  await deps.votes.insertOne(storedVote(serverId, 'late', clock.now(), { source: 'web' }));
+  await setCounters(deps, serverId, { [TODAY]: 35 });
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 1 });
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 0 });
   // A vote that was counted after the last ranking counts with the next one.
-  await setCounters(platform, serverId, { [TODAY]: 36 });
-  expect((await rankVotesByDay(platform, serverId, TODAY)).at(-1)).toMatchObject({
+  await setCounters(deps, serverId, { [TODAY]: 36 });
+  expect((await rankVotesByDay(deps, serverId, TODAY)).at(-1)).toMatchObject({
     later: 1,
     rankVotes: 25.1,
   });
 
-  await addPeak(platform, serverId, TODAY, 20);
+  await addPeak(deps, serverId, TODAY, 20);
   clock.set(new Date('2026-11-22T00:05:00Z'));
-  await setCounters(platform, serverId, { [TODAY]: 35 });
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 0 });
+  await setCounters(deps, serverId, { [TODAY]: 35 });
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 0 });
   clock.set(new Date('2026-11-22T00:15:00Z'));
-  await computeDays(platform);
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 1 });
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 0 });
-  expect(await rankedOf(platform, serverId)).toEqual({ votesCount: 35, probedUptime: 100 });
+  await computeDays(deps);
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 1 });
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 0 });
+  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 35, probedUptime: 100 });
 });
 
 it('weighs a day again after votes of it were excluded', async () => {
-  const { platform } = await rankingAt();
-  const serverId = await listServer(platform);
-  await addPeak(platform, serverId, YESTERDAY, 12);
-  await cast(platform, serverId, YESTERDAY, names(200));
-  await recomputeRanks(platform);
-  expect(await rankedOf(platform, serverId)).toMatchObject({ rankVotes: 44.4, waiting: 80 });
+  const { deps } = await rankingAt();
+  const serverId = await listServer(deps);
+  await addPeak(deps, serverId, YESTERDAY, 12);
+  await cast(deps, serverId, YESTERDAY, names(200));
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, serverId)).toMatchObject({ rankVotes: 44.4, waiting: 80 });
   const by = { usernameKey: { $gte: 'name5' } };
   const excluded = { excludedAt: new Date(), excludedBy: [new ObjectId()] };
-  const { modifiedCount } = await platform.votes.updateMany({ serverId, ...by }, { $set: excluded });
-  await recountVotes(platform, serverId, [YESTERDAY]);
-  expect(await recomputeRanks(platform)).toMatchObject({ weighed: 1 });
+  const { modifiedCount } = await deps.votes.updateMany({ serverId, ...by }, { $set: excluded });
+  await recountVotes(deps, serverId, [YESTERDAY]);
+  expect(await recomputeRanks(deps)).toMatchObject({ weighed: 1 });
   const left = 200 - modifiedCount;
-  expect(await rankedOf(platform, serverId)).toMatchObject({ votesCount: left, rankVotes: 44.4 });
+  expect(await rankedOf(deps, serverId)).toMatchObject({ votesCount: left, rankVotes: 44.4 });
 
   // So few votes always count in full.
-  const rest = await platform.votes.find({ serverId, excludedAt: null }).skip(3).toArray();
+  const rest = await deps.votes.find({ serverId, excludedAt: null }).skip(3).toArray();
   const ids = { $in: rest.map(({ _id }) => _id) };
-  await platform.votes.updateMany({ serverId, _id: ids }, { $set: excluded });
-  await recountVotes(platform, serverId, [YESTERDAY]);
-  await recomputeRanks(platform);
-  expect(await rankedOf(platform, serverId)).toEqual({ votesCount: 3, probedUptime: null });
+  await deps.votes.updateMany({ serverId, _id: ids }, { $set: excluded });
+  await recountVotes(deps, serverId, [YESTERDAY]);
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 3, probedUptime: null });
 });
 
 it('counts what waits when an operator allows it, also while a ranking runs', async () => {
-  const { platform } = await rankingAt();
-  const serverId = await listServer(platform);
-  await addPeak(platform, serverId, YESTERDAY, 12);
-  await cast(platform, serverId, YESTERDAY, names(500));
-  await recomputeRanks(platform);
-  expect(await rankedOf(platform, serverId)).toMatchObject({ rankVotes: 44.4, waiting: 380 });
+  const { deps } = await rankingAt();
+  const serverId = await listServer(deps);
+  await addPeak(deps, serverId, YESTERDAY, 12);
+  await cast(deps, serverId, YESTERDAY, names(500));
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, serverId)).toMatchObject({ rankVotes: 44.4, waiting: 380 });
 
   const decide = { votes: '600', reason: 'A streamer played here.' };
   // The ranking has read the counter, and the server before the decision.
-  const bulkWrite = platform.voteCounters.bulkWrite.bind(platform.voteCounters);
-  const slow = Object.assign(Object.create(platform.voteCounters), {
+  const bulkWrite = deps.voteCounters.bulkWrite.bind(deps.voteCounters);
+  const slow = Object.assign(Object.create(deps.voteCounters), {
     async bulkWrite(...args: Parameters<typeof bulkWrite>) {
-      await allowVotes(platform, serverId, decide, 'op@example.org');
+      await allowVotes(deps, serverId, decide, 'op@example.org');
       return bulkWrite(...args);
     },
   });
-  await platform.voteCounters.updateMany({ serverId }, { $unset: { weighed: 1 } });
-  await recomputeRanks({ ...platform, voteCounters: slow });
-  await recomputeRanks(platform);
-  expect(await rankedOf(platform, serverId)).toEqual({ votesCount: 500, probedUptime: null });
-  expect(await platform.auditLog.findOne({ action: 'rank.allow' })).toMatchObject({
+  await deps.voteCounters.updateMany({ serverId }, { $unset: { weighed: 1 } });
+  await recomputeRanks({ ...deps, voteCounters: slow });
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 500, probedUptime: null });
+  expect(await deps.auditLog.findOne({ action: 'rank.allow' })).toMatchObject({
     by: 'op@example.org',
     details: { votes: 600, reason: 'A streamer played here.' },
   });
 
-  await allowVotes(platform, serverId, { votes: 0, reason: 'They were bought.' }, 'op@example.org');
-  await recomputeRanks(platform);
-  expect(await rankedOf(platform, serverId)).toMatchObject({ rankVotes: 44.4, waiting: 380 });
-  await expect(allowVotes(platform, serverId, { votes: 'many', reason: 'x' }, 'op')).rejects.toThrow();
-  expect(await allowVotes(platform, new ObjectId(), decide, 'op')).toBeNull();
+  await allowVotes(deps, serverId, { votes: 0, reason: 'They were bought.' }, 'op@example.org');
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, serverId)).toMatchObject({ rankVotes: 44.4, waiting: 380 });
+  await expect(allowVotes(deps, serverId, { votes: 'many', reason: 'x' }, 'op')).rejects.toThrow();
+  expect(await allowVotes(deps, new ObjectId(), decide, 'op')).toBeNull();
 });
 
 it('a ranking of the previous version beside it changes nothing that the next one does not repair', async () => {
-  const { platform } = await rankingAt();
-  const [bought, honest] = [await listServer(platform), await listServer(platform)];
+  const { deps } = await rankingAt();
+  const [bought, honest] = [await listServer(deps), await listServer(deps)];
   await cast(
-    platform,
+    deps,
     bought,
     YESTERDAY,
     names(50, () => ({ network: '203.0.113.7' })),
   );
-  await cast(platform, honest, YESTERDAY, names(9));
-  await recomputeRanks(platform);
-  await platform.servers.updateOne(
+  await cast(deps, honest, YESTERDAY, names(9));
+  await recomputeRanks(deps);
+  await deps.servers.updateOne(
     { _id: bought },
     { $set: { rankPosition: 1, ranked: { votesCount: 50, probedUptime: null } } },
   );
-  await platform.servers.updateOne({ _id: honest }, { $set: { rankPosition: 2 } });
-  expect(await recomputeRanks(platform)).toMatchObject({ moved: 2, weighed: 0 });
-  expect(await rankedOf(platform, bought)).toMatchObject({ rankVotes: 8 });
+  await deps.servers.updateOne({ _id: honest }, { $set: { rankPosition: 2 } });
+  expect(await recomputeRanks(deps)).toMatchObject({ moved: 2, weighed: 0 });
+  expect(await rankedOf(deps, bought)).toMatchObject({ rankVotes: 8 });
 });

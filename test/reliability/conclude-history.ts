@@ -4,7 +4,7 @@ import { resumeListener } from '../../src/delivery/listeners.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { sum } from '../../src/votes/vote-figures.ts';
@@ -31,32 +31,32 @@ type Scene = {
  * owner would do it, repairs the counters, casts some votes in fair weather, and reads what is stored.
  */
 export async function concludeHistory(
-  platform: Platform,
+  deps: AppDeps,
   { urls, targets, beganAt }: Scene,
   seen: Pick<History, 'calls' | 'receipts' | 'crashes' | 'faultsEndedAt'>,
 ): Promise<History> {
-  await settle(platform, targets);
-  await incrementsWritten(platform, urls);
-  const drifts = await repair(platform, targets, beganAt);
+  await settle(deps, targets);
+  await incrementsWritten(deps, urls);
+  const drifts = await repair(deps, targets, beganAt);
   const repairedAt = Date.now();
   const calls = [...seen.calls, ...(await castAll(targets, urls, FAIR_WEATHER_VOTES))];
-  await settle(platform, targets);
-  return collect(platform, { urls, targets, beganAt }, { ...seen, calls, drifts, repairedAt });
+  await settle(deps, targets);
+  return collect(deps, { urls, targets, beganAt }, { ...seen, calls, drifts, repairedAt });
 }
 
 /** Waits until no working listener has a vote to come; sends what is unconfirmed again, as its owner would. */
-async function settle(platform: Platform, targets: Target[]): Promise<void> {
+async function settle(deps: AppDeps, targets: Target[]): Promise<void> {
   const deadline = Date.now() + CALM_MS;
   const working = targets.filter(({ kind }) => kind === 'working').map((t) => new ObjectId(t.serverId));
   const open = () =>
-    platform.votes.countDocuments({
+    deps.votes.countDocuments({
       serverId: { $in: working },
       'delivery.state': { $in: ['waiting', 'sending'] },
     });
   /** Listeners that a fault met before their first vote hold their votes: their owners resume them. */
   const resumeHeld = async () => {
-    const held = platform.listeners.find({ serverId: { $in: working }, 'pause.code': 'never-acknowledged' });
-    for await (const { serverId } of held) await resumeListener(platform, serverId, 'storm');
+    const held = deps.listeners.find({ serverId: { $in: working }, 'pause.code': 'never-acknowledged' });
+    for await (const { serverId } of held) await resumeListener(deps, serverId, 'storm');
   };
   const untilNoneIsOpen = async () => {
     while ((await open()) > 0 && Date.now() < deadline) {
@@ -67,7 +67,7 @@ async function settle(platform: Platform, targets: Target[]): Promise<void> {
   await untilNoneIsOpen();
   for (const serverId of working) {
     const range = { since: new Date(0), until: new Date(), states: ['unconfirmed' as const] };
-    await resendVotes(platform, serverId, range, 'storm');
+    await resendVotes(deps, serverId, range, 'storm');
   }
   await untilNoneIsOpen();
 }
@@ -77,14 +77,14 @@ async function settle(platform: Platform, targets: Target[]): Promise<void> {
  * before it. A web process writes its batches in order, so it casts one more vote, and earlier ones are done when that
  * vote is counted.
  */
-async function incrementsWritten(platform: Platform, urls: string[]): Promise<void> {
-  const lister = listerOf(platform);
+async function incrementsWritten(deps: AppDeps, urls: string[]): Promise<void> {
+  const lister = listerOf(deps);
   const serverId = await lister.addServer('Counted last');
   const token = await lister.issueToken(serverId);
   const cast = await castAll([{ serverId, token }], urls, urls.length);
   const accepted = cast.filter(({ answer }) => answer.kind === 'accepted').length;
   const counted = async () => {
-    const counters = await platform.voteCounters.find({ serverId: new ObjectId(serverId) }).toArray();
+    const counters = await deps.voteCounters.find({ serverId: new ObjectId(serverId) }).toArray();
     return sum(counters.flatMap(({ days }) => Object.values(days)));
   };
   const deadline = Date.now() + CALM_MS;
@@ -92,24 +92,24 @@ async function incrementsWritten(platform: Platform, urls: string[]): Promise<vo
 }
 
 /** Repairs the counters of the storm's days; returns by how many votes they were wrong. */
-async function repair(platform: Platform, targets: Target[], beganAt: Date): Promise<number> {
+async function repair(deps: AppDeps, targets: Target[], beganAt: Date): Promise<number> {
   // Nobody casts any more, so the last minute is as settled as it will be in two.
-  const clock = { now: () => after(platform.clock.now(), 2 * MINUTE) };
-  const days = [...new Set([dayOf(beganAt), dayOf(platform.clock.now())])];
+  const clock = { now: () => after(deps.clock.now(), 2 * MINUTE) };
+  const days = [...new Set([dayOf(beganAt), dayOf(deps.clock.now())])];
   const found = await Promise.all(
-    targets.map(({ serverId }) => recountVotes({ ...platform, clock }, new ObjectId(serverId), days)),
+    targets.map(({ serverId }) => recountVotes({ ...deps, clock }, new ObjectId(serverId), days)),
   );
   return found.flat().reduce((sum, { counted, votes }) => sum + Math.abs(votes - counted), 0);
 }
 
 async function collect(
-  platform: Platform,
+  deps: AppDeps,
   { urls, targets, beganAt }: Scene,
   seen: Omit<History, 'votes' | 'servers'>,
 ): Promise<History> {
   // Increments are written 100 ms after their votes.
   await pause(SECOND);
-  const votes = await platform.votes
+  const votes = await deps.votes
     .find({
       serverId: { $in: targets.map(({ serverId }) => new ObjectId(serverId)) },
       votedAt: { $gte: beganAt },

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type FaultProxy, mongoCommand } from '../support/fault-proxy.ts';
 import { during, type Inject, killing, onLine, pick, stopping } from './inject.ts';
 import type { Processes } from './processes.ts';
 import type { Listening, Target } from './targets.ts';
 
 /** What faults happen to. */
-export type Scene = { processes: Processes; targets: Target[]; platform: Platform };
+export type Scene = { processes: Processes; targets: Target[]; deps: AppDeps };
 
 /** Writes whose result matters: of the vote, its counter, its key, its attempts. */
 const WRITES = [
@@ -35,14 +35,14 @@ function ofProcesses({ processes: { web, workers, scheduler } }: Scene): Record<
 }
 
 /** The faults of MongoDB and Redis, and of the lines to them. */
-export function ofServices({ processes, platform }: Scene): Record<string, Inject> {
+export function ofServices({ processes, deps }: Scene): Record<string, Inject> {
   const members = [...processes.web, ...processes.workers];
   const toMongod = (which: number) => pick(members, which).toMongod();
   const toRedis = (which: number) => pick(members, which).toRedis();
   return {
     ...processes.mongod.faults,
     ...processes.redis.faults,
-    'flush-redis': ({ lasting }) => flush(platform, lasting),
+    'flush-redis': ({ lasting }) => flush(deps, lasting),
     'mongod-line-cut': onLine(toMongod, (line) => line.refuse()),
     'mongod-line-hangs': onLine(toMongod, (line) => line.hang()),
     'mongod-line-slow': onLine(toMongod, (line) => line.delay(200)),
@@ -79,7 +79,7 @@ function ofListeners({ targets }: Scene): Record<string, Inject> {
 }
 
 /** Empties Redis as soon as it is there, within `lasting` milliseconds. */
-async function flush({ producerRedis }: Platform, lasting: number): Promise<void> {
+async function flush({ producerRedis }: AppDeps, lasting: number): Promise<void> {
   const deadline = performance.now() + lasting;
   while (performance.now() < deadline) {
     const nodes = producerRedis instanceof Cluster ? producerRedis.nodes('master') : [producerRedis];

@@ -3,7 +3,7 @@ import type { Binary } from '../../src/embedded/binary.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { within } from '../../src/platform/deadline.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { concludeHistory } from './conclude-history.ts';
 import { faultsOf, ofServices } from './faults.ts';
 import type { History, Receipt } from './history.ts';
@@ -54,20 +54,20 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     ...options.topology,
   });
   const quiet = createLogger({ LOG_LEVEL: 'silent' }, 'storm');
-  const platform = await openPlatform(processes.config, 'storm', { log: quiet, mongoOperationMs: MINUTE });
+  const deps = await openAppDeps(processes.config, 'storm', { log: quiet, mongoOperationMs: MINUTE });
   const receipts: Receipt[] = [];
   const targets: Target[] = [];
   try {
-    const lister = listerOf(platform);
+    const lister = listerOf(deps);
     for (const [index, protocol] of PROTOCOLS.entries()) {
       targets.push(await addTarget(lister, { name: `Storm ${index}`, protocol }, receipts));
     }
     const failing = { name: 'Failing', protocol: 'votifier-v2', kind: 'always-failing' } as const;
     targets.push(await addTarget(lister, failing, receipts));
 
-    const beganAt = platform.clock.now();
+    const beganAt = deps.clock.now();
     const load = startLoad(targets, processes.urls, votesPerSecond, randomNumbers(seed + 1));
-    const scene = { processes, targets, platform };
+    const scene = { processes, targets, deps };
     const injects = options.onlyServices ? ofServices(scene) : faultsOf(scene);
     const kinds = Object.keys(injects);
     const faults = planFaults(kinds, { seed, lengthMs, pauseMs });
@@ -79,10 +79,10 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     say(`calm: ${load.calls.length} calls, ${receipts.length} receipts so far`);
     const { urls, crashes } = processes;
     const seen = { calls: load.calls, receipts, crashes, faultsEndedAt };
-    const history = await concludeHistory(platform, { urls, targets, beganAt }, seen);
+    const history = await concludeHistory(deps, { urls, targets, beganAt }, seen);
     return { history, faults, kinds, rolledBack: (await processes.mongod.rolledBack?.()) ?? 0 };
   } finally {
-    await platform.close();
+    await deps.close();
     for (const target of targets) await target.close();
     await processes.close();
   }

@@ -7,7 +7,7 @@ import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
@@ -54,21 +54,21 @@ export type VotifierSettings = {
 };
 
 /** Lists servers by the features of this version. */
-export function listerOf(platform: Platform): Lister {
+export function listerOf(deps: AppDeps): Lister {
   return {
     async addServer(name) {
       const server = { name, address: 'play.example.org', port: 25_565 };
-      return (await addServer(platform, server, 'storm')).serverId;
+      return (await addServer(deps, server, 'storm')).serverId;
     },
     async issueToken(serverId) {
-      return (await issueToken(platform, { serverId: new ObjectId(serverId), name: 'storm' })).token;
+      return (await issueToken(deps, { serverId: new ObjectId(serverId), name: 'storm' })).token;
     },
     async setVotifier(serverId, settings) {
-      await setListener(platform, new ObjectId(serverId), { ...settings, serviceName: 'Storm' }, 'storm');
+      await setListener(deps, new ObjectId(serverId), { ...settings, serviceName: 'Storm' }, 'storm');
     },
     async setHttp(serverId, url) {
       const settings = { url, serviceName: 'Storm' };
-      const { secret } = await setHttpListener(platform, new ObjectId(serverId), settings, 'storm');
+      const { secret } = await setHttpListener(deps, new ObjectId(serverId), settings, 'storm');
       return secret ?? '';
     },
   };

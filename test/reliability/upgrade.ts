@@ -10,7 +10,7 @@ import {
   type Variables,
 } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { type LoadBalancer, startLoadBalancer } from '../support/load-balancer.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { concludeHistory } from './conclude-history.ts';
@@ -134,13 +134,13 @@ export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
     const { reads, failedReads } = await reading.stop();
     const faultsEndedAt = Date.now();
 
-    const platform = await openPlatform(config, 'upgrade', {
+    const deps = await openAppDeps(config, 'upgrade', {
       log: createLogger({ LOG_LEVEL: 'silent' }, 'upgrade'),
       mongoOperationMs: MINUTE,
     });
-    closing.push(() => platform.close());
+    closing.push(() => deps.close());
     const seen = { calls: load.calls, receipts, crashes, faultsEndedAt };
-    const history = await concludeHistory(platform, { urls, targets, beganAt }, seen);
+    const history = await concludeHistory(deps, { urls, targets, beganAt }, seen);
     return { history, reads, failedReads, steps };
   } finally {
     for (const close of closing.toReversed()) await close();

@@ -6,9 +6,9 @@ import { readAnswered } from '../../src/reviews/read-reviews.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { claimServers } from '../../src/workflows/claim-servers.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
-import { draftOf, gameServer, prover, provingPlatform, shownBy } from '../servers/proving.ts';
+import { draftOf, gameServer, prover, provingDeps, shownBy } from '../servers/proving.ts';
 
-type Deps = Awaited<ReturnType<typeof provingPlatform>>;
+type Deps = Awaited<ReturnType<typeof provingDeps>>;
 
 /** A server of nobody's, with two approved reviews, one of them of whoever is to own it. */
 async function reviewed(deps: Deps, userId: ObjectId, port: number): Promise<ObjectId> {
@@ -54,7 +54,7 @@ const WAYS: [string, (deps: Deps) => Promise<{ serverId: ObjectId; userId: Objec
 ];
 
 test.each(WAYS)('whoever gets a server %s has no review of it in public any more', async (_, get) => {
-  const deps = await provingPlatform();
+  const deps = await provingDeps();
   const { serverId, userId } = await get(deps);
   expect(await deps.servers.findOne({ _id: serverId })).toMatchObject({ ownerId: userId });
   const page = { page: 1, limit: 10 };

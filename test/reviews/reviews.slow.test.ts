@@ -2,33 +2,33 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { after as later } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { listReviews, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
-let platform: Platform;
+let deps: AppDeps;
 let now = new Date('2026-11-21T08:00:00.000Z');
 
 beforeAll(async () => {
-  const opened = await testPlatform();
-  platform = { ...opened, clock: { now: () => now } };
+  const opened = await testDeps();
+  deps = { ...opened, clock: { now: () => now } };
 });
 
 async function write(serverId: ObjectId, rating: number, content?: string): Promise<ObjectId> {
   now = later(now, 1_000);
   const review = { serverId, username: `player ${rating}`, rating, ...(content ? { content } : {}) };
-  return new ObjectId((await writeReview(platform, review)).reviewId);
+  return new ObjectId((await writeReview(deps, review)).reviewId);
 }
 
 /** What the list must be: the approved reviews, newest first, and their figures. */
 async function expectListToFollowStates(serverId: ObjectId): Promise<void> {
-  const approved = await platform.reviews
+  const approved = await deps.reviews
     .find({ serverId, state: 'approved' })
     .sort({ createdAt: -1, _id: -1 })
     .toArray();
-  const list = await platform.reviewLists.findOne({ _id: serverId });
+  const list = await deps.reviewLists.findOne({ _id: serverId });
 
   expect(list?.entries ?? []).toEqual(
     approved.map(({ _id, createdAt, rating }) => ({ id: _id, at: createdAt, rating })),
@@ -42,7 +42,7 @@ describe('writing a review', () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 4, '  Nice.\nReally. ');
 
-    expect(await platform.reviews.findOne({ _id: id })).toMatchObject({
+    expect(await deps.reviews.findOne({ _id: id })).toMatchObject({
       username: 'player 4',
       rating: 4,
       content: 'Nice.\nReally.',
@@ -50,7 +50,7 @@ describe('writing a review', () => {
       createdAt: now,
       moderatedAt: null,
     });
-    expect(await readReviews(platform, serverId, { page: 1, limit: 10 })).toEqual({
+    expect(await readReviews(deps, serverId, { page: 1, limit: 10 })).toEqual({
       reviewCount: 0,
       averageRating: 0,
       reviews: [],
@@ -72,7 +72,7 @@ describe('writing a review', () => {
     [{ content: 'a\u001b[2Jb' }, 'content'],
   ])('refuses %j', async (fields, field) => {
     const review = { serverId: new ObjectId(), username: 'Steve', rating: 5, ...fields };
-    const error = await writeReview(platform, review).catch((cause: unknown) => cause);
+    const error = await writeReview(deps, review).catch((cause: unknown) => cause);
 
     expect(error).toBeInstanceOf(InvalidDocumentError);
     expect(Object.keys((error as InvalidDocumentError).errors)).toEqual([field]);
@@ -81,7 +81,7 @@ describe('writing a review', () => {
   it('takes 2,000 characters outside the basic plane', async () => {
     const id = await write(new ObjectId(), 5, '😀'.repeat(2_000));
 
-    expect((await platform.reviews.findOne({ _id: id }))?.content).toHaveLength(4_000);
+    expect((await deps.reviews.findOne({ _id: id }))?.content).toHaveLength(4_000);
   });
 });
 
@@ -89,9 +89,9 @@ describe('moderating reviews', () => {
   it('shows approved ones newest first, whatever the order of approval', async () => {
     const serverId = new ObjectId();
     const ids = [await write(serverId, 1), await write(serverId, 2, 'two'), await write(serverId, 5)];
-    for (const index of [1, 2, 0]) await moderateReview(platform, ids[index] as ObjectId, 'approved', 'test');
+    for (const index of [1, 2, 0]) await moderateReview(deps, ids[index] as ObjectId, 'approved', 'test');
 
-    const page = await readReviews(platform, serverId, { page: 1, limit: 10 });
+    const page = await readReviews(deps, serverId, { page: 1, limit: 10 });
     expect(page.reviews.map(({ rating }) => rating)).toEqual([5, 2, 1]);
     expect(page.reviews[1]).toEqual({
       username: 'player 2',
@@ -107,9 +107,9 @@ describe('moderating reviews', () => {
   it('changes nothing the second time', async () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 3);
-    const first = await moderateReview(platform, id, 'approved', 'test');
+    const first = await moderateReview(deps, id, 'approved', 'test');
     now = later(now, 1_000);
-    const second = await moderateReview(platform, id, 'approved', 'test');
+    const second = await moderateReview(deps, id, 'approved', 'test');
 
     expect(second).toEqual(first);
     expect(first).toMatchObject({ state: 'approved' });
@@ -119,12 +119,12 @@ describe('moderating reviews', () => {
   it('takes a rejected review away again', async () => {
     const serverId = new ObjectId();
     const ids = [await write(serverId, 2), await write(serverId, 4)];
-    for (const id of ids) await moderateReview(platform, id, 'approved', 'test');
-    expect(await moderateReview(platform, ids[1] as ObjectId, 'rejected', 'test')).toMatchObject({
+    for (const id of ids) await moderateReview(deps, id, 'approved', 'test');
+    expect(await moderateReview(deps, ids[1] as ObjectId, 'rejected', 'test')).toMatchObject({
       state: 'rejected',
     });
 
-    expect(await readReviews(platform, serverId, { page: 1, limit: 10 })).toMatchObject({
+    expect(await readReviews(deps, serverId, { page: 1, limit: 10 })).toMatchObject({
       reviewCount: 1,
       averageRating: 2,
     });
@@ -133,21 +133,21 @@ describe('moderating reviews', () => {
 
   it('rejects a review of a server without a list', async () => {
     const serverId = new ObjectId();
-    await moderateReview(platform, await write(serverId, 2), 'rejected', 'test');
+    await moderateReview(deps, await write(serverId, 2), 'rejected', 'test');
 
-    expect(await platform.reviewLists.findOne({ _id: serverId })).toBeNull();
+    expect(await deps.reviewLists.findOne({ _id: serverId })).toBeNull();
   });
 
   it('knows no review that is not there', async () => {
-    expect(await moderateReview(platform, new ObjectId(), 'approved', 'test')).toBeNull();
+    expect(await moderateReview(deps, new ObjectId(), 'approved', 'test')).toBeNull();
   });
 
   it('is written to the audit log', async () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 2);
-    await moderateReview(platform, id, 'rejected', 'someone');
+    await moderateReview(deps, id, 'rejected', 'someone');
 
-    expect(await platform.auditLog.findOne({ serverId })).toMatchObject({
+    expect(await deps.auditLog.findOne({ serverId })).toMatchObject({
       by: 'someone',
       action: 'review.rejected',
       details: { reviewId: id.toHexString() },
@@ -157,18 +157,18 @@ describe('moderating reviews', () => {
   it('completes what a crash between the two writes cut short', async () => {
     const serverId = new ObjectId();
     const [approved, rejected] = [await write(serverId, 5), await write(serverId, 1)];
-    await moderateReview(platform, rejected, 'approved', 'test');
+    await moderateReview(deps, rejected, 'approved', 'test');
     // As a process leaves it that dies after the first write.
-    await platform.reviews.updateOne({ _id: approved }, { $set: { state: 'approved' } });
-    await platform.reviews.updateOne({ _id: rejected }, { $set: { state: 'rejected' } });
+    await deps.reviews.updateOne({ _id: approved }, { $set: { state: 'approved' } });
+    await deps.reviews.updateOne({ _id: rejected }, { $set: { state: 'rejected' } });
 
-    const page = await readReviews(platform, serverId, { page: 1, limit: 10 });
+    const page = await readReviews(deps, serverId, { page: 1, limit: 10 });
     expect(page.reviews).toEqual([]);
 
-    await moderateReview(platform, approved, 'approved', 'test');
-    await moderateReview(platform, rejected, 'rejected', 'test');
+    await moderateReview(deps, approved, 'approved', 'test');
+    await moderateReview(deps, rejected, 'rejected', 'test');
     await expectListToFollowStates(serverId);
-    expect((await platform.reviewLists.findOne({ _id: serverId }))?.count).toBe(1);
+    expect((await deps.reviewLists.findOne({ _id: serverId }))?.count).toBe(1);
   });
 
   it('ends with a list that agrees with the states, however many decisions race', async () => {
@@ -179,7 +179,7 @@ describe('moderating reviews', () => {
       await Promise.all(
         ids.flatMap((id) =>
           (['approved', 'rejected', 'approved'] as const).map((state) =>
-            moderateReview(platform, id, state, 'test'),
+            moderateReview(deps, id, state, 'test'),
           ),
         ),
       );
@@ -193,20 +193,20 @@ describe('reading reviews', () => {
     const serverId = new ObjectId();
     for (let index = 0; index < 7; index++) {
       await moderateReview(
-        platform,
+        deps,
         await write(serverId, 1 + (index % 5), `review ${index}`),
         'approved',
         'test',
       );
     }
     const contents = async (page: number, limit: number) =>
-      (await readReviews(platform, serverId, { page, limit })).reviews.map(({ content }) => content);
+      (await readReviews(deps, serverId, { page, limit })).reviews.map(({ content }) => content);
 
     expect(await contents(1, 3)).toEqual(['review 6', 'review 5', 'review 4']);
     expect(await contents(3, 3)).toEqual(['review 0']);
     expect(await contents(4, 3)).toEqual([]);
     expect(await contents(Number.MAX_SAFE_INTEGER, 50)).toEqual([]);
-    expect(await readReviews(platform, serverId, { page: 99, limit: 3 })).toMatchObject({
+    expect(await readReviews(deps, serverId, { page: 99, limit: 3 })).toMatchObject({
       total: 7,
       totalPages: 3,
     });
@@ -215,14 +215,11 @@ describe('reading reviews', () => {
   it('shows moderators every state, or one', async () => {
     const serverId = new ObjectId();
     const [first, second] = [await write(serverId, 1), await write(serverId, 2)];
-    await moderateReview(platform, first, 'approved', 'test');
+    await moderateReview(deps, first, 'approved', 'test');
 
-    expect((await listReviews(platform, serverId, { limit: 10 })).map(({ _id }) => _id)).toEqual([
-      second,
-      first,
-    ]);
+    expect((await listReviews(deps, serverId, { limit: 10 })).map(({ _id }) => _id)).toEqual([second, first]);
     expect(
-      (await listReviews(platform, serverId, { state: 'pending', limit: 10 })).map(({ _id }) => _id),
+      (await listReviews(deps, serverId, { state: 'pending', limit: 10 })).map(({ _id }) => _id),
     ).toEqual([second]);
   });
 });
@@ -230,15 +227,15 @@ describe('reading reviews', () => {
 describe('deciding with a reason, and taking it back', () => {
   it('keeps the reason and who decided, also when the same is decided again', async () => {
     const id = await write(new ObjectId(), 2);
-    await moderateReview(platform, id, 'rejected', 'one', { reason: ' $insults ' });
-    await moderateReview(platform, id, 'rejected', 'other');
+    await moderateReview(deps, id, 'rejected', 'one', { reason: ' $insults ' });
+    await moderateReview(deps, id, 'rejected', 'other');
 
-    expect(await platform.reviews.findOne({ _id: id })).toMatchObject({
+    expect(await deps.reviews.findOne({ _id: id })).toMatchObject({
       state: 'rejected',
       rejectedFor: '$insults',
       moderatedBy: 'one',
     });
-    await expect(moderateReview(platform, id, 'rejected', 'one', { reason: ' ' })).rejects.toThrow(
+    await expect(moderateReview(deps, id, 'rejected', 'one', { reason: ' ' })).rejects.toThrow(
       InvalidDocumentError,
     );
   });
@@ -246,24 +243,24 @@ describe('deciding with a reason, and taking it back', () => {
   it('takes an approved review off the list when it is pending again', async () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 5);
-    await moderateReview(platform, id, 'approved', 'test');
-    expect(await moderateReview(platform, id, 'pending', 'test')).toMatchObject({
+    await moderateReview(deps, id, 'approved', 'test');
+    expect(await moderateReview(deps, id, 'pending', 'test')).toMatchObject({
       state: 'pending',
       moderatedAt: null,
       moderatedBy: null,
     });
     await expectListToFollowStates(serverId);
-    expect((await platform.reviewLists.findOne({ _id: serverId }))?.count).toBe(0);
+    expect((await deps.reviewLists.findOne({ _id: serverId }))?.count).toBe(0);
   });
 
   it('decides only on what was seen, but completes the same decision', async () => {
     const serverId = new ObjectId();
     const id = await write(serverId, 5);
     const decide = (state: 'approved' | 'rejected') =>
-      moderateReview(platform, id, state, 'test', { seenAs: 'pending' });
-    await platform.reviews.updateOne({ _id: id }, { $set: { state: 'approved' } });
+      moderateReview(deps, id, state, 'test', { seenAs: 'pending' });
+    await deps.reviews.updateOne({ _id: id }, { $set: { state: 'approved' } });
     expect(await decide('rejected')).toMatchObject({ state: 'approved' });
-    expect(await platform.auditLog.countDocuments({ serverId })).toBe(0);
+    expect(await deps.auditLog.countDocuments({ serverId })).toBe(0);
     expect(await decide('approved')).toMatchObject({ state: 'approved' });
     await expectListToFollowStates(serverId);
   });
@@ -275,7 +272,7 @@ describe('deciding with a reason, and taking it back', () => {
       await Promise.all(
         ids.flatMap((id) =>
           (['approved', 'pending', 'rejected', 'pending', 'approved'] as const).map((state) =>
-            moderateReview(platform, id, state, 'test'),
+            moderateReview(deps, id, state, 'test'),
           ),
         ),
       );

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens, revokeToken, rotateToken } from '../../src/servers/api-tokens.ts';
 import { authenticate, noteTokenUse } from '../../src/servers/authenticate-token.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
@@ -10,17 +10,17 @@ import { makeToken } from '../../src/servers/token-text.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testConfig } from '../support/test-deps.ts';
 
 /** Two processes on one database; their clocks are moved together. */
-let one: Platform & { clock: StoppedClock };
-let other: Platform & { clock: StoppedClock };
+let one: AppDeps & { clock: StoppedClock };
+let other: AppDeps & { clock: StoppedClock };
 beforeAll(async () => {
   const config = testConfig();
   const clock = stoppedClock();
-  one = { ...(await openPlatform(config, 'one')), clock };
+  one = { ...(await openAppDeps(config, 'one')), clock };
   await migrateFresh(one, config.MONGODB_URI);
-  other = { ...(await openPlatform(config, 'other')), clock };
+  other = { ...(await openAppDeps(config, 'other')), clock };
 });
 afterAll(async () => {
   await one.close();

@@ -15,7 +15,7 @@ import { removeServer } from '../../src/workflows/remove-server.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import type { JavaServer } from '../support/fake-game-servers.ts';
 import { ipv4, nameServer, txt, useNameServers, type Zone } from '../support/fake-name-server.ts';
-import { draftOf, gameServer, prover, provingPlatform, shownBy } from './proving.ts';
+import { draftOf, gameServer, prover, provingDeps, shownBy } from './proving.ts';
 
 const errorsOf = async (work: Promise<unknown>) => {
   const error = await work.then(
@@ -35,14 +35,14 @@ async function names(records: NonNullable<Zone['names']>[string] = {}): Promise<
 
 describe('a draft', () => {
   it('is not a listed server: it is not in the list and is not probed', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     await draftOf(deps, prover(), { port: 25_565 });
     expect(await listServers(deps)).toEqual([]);
     expect(await deps.servers.countDocuments({})).toBe(0);
   });
 
   it('is unique for each user, address and port, and keeps its code', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, other] = [prover(), prover()];
     const [first, twin] = await Promise.all([
       draftOf(deps, olivia, { port: 25_565 }),
@@ -56,7 +56,7 @@ describe('a draft', () => {
   });
 
   it('is one of at most ten per user, also when many are made at once', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const olivia = prover();
     const results = await Promise.allSettled(
       Array.from({ length: 13 }, (_, i) => draftOf(deps, olivia, { port: 1_000 + i })),
@@ -70,7 +70,7 @@ describe('a draft', () => {
   });
 
   it('is accessible to its user only', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, other] = [prover(), prover()];
     const draft = await draftOf(deps, olivia, { port: 25_565 });
     expect(await findDraft(deps, other._id, draft._id)).toBeNull();
@@ -82,7 +82,7 @@ describe('a draft', () => {
   });
 
   it.each([22, 25, 465, 587])('is refused with the port or query port %i', async (port) => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const settings = { name: 'Alpha', address: 'play.example.org', port };
     expect(Object.keys(await errorsOf(saveDraft(deps, new ObjectId(), settings)))).toEqual(['port']);
     const queried = { ...settings, port: 25_565, queryPort: port };
@@ -92,7 +92,7 @@ describe('a draft', () => {
 
 describe('a server is listed as its owner’s', () => {
   it('when its message contains the code, also in capitals and between colour codes', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
     expect(await proveDraft(deps, olivia, draft._id)).toEqual({ kind: 'not-proven' });
@@ -127,7 +127,7 @@ describe('a server is listed as its owner’s', () => {
   });
 
   it('when the TXT record of its name contains the code', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game, zone] = [prover(), await gameServer(), await names()];
     const draft = await draftOf(deps, olivia, { address: 'play.example.org', port: game.port });
     const check = async (records: NonNullable<Zone['names']>[string]) => {
@@ -142,7 +142,7 @@ describe('a server is listed as its owner’s', () => {
   });
 
   it('not while the name servers do not answer', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game] = [prover(), await gameServer()];
     await names({ TXT: 'silent' });
     const draft = await draftOf(deps, olivia, { address: 'play.example.org', port: game.port });
@@ -151,7 +151,7 @@ describe('a server is listed as its owner’s', () => {
   });
 
   it('not by a TXT record alone when it has a game and does not answer; without a game the record is enough', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game, zone] = [prover(), await gameServer(), await names()];
     await game.stop();
     const draft = await draftOf(deps, olivia, { address: 'play.example.org', port: game.port });
@@ -167,7 +167,7 @@ describe('a server is listed as its owner’s', () => {
   });
 
   it('not by a message on a query port that the user chose: another server on the machine could answer there', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: 25_570, queryPort: game.port });
     expect(await shownBy(deps, olivia, draft, game)).toEqual({ kind: 'not-proven' });
@@ -178,7 +178,7 @@ describe('a server is listed as its owner’s', () => {
   });
 
   it('once, when the button is pressed many times at once', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
     game.said.motd = draft.code;
@@ -189,7 +189,7 @@ describe('a server is listed as its owner’s', () => {
   });
 
   it('completely, when the process died after the insert and the user checks again', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
     const failing = { insertOne: () => Promise.reject(new Error('killed')) } as never;
@@ -205,7 +205,7 @@ describe('a server is listed as its owner’s', () => {
   });
 
   it('with at most six checks per minute', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game] = [prover(), await gameServer()];
     const draft = await draftOf(deps, olivia, { port: game.port });
     for (let i = 0; i < 6; i++) await proveDraft(deps, olivia, draft._id);
@@ -221,7 +221,7 @@ describe('a server is listed as its owner’s', () => {
 
 describe('an address that is listed already', () => {
   it('goes to the user who proves it when the server has no owner', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, game] = [prover(), await gameServer()];
     const listed = { name: 'Old name', address: '127.0.0.1', port: game.port };
     const { serverId } = await addServer(deps, listed, 'test');
@@ -239,7 +239,7 @@ describe('an address that is listed already', () => {
   });
 
   it('is proved on the query port of the listed server, not on that of the draft', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [mallory, own, game] = [prover(), await gameServer(), await gameServer()];
     await addServer(
       deps,
@@ -252,7 +252,7 @@ describe('an address that is listed already', () => {
   });
 
   it('stays with its owner', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, other, game] = [prover(), prover(), await gameServer()];
     const late = await draftOf(deps, other, { port: game.port });
     const draft = await draftOf(deps, olivia, { port: game.port });
@@ -267,7 +267,7 @@ describe('an address that is listed already', () => {
   });
 
   it('stays with the user to whom an operator transferred it during the proof', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const [olivia, other, game] = [prover(), prover(), await gameServer()];
     await addServer(deps, { name: 'Old', address: '127.0.0.1', port: game.port }, 'test');
     const draft = await draftOf(deps, olivia, { port: game.port });
@@ -284,7 +284,7 @@ describe('an address that is listed already', () => {
   });
 
   it('goes to one user when several prove it at the same time', async () => {
-    const deps = await provingPlatform();
+    const deps = await provingDeps();
     const game: JavaServer = await gameServer();
     const users = [prover(), prover(), prover()];
     const drafts = await Promise.all(users.map((who) => draftOf(deps, who, { port: game.port })));
@@ -298,7 +298,7 @@ describe('an address that is listed already', () => {
 });
 
 it('a transfer gives a server to another user and is in the audit log', async () => {
-  const deps = await provingPlatform();
+  const deps = await provingDeps();
   const to = prover();
   const { serverId } = await addServer(deps, { name: 'A', address: 'a.example', port: 1_024 }, 'test');
   const id = new ObjectId(serverId);

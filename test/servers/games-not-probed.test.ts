@@ -6,37 +6,37 @@ import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addServer, editServer, findServer } from '../../src/servers/listed-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { getPage, openWebApp } from '../support/web-app.ts';
 
 const SETTINGS = { name: 'Pals', address: 'pals.example.org', port: 8_211, game: 'Palworld' };
 
 test('a server of a game that cannot be queried is listed with its game and never probed', async () => {
-  const platform = await testPlatform();
-  const { serverId } = await addServer(platform, SETTINGS, 'cli');
-  const server = await findServer(platform, serverId);
+  const deps = await testDeps();
+  const { serverId } = await addServer(deps, SETTINGS, 'cli');
+  const server = await findServer(deps, serverId);
   expect(server?.game).toBe('palworld');
-  expect(await claimDueServers(platform)).toBe(0);
+  expect(await claimDueServers(deps)).toBe(0);
   if (!server) throw new Error('not listed');
   const asked = () => Promise.reject(new Error('it was queried'));
   const canary = { note: () => undefined, works: async () => true };
-  expect(await checkServer({ ...platform, ask: asked, canary }, server)).toEqual({ kind: 'no-game' });
+  expect(await checkServer({ ...deps, ask: asked, canary }, server)).toEqual({ kind: 'no-game' });
 
   // A new address changes nothing, another game does.
   const id = new ObjectId(serverId);
-  await editServer(platform, id, { port: 8_212 }, 'cli');
-  expect(await claimDueServers(platform)).toBe(0);
-  await editServer(platform, id, { game: 'minecraft' }, 'cli');
-  expect(await claimDueServers(platform)).toBe(1);
-  await editServer(platform, id, { game: 'palworld' }, 'cli');
-  expect(await claimDueServers(platform)).toBe(0);
+  await editServer(deps, id, { port: 8_212 }, 'cli');
+  expect(await claimDueServers(deps)).toBe(0);
+  await editServer(deps, id, { game: 'minecraft' }, 'cli');
+  expect(await claimDueServers(deps)).toBe(1);
+  await editServer(deps, id, { game: 'palworld' }, 'cli');
+  expect(await claimDueServers(deps)).toBe(0);
 });
 
 test('its pages say that it is not probed, and the list of its game has it', async () => {
   const web = await openWebApp();
   const { userId, headers } = await signIn(web);
-  const serverId = await addOwnedServer(web.platform, userId, SETTINGS);
-  await recomputeRanks(web.platform);
+  const serverId = await addOwnedServer(web.deps, userId, SETTINGS);
+  await recomputeRanks(web.deps);
   const page = (await getPage(web, '/servers/pals')).body;
   expect(page).toContain('<a href="/games/palworld">Palworld</a>');
   expect(page).toContain('not probed</span>');

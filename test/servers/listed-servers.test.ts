@@ -1,31 +1,31 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer, editServer, findServer, listServers } from '../../src/servers/listed-servers.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const ADDRESS = { address: 'play.example.org', port: 25_565 };
 
-let platform: Platform;
+let deps: AppDeps;
 
 beforeAll(async () => {
-  platform = await testPlatform();
+  deps = await testDeps();
 });
 
 async function errorsOf(input: Record<string, unknown>): Promise<Record<string, string>> {
   const invalid = { name: 'Invalid', ...ADDRESS, ...input } as NewServer;
-  const error = await addServer(platform, invalid, 'test').catch((cause: unknown) => cause);
+  const error = await addServer(deps, invalid, 'test').catch((cause: unknown) => cause);
   if (!(error instanceof InvalidDocumentError)) throw error;
   return error.errors;
 }
 
 describe('listing a server', () => {
   it('stores the given settings, with unknown figures', async () => {
-    const before = await platform.servers.countDocuments({ removedAt: null });
+    const before = await deps.servers.countDocuments({ removedAt: null });
     const { serverId, slug } = await addServer(
-      platform,
+      deps,
       {
         name: '  Alpha Craft ',
         ...ADDRESS,
@@ -38,7 +38,7 @@ describe('listing a server', () => {
     );
 
     expect(slug).toBe('alpha-craft');
-    expect(await findServer(platform, serverId)).toMatchObject({
+    expect(await findServer(deps, serverId)).toMatchObject({
       name: 'Alpha Craft',
       slug,
       ...ADDRESS,
@@ -55,9 +55,9 @@ describe('listing a server', () => {
   });
 
   it('stores null or false for absent settings', async () => {
-    const { serverId } = await addServer(platform, { name: 'Bare', ...ADDRESS }, 'test');
+    const { serverId } = await addServer(deps, { name: 'Bare', ...ADDRESS }, 'test');
 
-    expect(await findServer(platform, serverId)).toMatchObject({
+    expect(await findServer(deps, serverId)).toMatchObject({
       queryPort: null,
       game: null,
       countryCode: null,
@@ -66,9 +66,9 @@ describe('listing a server', () => {
   });
 
   it('is written to the audit log', async () => {
-    const { serverId } = await addServer(platform, { name: 'Audited', ...ADDRESS }, 'someone');
+    const { serverId } = await addServer(deps, { name: 'Audited', ...ADDRESS }, 'someone');
 
-    expect(await platform.auditLog.findOne({ serverId: new ObjectId(serverId) })).toMatchObject({
+    expect(await deps.auditLog.findOne({ serverId: new ObjectId(serverId) })).toMatchObject({
       by: 'someone',
       action: 'server.add',
       details: { name: 'Audited', slug: 'audited' },
@@ -82,27 +82,27 @@ describe('listing a server', () => {
     ['Ⅷ Legion', 'viii-legion'],
     ['---a---', 'a'],
   ])('makes the slug of %j', async (name, slug) => {
-    expect((await addServer(platform, { name, ...ADDRESS }, 'test')).slug).toBe(slug);
+    expect((await addServer(deps, { name, ...ADDRESS }, 'test')).slug).toBe(slug);
   });
 
   it.each(['!!!', '🎮', '★☠'])('makes the slug of %j from its id', async (name) => {
-    const { serverId, slug } = await addServer(platform, { name, ...ADDRESS }, 'test');
+    const { serverId, slug } = await addServer(deps, { name, ...ADDRESS }, 'test');
 
     expect(slug).toBe(`server-${serverId.slice(-8)}`);
-    expect((await findServer(platform, slug))?.name).toBe(name);
+    expect((await findServer(deps, slug))?.name).toBe(name);
   });
 
   it('never makes a slug with the shape of an id', async () => {
     const name = 'abcdefabcdefabcdefabcdef';
-    const { serverId, slug } = await addServer(platform, { name, ...ADDRESS }, 'test');
+    const { serverId, slug } = await addServer(deps, { name, ...ADDRESS }, 'test');
 
     expect(slug).toBe(`server-${name}`);
-    expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
+    expect((await findServer(deps, slug))?._id.toHexString()).toBe(serverId);
   });
 
   it('gives twenty servers of one name, listed at once, twenty slugs', async () => {
     const added = await Promise.all(
-      Array.from({ length: 20 }, () => addServer(platform, { name: 'Same Name', ...ADDRESS }, 'test')),
+      Array.from({ length: 20 }, () => addServer(deps, { name: 'Same Name', ...ADDRESS }, 'test')),
     );
 
     expect(added.map(({ slug }) => slug).toSorted()).toEqual(
@@ -156,9 +156,9 @@ describe('listing a server', () => {
     ['203.0.113.7', '203.0.113.7'],
     ['[2001:DB8::1]', '2001:db8::1'],
   ])('accepts the address %j', async (address, stored) => {
-    const { serverId } = await addServer(platform, { name: 'Addressed', ...ADDRESS, address }, 'test');
+    const { serverId } = await addServer(deps, { name: 'Addressed', ...ADDRESS, address }, 'test');
 
-    expect((await findServer(platform, serverId))?.address).toBe(stored);
+    expect((await findServer(deps, serverId))?.address).toBe(stored);
   });
 
   it('returns one error for each wrong field', async () => {
@@ -170,16 +170,16 @@ describe('listing a server', () => {
   });
 
   it('accepts a name of 100 characters outside the basic plane', async () => {
-    const { serverId } = await addServer(platform, { name: '😀'.repeat(100), ...ADDRESS }, 'test');
+    const { serverId } = await addServer(deps, { name: '😀'.repeat(100), ...ADDRESS }, 'test');
 
-    expect((await findServer(platform, serverId))?.name).toHaveLength(200);
+    expect((await findServer(deps, serverId))?.name).toHaveLength(200);
   });
 });
 
 describe('editing a server', () => {
   it('changes the given settings and leaves the rest', async () => {
     const { serverId } = await addServer(
-      platform,
+      deps,
       {
         name: 'Old',
         ...ADDRESS,
@@ -189,7 +189,7 @@ describe('editing a server', () => {
       'test',
     );
     const edited = await editServer(
-      platform,
+      deps,
       new ObjectId(serverId),
       {
         name: 'New',
@@ -207,39 +207,39 @@ describe('editing a server', () => {
       queryPort: null,
     });
     expect(
-      await platform.auditLog.findOne({ serverId: new ObjectId(serverId), action: 'server.edit' }),
+      await deps.auditLog.findOne({ serverId: new ObjectId(serverId), action: 'server.edit' }),
     ).toMatchObject({ details: { name: 'New', queryPort: null, slug: 'new' } });
   });
 
   it('refuses a wrong value and changes nothing', async () => {
-    const { serverId } = await addServer(platform, { name: 'Steady', ...ADDRESS }, 'test');
+    const { serverId } = await addServer(deps, { name: 'Steady', ...ADDRESS }, 'test');
 
     await expect(
-      editServer(platform, new ObjectId(serverId), { name: 'Shaken', port: 0 }, 'test'),
+      editServer(deps, new ObjectId(serverId), { name: 'Shaken', port: 0 }, 'test'),
     ).rejects.toThrow(InvalidDocumentError);
-    expect((await findServer(platform, serverId))?.name).toBe('Steady');
+    expect((await findServer(deps, serverId))?.name).toBe('Steady');
   });
 
   it('returns null for an unknown server', async () => {
-    expect(await editServer(platform, new ObjectId(), { name: 'Nobody' }, 'test')).toBeNull();
-    expect(await editServer(platform, new ObjectId(), {}, 'test')).toBeNull();
+    expect(await editServer(deps, new ObjectId(), { name: 'Nobody' }, 'test')).toBeNull();
+    expect(await editServer(deps, new ObjectId(), {}, 'test')).toBeNull();
   });
 });
 
 describe('finding servers', () => {
   it('finds one by its id and by its slug, in any case, and nothing by other text', async () => {
-    const { serverId, slug } = await addServer(platform, { name: 'Findable', ...ADDRESS }, 'test');
+    const { serverId, slug } = await addServer(deps, { name: 'Findable', ...ADDRESS }, 'test');
 
-    expect((await findServer(platform, serverId))?.slug).toBe(slug);
-    expect((await findServer(platform, slug))?._id.toHexString()).toBe(serverId);
-    expect((await findServer(platform, serverId.toUpperCase()))?.slug).toBe(slug);
-    expect((await findServer(platform, slug.toUpperCase()))?.slug).toBe(slug);
-    expect(await findServer(platform, '')).toBeNull();
-    expect(await findServer(platform, new ObjectId().toHexString())).toBeNull();
+    expect((await findServer(deps, serverId))?.slug).toBe(slug);
+    expect((await findServer(deps, slug))?._id.toHexString()).toBe(serverId);
+    expect((await findServer(deps, serverId.toUpperCase()))?.slug).toBe(slug);
+    expect((await findServer(deps, slug.toUpperCase()))?.slug).toBe(slug);
+    expect(await findServer(deps, '')).toBeNull();
+    expect(await findServer(deps, new ObjectId().toHexString())).toBeNull();
   });
 
   it('lists them in rank order', async () => {
-    const ranks = (await listServers(platform)).map(({ rankPosition }) => rankPosition);
+    const ranks = (await listServers(deps)).map(({ rankPosition }) => rankPosition);
 
     expect(ranks.length).toBeGreaterThan(20);
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));

@@ -1,16 +1,16 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { type Prover, type Proving, proveDraft, proveMove } from '../../src/workflows/prove-draft.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
-import { draftOf, gameServer, prover, provingPlatform } from './proving.ts';
+import { draftOf, gameServer, prover, provingDeps } from './proving.ts';
 
 /** A listed server of `owner` at an address where no server answers. */
-async function listed(deps: Proving & Platform, owner: Prover, port = 25_565): Promise<WithId<Server>> {
+async function listed(deps: Proving & AppDeps, owner: Prover, port = 25_565): Promise<WithId<Server>> {
   const settings = { name: 'Alpha', address: 'play.example.org', port, game: 'minecraft' };
   const { serverId } = await addServer(deps, settings, 'test');
   const given = await transferServer(deps, new ObjectId(serverId), owner, 'test');
@@ -24,7 +24,7 @@ const addressOf = async ({ servers }: Proving, { _id }: { _id: ObjectId }) => {
 };
 
 it('a server keeps its address until the new one is proved, and then moves', async () => {
-  const deps = await provingPlatform();
+  const deps = await provingDeps();
   const [olivia, game] = [prover(), await gameServer()];
   const server = await listed(deps, olivia);
   const move = await saveMove(deps, server, { address: '127.0.0.1', port: game.port }, olivia._id);
@@ -44,7 +44,7 @@ it('a server keeps its address until the new one is proved, and then moves', asy
 });
 
 it('a new move replaces the earlier one and has another code', async () => {
-  const deps = await provingPlatform();
+  const deps = await provingDeps();
   const olivia = prover();
   const server = await listed(deps, olivia);
   const first = await saveMove(deps, server, { address: '127.0.0.1', port: 1_024 }, olivia._id);
@@ -57,7 +57,7 @@ it('a new move replaces the earlier one and has another code', async () => {
 });
 
 it('an address where another server is listed is refused, when the move is saved and when it is proved', async () => {
-  const deps = await provingPlatform();
+  const deps = await provingDeps();
   const [olivia, other, game] = [prover(), prover(), await gameServer()];
   const server = await listed(deps, olivia);
   const address = { address: '127.0.0.1', port: game.port };
@@ -74,7 +74,7 @@ it('an address where another server is listed is refused, when the move is saved
 });
 
 it('a transfer deletes the move that the earlier owner saved', async () => {
-  const deps = await provingPlatform();
+  const deps = await provingDeps();
   const olivia = prover();
   const server = await listed(deps, olivia);
   await saveMove(deps, server, { address: '127.0.0.1', port: 1_024 }, olivia._id);
@@ -83,7 +83,7 @@ it('a transfer deletes the move that the earlier owner saved', async () => {
 });
 
 it('a move that was deleted while its address was queried changes nothing', async () => {
-  const deps = await provingPlatform();
+  const deps = await provingDeps();
   const [olivia, game] = [prover(), await gameServer()];
   const server = await listed(deps, olivia);
   const move = await saveMove(deps, server, { address: '127.0.0.1', port: game.port }, olivia._id);

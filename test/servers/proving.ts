@@ -1,20 +1,18 @@
 import { ObjectId, type WithId } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type DraftSettings, saveDraft } from '../../src/servers/drafts.ts';
 import type { ServerDraft } from '../../src/servers/server-draft.ts';
 import { type Prover, type Proving, proveDraft } from '../../src/workflows/prove-draft.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 /** A platform that may query this machine, with the dependencies of proofs. */
-export async function provingPlatform(): Promise<
-  Platform & Proving & { clock: ReturnType<typeof stoppedClock> }
-> {
-  const platform = await testPlatform({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
-  return { ...platform, clock: stoppedClock(), ask: createAsk(platform.config) };
+export async function provingDeps(): Promise<AppDeps & Proving & { clock: ReturnType<typeof stoppedClock> }> {
+  const deps = await testDeps({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+  return { ...deps, clock: stoppedClock(), ask: createAsk(deps.config) };
 }
 
 /** A new user who lists servers. */

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
-import { draftOf, gameServer, prover, provingPlatform, shownBy } from './proving.ts';
+import { draftOf, gameServer, prover, provingDeps, shownBy } from './proving.ts';
 
-async function cappedPlatform(most: number) {
-  const deps = await provingPlatform();
+async function cappedDeps(most: number) {
+  const deps = await provingDeps();
   return { ...deps, config: { ...deps.config, SERVERS_PER_ACCOUNT: most } };
 }
 
 it('an account lists a limited number of servers, and another one after it removed one', async () => {
-  const deps = await cappedPlatform(1);
+  const deps = await cappedDeps(1);
   const olivia = prover();
   const [first, second] = [await gameServer(), await gameServer()];
   const listed = await shownBy(deps, olivia, await draftOf(deps, olivia, { port: first.port }), first);
@@ -23,7 +23,7 @@ it('an account lists a limited number of servers, and another one after it remov
 });
 
 it('two drafts that are proved at the same time do not exceed the limit', async () => {
-  const deps = await cappedPlatform(1);
+  const deps = await cappedDeps(1);
   const olivia = prover();
   const games = [await gameServer(), await gameServer()];
   const proved = await Promise.all(
@@ -34,7 +34,7 @@ it('two drafts that are proved at the same time do not exceed the limit', async 
 });
 
 it('an operator can transfer any number of servers to an account', async () => {
-  const deps = await cappedPlatform(1);
+  const deps = await cappedDeps(1);
   const [olivia, other] = [prover(), prover()];
   for (const who of [olivia, other]) {
     const game = await gameServer();

@@ -221,14 +221,14 @@ beforeAll(async () => {
     operator: await signIn(web, { role: 'operator' }),
     weakOperator: await signIn(web, { role: 'operator', twoFactor: false }),
   };
-  serverId = await addOwnedServer(web.platform, users.owner.userId);
-  sessions = await web.platform.sessions.find().toArray();
+  serverId = await addOwnedServer(web.deps, users.owner.userId);
+  sessions = await web.deps.sessions.find().toArray();
 });
 
 // Some routes end sessions.
 afterEach(async () => {
   for (const session of sessions) {
-    await web.platform.sessions.replaceOne({ _id: session._id }, session, { upsert: true });
+    await web.deps.sessions.replaceOne({ _id: session._id }, session, { upsert: true });
   }
 });
 
@@ -254,7 +254,7 @@ async function isLet(method: string, url: string, who: SignedInUser | null, id =
     { userId: users.full.userId, role: 'full', at: new Date() } as const,
     { userId: users.reader.userId, role: 'read', at: new Date() } as const,
   ];
-  await web.platform.servers.updateOne({ _id: serverId }, { $set: { removedAt: null, members } });
+  await web.deps.servers.updateOne({ _id: serverId }, { $set: { removedAt: null, members } });
   const path = url
     .replace(':serverId', id.toHexString())
     .replace(':siteId', 'oidc')

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { mailContext } from '../../src/mail/outbox.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, type SignedInUser } from '../support/sign-in.ts';
 import { sendForm, type WebApp } from '../support/web-app.ts';
@@ -16,7 +16,7 @@ export function cookiesOf(answer: Answer): { cookie: string } {
 
 /** Whether `headers` belong to a signed-in user. */
 export async function isSignedIn(web: WebApp, headers: { cookie: string }): Promise<boolean> {
-  const url = `${web.platform.config.basePath}/account`;
+  const url = `${web.deps.config.basePath}/account`;
   const answer = await web.app.inject({ url, headers: { accept: 'text/html', ...headers } });
   return answer.statusCode === 200;
 }
@@ -37,24 +37,24 @@ export function sendSignIn(
 }
 
 /** Removes all users with their credentials and audit entries, for tests of lists of all users. */
-export async function removeUsers(platform: Platform): Promise<void> {
-  const { users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog } = platform;
+export async function removeUsers(deps: AppDeps): Promise<void> {
+  const { users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog } = deps;
   const all = [users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog];
   await Promise.all(all.map((collection) => collection.deleteMany({})));
 }
 
 /** The texts of the mails to an address, oldest first. */
-export async function mailsTo({ mails, secrets }: Platform, to: string): Promise<string[]> {
+export async function mailsTo({ mails, secrets }: AppDeps, to: string): Promise<string[]> {
   const found = await mails.find({ to }).sort({ createdAt: 1, _id: 1 }).toArray();
   return found.map(({ _id, sealedText }) => secrets.open(sealedText ?? '', mailContext(_id)));
 }
 
 /** The path and query of the newest link mailed to an address. */
-export async function linkTo(platform: Platform, to: string): Promise<string> {
-  const text = (await mailsTo(platform, to)).at(-1) ?? '';
+export async function linkTo(deps: AppDeps, to: string): Promise<string> {
+  const text = (await mailsTo(deps, to)).at(-1) ?? '';
   const [link = ''] = /https?:\/\/\S+\?token=\S+/.exec(text) ?? [];
   const url = new URL(link);
-  return `${url.pathname.slice(platform.config.basePath.length)}${url.search}`;
+  return `${url.pathname.slice(deps.config.basePath.length)}${url.search}`;
 }
 
 /** The token of a link. */

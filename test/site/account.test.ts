@@ -34,7 +34,7 @@ test('changing the password needs the current one and ends all other sessions', 
 });
 
 test('a user can end only their own sessions', async () => {
-  const { sessions } = web.platform;
+  const { sessions } = web.deps;
   const { email, headers, userId } = await signIn(web);
   const stranger = await signIn(web);
   const phone = cookiesOf(
@@ -74,7 +74,7 @@ test('the name is changed, escaped and shown; an invalid name is refused beside 
   const empty = await sendForm(web, '/account/name', { name: ' ' }, headers);
   expect(empty.statusCode).toBe(400);
   expect(empty.body).toContain('id="name-error"');
-  expect((await web.platform.users.findOne({ _id: userId }))?.name).toBe(name);
+  expect((await web.deps.users.findOne({ _id: userId }))?.name).toBe(name);
 });
 
 test('extra form fields cannot change role, suspension or a confirmed address', async () => {
@@ -82,7 +82,7 @@ test('extra form fields cannot change role, suspension or a confirmed address', 
   const form = { name: 'Nora', email: 'nora@example.org', password: PASSWORD, ...slipped };
   const up = await sendForm(web, '/sign-up', form);
   await sendForm(web, '/account/name', { name: 'Nora', ...slipped }, cookiesOf(up));
-  expect(await web.platform.users.findOne({ email: form.email })).toMatchObject({
+  expect(await web.deps.users.findOne({ email: form.email })).toMatchObject({
     role: 'owner',
     emailVerified: false,
     twoFactorEnabled: false,
@@ -93,7 +93,7 @@ test('e-mail notifications are chosen by kind if the listing sends mail', async 
   const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
   const { headers, userId } = await signIn(mailing);
   const wants = async () => {
-    const user = await mailing.platform.users.findOne({ _id: userId });
+    const user = await mailing.deps.users.findOne({ _id: userId });
     return user ? KIND_NAMES.filter((kind) => wantsMailOf(user, kind)) : [];
   };
   expect(await wants()).toEqual(KIND_NAMES);
@@ -115,7 +115,7 @@ test('e-mail notifications are chosen by kind if the listing sends mail', async 
 
 test('a session of a deleted account is not signed in', async () => {
   const { headers, userId } = await signIn(web);
-  await web.platform.users.deleteOne({ _id: userId });
+  await web.deps.users.deleteOne({ _id: userId });
   expect(await isSignedIn(web, headers)).toBe(false);
   expect(userId).toBeInstanceOf(ObjectId);
 });

@@ -37,10 +37,10 @@ describe('the admin area', () => {
   test('all links begin with the base path', async () => {
     const underPath = await openWebApp({ PUBLIC_URL: 'http://localhost:3000/listing' });
     const { headers, userId } = await signIn(underPath, { role: 'operator' });
-    const serverId = await addOwnedServer(underPath.platform, userId);
+    const serverId = await addOwnedServer(underPath.deps, userId);
     const ballot = { serverId, username: 'Steve', tokenId: null };
-    const { vote } = await castVote(underPath.platform, ballot);
-    await addBlock(underPath.platform, { kind: 'name', value: 'Alex', reason: 'x' }, 'cli');
+    const { vote } = await castVote(underPath.deps, ballot);
+    await addBlock(underPath.deps, { kind: 'name', value: 'Alex', reason: 'x' }, 'cli');
     for (const path of [
       '',
       '/reviews',
@@ -64,17 +64,17 @@ describe('the admin area', () => {
 
   test('user input is escaped on every page', async () => {
     const name = '"><script>alert(1)</script>';
-    const serverId = await addOwnedServer(web.platform, operator.userId, { name });
+    const serverId = await addOwnedServer(web.deps, operator.userId, { name });
     const q = encodeURIComponent(name);
-    const { platform } = web;
-    await addOwnedServer(platform, operator.userId, { name, address: 'twin.example.org' });
-    const { vote } = await castVote(platform, { serverId, username: name, tokenId: null });
+    const { deps } = web;
+    await addOwnedServer(deps, operator.userId, { name, address: 'twin.example.org' });
+    const { vote } = await castVote(deps, { serverId, username: name, tokenId: null });
     const review = { serverId, username: name, rating: 1, content: name };
-    await writeReview(platform, review);
-    await addBlock(platform, { kind: 'name', value: name, reason: name }, name);
-    const player = { username: name, serverId: null, since: null, until: platform.clock.now() };
+    await writeReview(deps, review);
+    await addBlock(deps, { kind: 'name', value: name, reason: name }, name);
+    const player = { username: name, serverId: null, since: null, until: deps.clock.now() };
     await requestPlayerExclusion(
-      platform,
+      deps,
       new ObjectId(),
       { ...player, reason: name, reasonForOwner: name },
       name,

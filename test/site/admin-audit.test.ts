@@ -13,9 +13,9 @@ let serverId: ObjectId;
 beforeAll(async () => {
   web = await openWebApp();
   operator = await signIn(web, { role: 'operator' });
-  serverId = await addOwnedServer(web.platform, operator.userId);
+  serverId = await addOwnedServer(web.deps, operator.userId);
   for (let i = 0; i < 120; i++) {
-    await recordAudit(web.platform, {
+    await recordAudit(web.deps, {
       by: i % 2 ? 'one@example.org' : 'other@example.org',
       action: i % 3 ? 'server.hide' : 'made.up',
       serverId: i % 4 ? serverId : new ObjectId(),

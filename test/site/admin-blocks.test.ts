@@ -11,7 +11,7 @@ beforeAll(async () => {
   operator = await signIn(web, { role: 'operator' });
 });
 beforeEach(async () => {
-  await web.platform.blocks.deleteMany({});
+  await web.deps.blocks.deleteMany({});
 });
 
 const page = async (query = '') => (await getPage(web, `/operator/blocks${query}`, operator.headers)).body;
@@ -24,9 +24,9 @@ test('an operator blocks a name and a network, sees the hits, and lifts a block'
   const named = await send({ kind: 'name', value: script, reason: script, endsAt: '2999-01-01T00:00' });
   expect(named.headers.location).toBe('/operator/blocks?done=added');
   expect((await send({ kind: 'network', value: '203.0.113.77/24', reason: 'Bots' })).statusCode).toBe(303);
-  const [block] = await web.platform.blocks.find({ kind: 'name' }).toArray();
+  const [block] = await web.deps.blocks.find({ kind: 'name' }).toArray();
   if (!block) throw new Error('not stored');
-  web.platform.blockList.countHit(block, web.platform.clock.now());
+  web.deps.blockList.countHit(block, web.deps.clock.now());
   const body = await page('?done=added');
   expect(body).not.toContain('<script>alert');
   expect(body).toContain('203.0.113.0/24');
@@ -37,7 +37,7 @@ test('an operator blocks a name and a network, sees the hits, and lifts a block'
   expect((await lift()).statusCode).toBe(404);
   expect((await send({}, `/${new ObjectId()}/lift`)).statusCode).toBe(404);
   expect(await page()).toContain('lifted');
-  expect(await web.platform.blocks.findOne({ _id: block._id })).toMatchObject({
+  expect(await web.deps.blocks.findOne({ _id: block._id })).toMatchObject({
     hits: 1,
     lifted: { by: operator.email },
   });

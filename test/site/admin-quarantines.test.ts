@@ -14,8 +14,8 @@ beforeAll(async () => {
   operator = await signIn(web, { role: 'operator' });
   const owner = await signIn(web);
   servers = [
-    await addOwnedServer(web.platform, owner.userId, { name: 'Alpha Craft', address: 'a.example.org' }),
-    await addOwnedServer(web.platform, owner.userId, { name: 'Beta Craft', address: 'b.example.org' }),
+    await addOwnedServer(web.deps, owner.userId, { name: 'Alpha Craft', address: 'a.example.org' }),
+    await addOwnedServer(web.deps, owner.userId, { name: 'Beta Craft', address: 'b.example.org' }),
   ];
 });
 
@@ -23,17 +23,17 @@ const ORIGIN = 'aHashOfANetwork-012345';
 
 /** Two servers hold votes of one network. */
 beforeEach(async () => {
-  const { voteExclusions, blocks } = web.platform;
+  const { voteExclusions, blocks } = web.deps;
   await Promise.all([voteExclusions.deleteMany({}), blocks.deleteMany({})]);
   for (const serverId of servers) {
     const reason = 'One network voted as more than 6 new players in a day.';
-    await openQuarantine(web.platform, serverId, reason, { cause: 'network', origin: ORIGIN });
+    await openQuarantine(web.deps, serverId, reason, { cause: 'network', origin: ORIGIN });
   }
 });
 
 const press = (action: string, { headers } = operator) =>
   sendForm(web, `/operator/votes/quarantines/${ORIGIN}/${action}`, {}, headers);
-const statesOf = async () => (await web.platform.voteExclusions.find().toArray()).map(({ state }) => state);
+const statesOf = async () => (await web.deps.voteExclusions.find().toArray()).map(({ state }) => state);
 
 test('one row shows the votes of a network on all servers, with one decision for all', async () => {
   const page = (await getPage(web, '/operator', operator.headers)).body;

@@ -16,13 +16,13 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   // The pages show the reviews of all servers.
-  await web.platform.reviews.deleteMany({});
+  await web.deps.reviews.deleteMany({});
   operator = await signIn(web, { role: 'operator' });
-  serverId = await addOwnedServer(web.platform, operator.userId);
+  serverId = await addOwnedServer(web.deps, operator.userId);
 });
 
 async function write(username: string): Promise<string> {
-  const { reviewId } = await writeReview(web.platform, {
+  const { reviewId } = await writeReview(web.deps, {
     serverId,
     username,
     rating: 4,
@@ -39,7 +39,7 @@ const decide = (reviewId: string, fields: Record<string, string>) =>
     { seenAs: 'pending', revision: '0', ...fields },
     operator.headers,
   );
-const reviewOf = (reviewId: string) => web.platform.reviews.findOne({ _id: new ObjectId(reviewId) });
+const reviewOf = (reviewId: string) => web.deps.reviews.findOne({ _id: new ObjectId(reviewId) });
 const ordered = (body: string) => [...body.matchAll(/By (\w+)\./g)].map(([, name]) => name);
 
 test('the oldest waiting review is first, and after a decision the next one', async () => {
@@ -72,7 +72,7 @@ test('a rejection has a reason and can be undone', async () => {
     moderatedBy: null,
     rejectedFor: null,
   });
-  const entries = await web.platform.auditLog
+  const entries = await web.deps.auditLog
     .find({ action: /^review/, serverId })
     .sort({ at: 1 })
     .toArray();
@@ -135,17 +135,17 @@ test('several reviews are approved at once, and sending the form twice changes n
   expect(again.headers.location).toBe(first.headers.location);
   expect(ordered(await page())).toEqual(['Three']);
   const audited = { action: 'review.approved', serverId };
-  expect(await web.platform.auditLog.countDocuments(audited)).toBe(2);
+  expect(await web.deps.auditLog.countDocuments(audited)).toBe(2);
   await Promise.all([approve(...values), approve(...values)]);
-  expect(await web.platform.auditLog.countDocuments(audited)).toBe(3);
-  const list = await web.platform.reviewLists.findOne({ _id: serverId });
+  expect(await web.deps.auditLog.countDocuments(audited)).toBe(3);
+  const list = await web.deps.reviewLists.findOne({ _id: serverId });
   expect(list?.count).toBe(3);
 });
 
 test('a review that was decided or edited meanwhile is not approved with others', async () => {
   const [rejected, edited, fine] = [await write('Rejected'), await write('Edited'), await write('Fine')];
   await decide(rejected, { state: 'rejected', reason: 'Insults' });
-  await web.platform.reviews.updateOne({ _id: new ObjectId(edited) }, { $set: { revision: 1 } });
+  await web.deps.reviews.updateOne({ _id: new ObjectId(edited) }, { $set: { revision: 1 } });
   const answer = await approve(`${rejected}-0`, `${edited}-0`, `${fine}-0`, `${'f'.repeat(24)}-0`);
   const location = String(answer.headers.location);
   expect(location).toContain('approved=1&of=4');
@@ -162,10 +162,10 @@ test('a review that was decided or edited meanwhile is not approved with others'
 
 test('a waiting review shows the age of its account and whether a vote of its name is known', async () => {
   const author = await signIn(web);
-  const other = await addOwnedServer(web.platform, operator.userId, { name: 'Other' });
-  await castVote(web.platform, { serverId: other, username: 'Voter', tokenId: null });
+  const other = await addOwnedServer(web.deps, operator.userId, { name: 'Other' });
+  await castVote(web.deps, { serverId: other, username: 'Voter', tokenId: null });
   await saveOwnReview(
-    web.platform,
+    web.deps,
     { serverId: other, userId: author.userId },
     { username: 'VOTER', rating: 5, content: 'By Voter.' },
   );

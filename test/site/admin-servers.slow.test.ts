@@ -14,17 +14,17 @@ beforeEach(async () => {
   web = await openWebApp();
   operator = await signIn(web, { role: 'operator' });
   owner = await signIn(web);
-  serverId = await addOwnedServer(web.platform, owner.userId, { name: 'Crème de la Craft' });
+  serverId = await addOwnedServer(web.deps, owner.userId, { name: 'Crème de la Craft' });
 });
 
 const page = (path = '') => getPage(web, `/operator/servers${path}`, operator.headers);
 const act = (path: string, fields: Record<string, string> = {}) =>
   sendForm(web, `/operator/servers/${serverId}/${path}`, fields, operator.headers);
-const server = () => web.platform.servers.findOne({ _id: serverId });
-const audited = (action: string) => web.platform.auditLog.findOne({ serverId, action });
+const server = () => web.deps.servers.findOne({ _id: serverId });
+const audited = (action: string) => web.deps.auditLog.findOne({ serverId, action });
 
 test('a server is found by name, address, slug, id and its owner’s address', async () => {
-  await addOwnedServer(web.platform, operator.userId, { name: 'Other', address: 'other.example.net' });
+  await addOwnedServer(web.deps, operator.userId, { name: 'Other', address: 'other.example.net' });
   const { slug = '' } = (await server()) ?? {};
   for (const q of [
     'creme DE',
@@ -41,7 +41,7 @@ test('a server is found by name, address, slug, id and its owner’s address', a
   }
   // A part of the name, before any ranking; hidden and removed servers too.
   for (const set of [{}, { hiddenAt: new Date() }, { removedAt: new Date() }]) {
-    await web.platform.servers.updateOne({ _id: serverId }, { $set: set });
+    await web.deps.servers.updateOne({ _id: serverId }, { $set: set });
     const { body } = await page('?q=LA+craft');
     expect(body).toContain('Crème de la Craft');
     expect(body).not.toContain('>Other<');
@@ -53,7 +53,7 @@ test('a server is found by name, address, slug, id and its owner’s address', a
 });
 
 test('there are no seven-day figures before the first full day', async () => {
-  const set = (daily: object) => web.platform.servers.updateOne({ _id: serverId }, { $set: daily });
+  const set = (daily: object) => web.deps.servers.updateOne({ _id: serverId }, { $set: daily });
   await set({ 'current.onlinePlayers': 12, 'current.maxPlayers': 64 });
   const { body } = await page(`/${serverId}`);
   expect(body).toContain('12 of 64');
@@ -63,7 +63,7 @@ test('there are no seven-day figures before the first full day', async () => {
 });
 
 test('hiding needs a reason, which the owner sees; the API keeps working with the last rank', async () => {
-  await addOwnedServer(web.platform, owner.userId, { name: 'Other' });
+  await addOwnedServer(web.deps, owner.userId, { name: 'Other' });
   const refused = await act('hide', { reason: ' ' });
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('The reason must say why.');
@@ -81,7 +81,7 @@ test('hiding needs a reason, which the owner sees; the API keeps working with th
     details: { reason: '$Bought votes' },
   });
 
-  const { token } = await issueToken(web.platform, { serverId, name: 'plugin' });
+  const { token } = await issueToken(web.deps, { serverId, name: 'plugin' });
   const url = await web.app.listen({ host: '127.0.0.1', port: 0 });
   const headers = { authorization: `Bearer ${token}` };
   const info = await fetch(`${url}/api/v1/servers/${serverId}/info`, { headers });
@@ -106,9 +106,9 @@ test('a server is transferred to a user with an account, and the old owner loses
   const next = await signIn(web);
   const dashboard = async (who: SignedInUser) => (await getPage(web, '/dashboard', who.headers)).body;
   expect((await act('transfer', { email: 'nobody@example.org' })).body).toContain('Nobody has an account');
-  await web.platform.users.updateOne({ _id: next.userId }, { $set: { suspendedAt: new Date() } });
+  await web.deps.users.updateOne({ _id: next.userId }, { $set: { suspendedAt: new Date() } });
   expect((await act('transfer', { email: next.email })).body).toContain('This user is suspended.');
-  await web.platform.users.updateOne({ _id: next.userId }, { $set: { suspendedAt: null } });
+  await web.deps.users.updateOne({ _id: next.userId }, { $set: { suspendedAt: null } });
   expect((await server())?.ownerId).toEqual(owner.userId);
 
   expect((await act('transfer', { email: ` ${next.email.toUpperCase()} ` })).statusCode).toBe(303);
@@ -134,7 +134,7 @@ test('removing needs the slug and is permanent', async () => {
 });
 
 test('servers are listed newest first, page by page', async () => {
-  for (let i = 0; i < 55; i++) await addOwnedServer(web.platform, owner.userId, { name: `Number ${i}` });
+  for (let i = 0; i < 55; i++) await addOwnedServer(web.deps, owner.userId, { name: `Number ${i}` });
   const first = (await page()).body;
   expect(first).toContain('Number 54');
   expect(first).not.toContain('Number 4<');

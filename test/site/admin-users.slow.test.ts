@@ -22,7 +22,7 @@ let shared: WebApp;
 beforeAll(async () => {
   shared = await openWebApp();
 });
-beforeEach(() => removeUsers(shared.platform));
+beforeEach(() => removeUsers(shared.deps));
 
 /** An operator and an owner, with helpers for the operator's actions. */
 async function twoUsers(web = shared) {
@@ -40,8 +40,8 @@ function actions(web: WebApp, by: SignedInUser) {
   };
 }
 
-function audited({ platform }: WebApp): Promise<string[]> {
-  return platform.auditLog
+function audited({ deps }: WebApp): Promise<string[]> {
+  return deps.auditLog
     .find({ action: /^person\./ })
     .sort({ at: 1 })
     .map(({ by, action }) => `${by} ${action}`)
@@ -50,10 +50,10 @@ function audited({ platform }: WebApp): Promise<string[]> {
 
 test('an operator confirms an address, and the user sees invitations', async () => {
   const { web, operator, owner, press, look } = await twoUsers();
-  await web.platform.users.updateOne({ _id: owner.userId }, { $set: { emailVerified: false } });
-  const serverId = await addOwnedServer(web.platform, operator.userId);
+  await web.deps.users.updateOne({ _id: owner.userId }, { $set: { emailVerified: false } });
+  const serverId = await addOwnedServer(web.deps, operator.userId);
   const invitation = { email: owner.email, role: 'read' as const, by: operator.email, at: new Date() };
-  await web.platform.servers.updateOne({ _id: serverId }, { $set: { invitations: [invitation] } });
+  await web.deps.servers.updateOne({ _id: serverId }, { $set: { invitations: [invitation] } });
   const dashboard = async () => (await getPage(web, '/dashboard', owner.headers)).body;
   expect(await dashboard()).toContain('Your e-mail address is not confirmed');
   expect((await look(owner)).body).toContain('Confirm address');
@@ -65,7 +65,7 @@ test('an operator confirms an address, and the user sees invitations', async () 
 
 test('a suspended user is signed out at once and cannot sign in until it is lifted; the servers stay', async () => {
   const { web, operator, owner, press, look } = await twoUsers();
-  const serverId = await addOwnedServer(web.platform, owner.userId);
+  const serverId = await addOwnedServer(web.deps, owner.userId);
   expect((await press(owner, 'suspend', { reason: ' ' })).statusCode).toBe(400);
   expect(await isSignedIn(web, owner.headers)).toBe(true);
   const done = await press(owner, 'suspend', { reason: 'sells votes <b>' });
@@ -75,7 +75,7 @@ test('a suspended user is signed out at once and cannot sign in until it is lift
   expect(refused.statusCode).toBe(401);
   expect(refused.body).toContain('This account is suspended.');
   expect((await look(owner, '?done=suspended')).body).toContain('sells votes &lt;b&gt;');
-  expect(await web.platform.servers.findOne({ _id: serverId, removedAt: null })).not.toBeNull();
+  expect(await web.deps.servers.findOne({ _id: serverId, removedAt: null })).not.toBeNull();
 
   await press(owner, 'lift');
   expect(await isSignedIn(web, owner.headers)).toBe(false);
@@ -85,7 +85,7 @@ test('a suspended user is signed out at once and cannot sign in until it is lift
 
 test('a session that outlives a suspension has no access', async () => {
   const { web, owner } = await twoUsers();
-  await web.platform.users.updateOne({ _id: owner.userId }, { $set: { suspendedAt: new Date() } });
+  await web.deps.users.updateOne({ _id: owner.userId }, { $set: { suspendedAt: new Date() } });
   expect(await isSignedIn(web, owner.headers)).toBe(false);
 });
 
@@ -95,7 +95,7 @@ test('resetting the second factor ends all sessions', async () => {
   await press(owner, 'reset-two-factor');
   expect(await isSignedIn(web, headers)).toBe(false);
   expect((await sendSignIn(web, owner.email)).headers.location).toBe('/dashboard');
-  expect(await web.platform.twoFactors.countDocuments()).toBe(0);
+  expect(await web.deps.twoFactors.countDocuments()).toBe(0);
 });
 
 test('a suspension without a reason for the user does not show that of an earlier one', async () => {
@@ -135,22 +135,22 @@ test.each([
 
 test('if operators remove each other’s role at the same time, one operator remains', async () => {
   const { web, operator } = await twoUsers();
-  const { platform } = web;
+  const { deps } = web;
   const others = await Promise.all([1, 2, 3].map(() => signIn(web, { role: 'operator' })));
   const all = [operator, ...others];
   const unmake = (on: SignedInUser, by: SignedInUser) =>
-    setRole(platform, on.userId, 'owner', { userId: by.userId, by: by.email });
+    setRole(deps, on.userId, 'owner', { userId: by.userId, by: by.email });
   // A connection for each, so that the requests overlap.
-  await Promise.all(Array.from({ length: 20 }, () => platform.users.findOne({})));
+  await Promise.all(Array.from({ length: 20 }, () => deps.users.findOne({})));
   const ends = await Promise.allSettled(
     all.map((one, n) => unmake(one, all[(n + 1) % all.length] ?? operator)),
   );
   expect(ends.filter(({ status }) => status === 'rejected')).toMatchObject([
     { reason: { code: 'last-operator' } },
   ]);
-  const last = await platform.users.find({ role: 'operator' }).toArray();
+  const last = await deps.users.find({ role: 'operator' }).toArray();
   expect(last).toHaveLength(1);
-  const byCli = setRole(platform, last[0]?._id ?? operator.userId, 'owner', { userId: null, by: 'cli' });
+  const byCli = setRole(deps, last[0]?._id ?? operator.userId, 'owner', { userId: null, by: 'cli' });
   await expect(byCli).rejects.toThrow('This is the last operator');
   const gone = all.find(({ userId }) => !userId.equals(last[0]?._id));
   expect(gone && (await getPage(web, '/operator', gone.headers)).statusCode).toBe(404);
@@ -169,7 +169,7 @@ test('without mail a one-time link is shown once, and works once', async () => {
     400,
   );
   expect(await audited(web)).toEqual([`${operator.email} person.give-link`]);
-  expect(JSON.stringify(await web.platform.auditLog.find().toArray())).not.toContain(token);
+  expect(JSON.stringify(await web.deps.auditLog.find().toArray())).not.toContain(token);
 });
 
 test('with mail the link is sent to the user and not shown to the operator', async () => {
@@ -179,12 +179,12 @@ test('with mail the link is sent to the user and not shown to the operator', asy
   const answer = await press(owner, 'link');
   expect(answer.headers.location).toMatch(/\?done=link-sent$/);
   expect(answer.body).not.toContain('token');
-  expect((await mailsTo(web.platform, owner.email))[0]).toContain('/set-password?token=');
+  expect((await mailsTo(web.deps, owner.email))[0]).toContain('/set-password?token=');
 });
 
 test('users are found by the beginning of their address or name, and listed page by page', async () => {
   const { web, operator } = await twoUsers();
-  const { users } = web.platform;
+  const { users } = web.deps;
   const now = Date.now();
   const others = Array.from({ length: 120 }, (_, n) => ({
     name: n === 7 ? 'Émile Dupont' : `User ${n}`,
@@ -225,27 +225,27 @@ test('creating an operator works for new and existing users, and can be repeated
   const web = shared;
   const cli = { userId: null, by: 'cli' };
   const made = await Promise.all(
-    [1, 2, 3].map(() => createOperator(web.platform, { email: 'Ada@Example.org', name: 'Ada' }, cli)),
+    [1, 2, 3].map(() => createOperator(web.deps, { email: 'Ada@Example.org', name: 'Ada' }, cli)),
   );
   expect(made.filter(({ isNew }) => isNew)).toHaveLength(1);
   const owner = await signIn(web);
-  const raised = await createOperator(web.platform, { email: owner.email }, cli);
+  const raised = await createOperator(web.deps, { email: owner.email }, cli);
   expect(raised).toMatchObject({ isNew: false, user: { role: 'operator', name: 'Olivia Owner' } });
-  expect(await web.platform.users.countDocuments({ role: 'operator' })).toBe(2);
-  await expect(createOperator(web.platform, { email: 'no address' }, cli)).rejects.toThrow('e-mail address');
+  expect(await web.deps.users.countDocuments({ role: 'operator' })).toBe(2);
+  await expect(createOperator(web.deps, { email: 'no address' }, cli)).rejects.toThrow('e-mail address');
 });
 
 test('an unconfirmed account with the same address does not become the operator', async () => {
   const web = shared;
   const stranger = await signIn(web, { email: 'ada@example.org' });
-  await web.platform.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
   const cli = { userId: null, by: 'cli' };
-  const { user } = await createOperator(web.platform, { email: 'ada@example.org' }, cli);
+  const { user } = await createOperator(web.deps, { email: 'ada@example.org' }, cli);
   expect(user).toMatchObject({ role: 'operator', emailVerified: true, _id: stranger.userId });
   expect(await isSignedIn(web, stranger.headers)).toBe(false);
   expect((await sendSignIn(web, 'ada@example.org')).statusCode).toBe(401);
   // The real owner of the address gets a link.
-  const token = tokenOf(await makePasswordLink(web.platform, user));
+  const token = tokenOf(await makePasswordLink(web.deps, user));
   await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
   expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/operator');
 });
@@ -271,11 +271,11 @@ test('an operator changes the address of a lost mailbox: the new one confirms, t
   const done = await press(owner, 'email', fields);
   expect(done.headers.location).toContain('done=email-requested');
   expect(await isSignedIn(web, owner.headers)).toBe(false);
-  expect((await web.platform.users.findOne({ _id: owner.userId }))?.email).toBe(owner.email);
+  expect((await web.deps.users.findOne({ _id: owner.userId }))?.email).toBe(owner.email);
   expect((await look(owner)).body).toContain(to);
   const [old = '', fresh = ''] = [
-    (await mailsTo(web.platform, owner.email)).at(-1),
-    (await mailsTo(web.platform, to)).at(-1),
+    (await mailsTo(web.deps, owner.email)).at(-1),
+    (await mailsTo(web.deps, to)).at(-1),
   ];
   for (const mail of [old, fresh]) {
     expect(mail).not.toContain(operator.email);
@@ -283,14 +283,14 @@ test('an operator changes the address of a lost mailbox: the new one confirms, t
   }
   expect(old).toContain('cancel the change');
 
-  const token = tokenOf(await linkTo(web.platform, to));
+  const token = tokenOf(await linkTo(web.deps, to));
   const { body } = await sendForm(web, '/confirm-address', { token, decision: 'confirm' });
   expect(body).toContain('The address is changed');
-  const user = await web.platform.users.findOne({ _id: owner.userId });
+  const user = await web.deps.users.findOne({ _id: owner.userId });
   expect(user).toMatchObject({ email: to, emailVerified: true, twoFactorEnabled: true });
   expect((await sendSignIn(web, to)).headers.location).toBe('/sign-in/code');
-  expect((await mailsTo(web.platform, owner.email)).at(-1)).toContain(`to ${to}`);
-  const entries = await web.platform.auditLog
+  expect((await mailsTo(web.deps, owner.email)).at(-1)).toContain(`to ${to}`);
+  const entries = await web.deps.auditLog
     .find({ action: /email$/ })
     .sort({ at: 1 })
     .toArray();
@@ -305,8 +305,8 @@ test('the old mailbox can cancel the change of an operator, and a suspended user
   const { owner, press } = await twoUsers(web);
   const fields = { email: 'thief@example.org', emailReason: 'Said so on the phone' };
   await press(owner, 'email', fields);
-  const token = tokenOf(await linkTo(web.platform, owner.email));
-  const newToken = tokenOf(await linkTo(web.platform, fields.email));
+  const token = tokenOf(await linkTo(web.deps, owner.email));
+  const newToken = tokenOf(await linkTo(web.deps, fields.email));
   const { body } = await getPage(web, `/confirm-address?token=${token}`);
   expect(body).toContain('Cancel change');
   expect(body).not.toContain('Confirm change');
@@ -315,7 +315,7 @@ test('the old mailbox can cancel the change of an operator, and a suspended user
   expect((await sendForm(web, '/confirm-address', { token: newToken, decision: 'confirm' })).statusCode).toBe(
     400,
   );
-  expect((await web.platform.users.findOne({ _id: owner.userId }))?.email).toBe(owner.email);
+  expect((await web.deps.users.findOne({ _id: owner.userId }))?.email).toBe(owner.email);
   await press(owner, 'suspend', { reason: 'x' });
   expect((await press(owner, 'email', fields)).body).toContain('Lift the suspension first.');
 });
@@ -328,5 +328,5 @@ test('without mail, an operator’s change of an address applies at once and end
   expect(await isSignedIn(web, owner.headers)).toBe(false);
   expect((await sendSignIn(web, owner.email)).statusCode).toBe(401);
   expect((await sendSignIn(web, fields.email)).statusCode).toBe(303);
-  expect(await web.platform.auditLog.countDocuments({ action: 'person.email' })).toBe(1);
+  expect(await web.deps.auditLog.countDocuments({ action: 'person.email' })).toBe(1);
 });

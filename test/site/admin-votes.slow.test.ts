@@ -21,16 +21,16 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   operator = await signIn(web, { role: 'operator' });
-  serverId = await addOwnedServer(web.platform, operator.userId);
-  tokenId = new ObjectId((await issueToken(web.platform, { serverId, name: 'Voting plugin' })).tokenId);
+  serverId = await addOwnedServer(web.deps, operator.userId);
+  tokenId = new ObjectId((await issueToken(web.deps, { serverId, name: 'Voting plugin' })).tokenId);
 });
 
 const page = (query: Record<string, string>, path = '') =>
   getPage(web, `/operator/votes${path}?${new URLSearchParams(query)}`, operator.headers);
-const cast = (username: string, by = tokenId) => accept(web.platform, { serverId, username, tokenId: by });
+const cast = (username: string, by = tokenId) => accept(web.deps, { serverId, username, tokenId: by });
 /** Moves all votes one hour into the past. */
-const age = () => ageVotes(web.platform, serverId, HOUR);
-const hoursAgo = (hours: number) => minuteOf(after(web.platform.clock.now(), -hours * HOUR));
+const age = () => ageVotes(web.deps, serverId, HOUR);
+const hoursAgo = (hours: number) => minuteOf(after(web.deps.clock.now(), -hours * HOUR));
 const names = (body: string) =>
   [...body.matchAll(/<th scope="row" data-title="Player"><div><a[^>]*><bdi>([^<]*)/g)].map(
     ([, name]) => name,
@@ -56,8 +56,8 @@ test('votes are found by player, id, token and time', async () => {
 
 test('votes are shown page by page, also those with the same time', async () => {
   for (let i = 0; i < 120; i++) await cast(`P${i}`);
-  const same = web.platform.clock.now();
-  await web.platform.votes.updateMany(
+  const same = web.deps.clock.now();
+  await web.deps.votes.updateMany(
     { serverId, usernameKey: /^p[0-9]$|^p[1-8][0-9]$/ },
     { $set: { votedAt: same } },
   );
@@ -87,7 +87,7 @@ function fieldsOf(body: string): Record<string, string> {
 }
 
 test('an exclusion shows the affected votes, is applied once by a worker, and can be undone', async () => {
-  const { platform } = web;
+  const { deps } = web;
   for (const name of ['One', 'Two', 'Three']) await cast(name);
   await cast('Honest', new ObjectId());
   await age();
@@ -101,7 +101,7 @@ test('an exclusion shows the affected votes, is applied once by a worker, and ca
   expect((await page(range)).body).not.toContain('To exclude votes,');
   const preview = (await page(range, '/exclude')).body;
   expect(preview).toContain('Exclude 3 votes');
-  expect(await platform.voteExclusions.countDocuments({ serverId })).toBe(0);
+  expect(await deps.voteExclusions.countDocuments({ serverId })).toBe(0);
 
   const fields = fieldsOf(preview);
   const send = (reason: string) =>
@@ -111,17 +111,17 @@ test('an exclusion shows the affected votes, is applied once by a worker, and ca
   expect(refused.body).toContain('The reason must say why.');
   const [sent, again] = await Promise.all([send('Bought'), send('Bought')]);
   expect([sent?.statusCode, again?.statusCode]).toEqual([303, 303]);
-  const [exclusion, ...others] = await platform.voteExclusions.find({ serverId }).toArray();
+  const [exclusion, ...others] = await deps.voteExclusions.find({ serverId }).toArray();
   expect(others).toEqual([]);
   expect(exclusion).toMatchObject({ state: 'excluding', by: operator.email, reason: 'Bought', tokenId });
   expect((await page({ server: range.server })).body).toContain('in progress');
-  const jobs = await platform.queues['exclude-votes'].getJobs();
+  const jobs = await deps.queues['exclude-votes'].getJobs();
   expect(jobs.map(({ data }) => data)).toEqual([{ exclusionId: exclusion?._id.toHexString() }]);
-  expect(await platform.auditLog.countDocuments({ action: 'vote.exclude', by: operator.email })).toBe(1);
+  expect(await deps.auditLog.countDocuments({ action: 'vote.exclude', by: operator.email })).toBe(1);
 
   const id = exclusion?._id ?? new ObjectId();
-  await finishExclusion(platform, id, { settledMs: 0 });
-  expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(1);
+  await finishExclusion(deps, id, { settledMs: 0 });
+  expect((await voteFigures(deps, serverId)).allTimeVotes).toBe(1);
   expect((await page({ server: range.server })).body).toMatch(/excluded<\/span> 3 votes/);
 
   const undo = await sendForm(
@@ -131,14 +131,14 @@ test('an exclusion shows the affected votes, is applied once by a worker, and ca
     operator.headers,
   );
   expect(undo.headers.location).toBe(`/operator/votes?server=${range.server}&done=including#exclusions`);
-  await finishExclusion(platform, id, { settledMs: 0 });
-  expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(4);
-  expect(await platform.auditLog.countDocuments({ action: 'vote.include', by: operator.email })).toBe(1);
+  await finishExclusion(deps, id, { settledMs: 0 });
+  expect((await voteFigures(deps, serverId)).allTimeVotes).toBe(4);
+  expect(await deps.auditLog.countDocuments({ action: 'vote.include', by: operator.email })).toBe(1);
   expect((await page({})).body).toContain('undone');
 }, 60_000);
 
 test('an exclusion that is undone while in progress ends as undone', async () => {
-  const { platform } = web;
+  const { deps } = web;
   await cast('One');
   await age();
   const preview = await page({ server: serverId.toHexString(), since: hoursAgo(2) }, '/exclude');
@@ -148,13 +148,13 @@ test('an exclusion that is undone while in progress ends as undone', async () =>
     { ...fieldsOf(preview.body), reason: 'x' },
     operator.headers,
   );
-  const id = (await platform.voteExclusions.findOne({ serverId }))?._id ?? new ObjectId();
-  const running = finishExclusion(platform, id, { settledMs: 0 });
+  const id = (await deps.voteExclusions.findOne({ serverId }))?._id ?? new ObjectId();
+  const running = finishExclusion(deps, id, { settledMs: 0 });
   await sendForm(web, `/operator/votes/exclusions/${id}/undo`, {}, operator.headers);
   await running;
-  await finishExclusion(platform, id, { settledMs: 0 });
-  expect(await platform.voteExclusions.findOne({ _id: id })).toMatchObject({ state: 'included' });
-  expect(await platform.votes.countDocuments({ serverId, excludedAt: { $exists: true } })).toBe(0);
+  await finishExclusion(deps, id, { settledMs: 0 });
+  expect(await deps.voteExclusions.findOne({ _id: id })).toMatchObject({ state: 'included' });
+  expect(await deps.votes.countDocuments({ serverId, excludedAt: { $exists: true } })).toBe(0);
 }, 60_000);
 
 test('an invalid exclusion is refused with a message', async () => {
@@ -164,7 +164,7 @@ test('an invalid exclusion is refused with a message', async () => {
   expect(await status({ server: 'nothing', since: hoursAgo(1) })).toBe(404);
   expect(await status({ server, since: hoursAgo(1), token: 'f'.repeat(24) })).toBe(404);
   expect(await status({ server, since: hoursAgo(1), until: hoursAgo(2) })).toBe(400);
-  const ahead = minuteOf(after(web.platform.clock.now(), HOUR + MINUTE));
+  const ahead = minuteOf(after(web.deps.clock.now(), HOUR + MINUTE));
   const preview = await page({ server, since: hoursAgo(1), until: ahead }, '/exclude');
   const late = await sendForm(
     web,
@@ -181,15 +181,14 @@ test('an invalid exclusion is refused with a message', async () => {
 });
 
 test('votes are found by the name of a server; several servers of one name are a choice', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const name = `Twin ${serverId.toHexString().slice(-6)}`;
   const twins = [
-    await addOwnedServer(platform, operator.userId, { name }),
-    await addOwnedServer(platform, operator.userId, { name, address: 'twin.example.net' }),
+    await addOwnedServer(deps, operator.userId, { name }),
+    await addOwnedServer(deps, operator.userId, { name, address: 'twin.example.net' }),
   ];
-  const alone = await addOwnedServer(platform, operator.userId, { name: `Lonely & ${name.slice(5)}` });
-  for (const id of [...twins, alone])
-    await accept(platform, { serverId: id, username: 'Steve', tokenId: null });
+  const alone = await addOwnedServer(deps, operator.userId, { name: `Lonely & ${name.slice(5)}` });
+  for (const id of [...twins, alone]) await accept(deps, { serverId: id, username: 'Steve', tokenId: null });
   const choice = (await page({ server: name.toUpperCase(), player: 'Steve' })).body;
   expect(choice).toContain('Which server?');
   for (const id of twins)
@@ -198,12 +197,12 @@ test('votes are found by the name of a server; several servers of one name are a
   expect(names((await page({ server: `Lonely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
   // A part of the name is enough when only one server has it.
   expect(names((await page({ server: `nely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
-  await platform.servers.updateOne({ _id: alone }, { $set: { removedAt: new Date() } });
+  await deps.servers.updateOne({ _id: alone }, { $set: { removedAt: new Date() } });
   expect(names((await page({ server: `Lonely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
 });
 
 test('a row opens the vote with its timeline, which shows an operator the internal reason', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const name = '<script>alert(1)</script>';
   const { vote } = await cast(name);
   await age();
@@ -217,7 +216,7 @@ test('a row opens the vote with its timeline, which shows an operator the intern
     tokenId: null,
     reason: 'secret & why',
   };
-  await excludeVotes(platform, exclusion, operator.email, { settledMs: 0 });
+  await excludeVotes(deps, exclusion, operator.email, { settledMs: 0 });
   const { body } = await getPage(web, `/operator/votes/${vote._id}`, operator.headers);
   expect(body).not.toContain('<script>alert');
   for (const words of ['Voting plugin', 'Accepted', 'secret &amp; why', operator.email, 'no: excluded'])
@@ -227,13 +226,13 @@ test('a row opens the vote with its timeline, which shows an operator the intern
 }, 60_000);
 
 test('one player is excluded on all servers after a preview, and the exclusion is undone', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const player = `Bot${serverId.toHexString().slice(-6)}`;
-  const other = await addOwnedServer(platform, operator.userId, { name: 'Another' });
+  const other = await addOwnedServer(deps, operator.userId, { name: 'Another' });
   await cast(player);
   await cast('Honest');
-  await accept(platform, { serverId: other, username: player.toUpperCase(), tokenId: null });
-  for (const id of [serverId, other]) await ageVotes(platform, id, HOUR);
+  await accept(deps, { serverId: other, username: player.toUpperCase(), tokenId: null });
+  for (const id of [serverId, other]) await ageVotes(deps, id, HOUR);
   const found = (await page({ player })).body;
   expect(found).toContain('Exclude this player’s votes…');
   const preview = (await page({ player }, '/exclude-player')).body;
@@ -244,10 +243,10 @@ test('one player is excluded on all servers after a preview, and the exclusion i
   expect((await send(' ')).body).toContain('The reason must say why.');
   const answers = await Promise.all([send('A bot'), send('A bot')]);
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303]);
-  const exclusions = await platform.voteExclusions.find({ usernameKey: player.toLowerCase() }).toArray();
+  const exclusions = await deps.voteExclusions.find({ usernameKey: player.toLowerCase() }).toArray();
   expect(exclusions).toHaveLength(2);
-  for (const { _id } of exclusions) await finishExclusion(platform, _id, { settledMs: 0 });
-  const total = async (id: ObjectId) => (await voteFigures(platform, id)).allTimeVotes;
+  for (const { _id } of exclusions) await finishExclusion(deps, _id, { settledMs: 0 });
+  const total = async (id: ObjectId) => (await voteFigures(deps, id)).allTimeVotes;
   expect([await total(serverId), await total(other)]).toEqual([1, 0]);
 
   const groupId = exclusions[0]?.groupId?.toHexString();
@@ -255,7 +254,7 @@ test('one player is excluded on all servers after a preview, and the exclusion i
   const undo = () =>
     sendForm(web, `/operator/votes/exclusions/players/${groupId}/undo`, {}, operator.headers);
   expect([(await undo()).statusCode, (await undo()).statusCode]).toEqual([303, 303]);
-  for (const { _id } of exclusions) await finishExclusion(platform, _id, { settledMs: 0 });
+  for (const { _id } of exclusions) await finishExclusion(deps, _id, { settledMs: 0 });
   expect([await total(serverId), await total(other)]).toEqual([2, 1]);
   expect(
     (await sendForm(web, `/operator/votes/exclusions/players/${new ObjectId()}/undo`, {}, operator.headers))

@@ -5,7 +5,7 @@ import { createAnnouncementCache } from '../../src/site/shared/announcement.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { getPage, openWebApp, sendForm } from '../support/web-app.ts';
 
 const PATH = '/operator/announcement';
@@ -14,7 +14,7 @@ test('an operator sets an announcement, every page shows it, and it ends or is r
   const web = await openWebApp();
   const operator = await signIn(web, { role: 'operator' });
   const owner = await signIn(web);
-  const serverId = await addOwnedServer(web.platform, owner.userId);
+  const serverId = await addOwnedServer(web.deps, owner.userId);
   expect((await getPage(web, '/')).body).not.toContain('class="announcement');
   const before = await getPage(web, '/how-ranking-works');
 
@@ -38,7 +38,7 @@ test('an operator sets an announcement, every page shows it, and it ends or is r
     expect((await getPage(web, '/how-ranking-works', headers)).statusCode).toBe(200);
   }, EVENTUALLY);
 
-  const audit = await web.platform.auditLog.findOne({ action: 'announcement.set' });
+  const audit = await web.deps.auditLog.findOne({ action: 'announcement.set' });
   expect(audit).toMatchObject({ details: { level: 'warning', until: null, text: form.text } });
 
   const cleared = await sendForm(web, `${PATH}/clear`, {}, operator.headers);
@@ -59,7 +59,7 @@ test.each([
   const { statusCode, body } = await sendForm(web, PATH, form, operator.headers);
   expect(statusCode).toBe(400);
   expect(body).toContain(message);
-  expect(await web.platform.announcements.countDocuments()).toBe(0);
+  expect(await web.deps.announcements.countDocuments()).toBe(0);
 });
 
 test.each([
@@ -69,25 +69,25 @@ test.each([
   ['![a](https://example.org/x.png)', 'example.org/x.png" alt'],
   ['</details><h1>x</h1>', '<h1>x'],
 ])('%s in an announcement does not become active', async (text, active) => {
-  const platform = await testPlatform();
-  await setAnnouncement(platform, { text, level: 'info', until: null }, 'cli');
-  const cache = createAnnouncementCache(platform);
+  const deps = await testDeps();
+  await setAnnouncement(deps, { text, level: 'info', until: null }, 'cli');
+  const cache = createAnnouncementCache(deps);
   await cache.reload();
   expect(String(cache.shown())).toContain('announcement info');
   expect(String(cache.shown())).not.toContain(active);
 });
 
 test('it is read once in five seconds, ends by itself, and survives an outage of MongoDB', async () => {
-  const platform = await testPlatform();
+  const deps = await testDeps();
   let now = new Date();
   const clock = { now: () => now };
   const until = after(now, HOUR);
-  await setAnnouncement(platform, { text: 'Soon', level: 'info', until }, 'cli');
-  const findOne = vi.fn(platform.announcements.findOne.bind(platform.announcements));
-  const announcements = new Proxy(platform.announcements, {
+  await setAnnouncement(deps, { text: 'Soon', level: 'info', until }, 'cli');
+  const findOne = vi.fn(deps.announcements.findOne.bind(deps.announcements));
+  const announcements = new Proxy(deps.announcements, {
     get: (target, key) => (key === 'findOne' ? findOne : Reflect.get(target, key)),
   });
-  const cache = createAnnouncementCache({ announcements, clock, log: platform.log });
+  const cache = createAnnouncementCache({ announcements, clock, log: deps.log });
   expect(String(cache.shown())).toBe('');
   await Promise.all([cache.refresh(), cache.refresh()]);
   expect(cache.refresh()).toBeUndefined();
@@ -100,7 +100,7 @@ test('it is read once in five seconds, ends by itself, and survives an outage of
   const hanging = createAnnouncementCache({
     announcements: { findOne: () => new Promise(() => undefined) } as never,
     clock,
-    log: platform.log,
+    log: deps.log,
   });
   await hanging.refresh();
   await vi.waitFor(() => expect(hanging.refresh()).toBeUndefined(), EVENTUALLY);

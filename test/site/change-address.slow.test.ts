@@ -22,7 +22,7 @@ beforeAll(async () => {
   web = await openWebApp(MAIL);
 });
 // All requests come from one network, whose mails are limited.
-beforeEach(() => web.platform.rateLimits.deleteMany({}));
+beforeEach(() => web.deps.rateLimits.deleteMany({}));
 
 const newAddress = () => `moved-${randomUUID()}@example.org`;
 
@@ -32,8 +32,7 @@ const request = ({ headers }: Pick<SignedInUser, 'headers'>, email: string, more
 const decide = (token: string, decision: 'confirm' | 'cancel' = 'confirm') =>
   sendForm(web, '/confirm-address', { token, decision });
 
-const addressOf = async ({ userId }: SignedInUser) =>
-  (await web.platform.users.findOne({ _id: userId }))?.email;
+const addressOf = async ({ userId }: SignedInUser) => (await web.deps.users.findOne({ _id: userId }))?.email;
 
 /** A user who has asked for another address, and the tokens of both links. */
 async function requested() {
@@ -42,8 +41,8 @@ async function requested() {
   const sent = await request(user, to.toUpperCase());
   expect(sent.statusCode, sent.body).toBe(200);
   const [oldToken, newToken] = [
-    tokenOf(await linkTo(web.platform, user.email)),
-    tokenOf(await linkTo(web.platform, to)),
+    tokenOf(await linkTo(web.deps, user.email)),
+    tokenOf(await linkTo(web.deps, to)),
   ];
   return { user, to, oldToken, newToken };
 }
@@ -67,10 +66,10 @@ test.each(['old first', 'new first'])('both ends confirm before the address chan
   expect((await sendSignIn(web, user.email)).statusCode).toBe(401);
   expect((await sendSignIn(web, to)).statusCode).toBe(303);
   for (const address of [user.email, to]) {
-    expect((await mailsTo(web.platform, address)).at(-1)).toContain(`from ${user.email} to ${to}`);
+    expect((await mailsTo(web.deps, address)).at(-1)).toContain(`from ${user.email} to ${to}`);
   }
   expect((await decide(second)).statusCode).toBe(400);
-  const entries = await web.platform.auditLog.find({ action: 'account.email', by: user.email }).toArray();
+  const entries = await web.deps.auditLog.find({ action: 'account.email', by: user.email }).toArray();
   expect(entries.map(({ details }) => details)).toEqual([
     { personId: user.userId.toHexString(), from: user.email, to },
   ]);
@@ -80,8 +79,8 @@ test('both ends at once change the address once', async () => {
   const { user, to, oldToken, newToken } = await requested();
   await Promise.all([oldToken, newToken, oldToken, newToken].map((token) => decide(token)));
   expect(await addressOf(user)).toBe(to);
-  expect(await mailsTo(web.platform, to)).toHaveLength(2);
-  expect(await web.platform.auditLog.countDocuments({ action: 'account.email', by: user.email })).toBe(1);
+  expect(await mailsTo(web.deps, to)).toHaveLength(2);
+  expect(await web.deps.auditLog.countDocuments({ action: 'account.email', by: user.email })).toBe(1);
 });
 
 test('the old address and the user cancel a change; the new address cannot', async () => {
@@ -104,7 +103,7 @@ test.each(['changed', 'set by a link'])('a new password, %s, cancels a change', 
     await sendForm(web, '/account/password', { current: PASSWORD, password }, user.headers);
   } else {
     await sendForm(web, '/forgot-password', { email: user.email });
-    const token = tokenOf(await linkTo(web.platform, user.email));
+    const token = tokenOf(await linkTo(web.deps, user.email));
     await sendForm(web, '/set-password', { token, password });
   }
   expect((await sendSignIn(web, user.email, password)).statusCode).toBe(303);
@@ -117,7 +116,7 @@ test('a newer request and three days end the links of a change', async () => {
   for (const token of [oldToken, newToken]) expect((await decide(token)).statusCode).toBe(400);
   const late = await requested();
   const clock = { now: () => after(new Date(), 3 * DAY) };
-  expect(await confirmAddressChange({ ...web.platform, clock }, late.oldToken)).toBe('useless-link');
+  expect(await confirmAddressChange({ ...web.deps, clock }, late.oldToken)).toBe('useless-link');
 });
 
 test('no answer reveals whether another account has the address; only its owner gets a mail', async () => {
@@ -128,10 +127,10 @@ test('no answer reveals whether another account has the address; only its owner 
     typed.reduce((text, address) => text.replaceAll(address, 'ADDRESS'), body);
   const [known, unknown] = [await request(one, holder.email), await request(two, free)];
   expect(shown(known.body, one.email, holder.email)).toBe(shown(unknown.body, two.email, free));
-  const [mail] = await mailsTo(web.platform, holder.email);
+  const [mail] = await mailsTo(web.deps, holder.email);
   expect(mail).toContain('has an account there already');
   expect(mail).not.toContain('token=');
-  expect(await mailsTo(web.platform, one.email)).toHaveLength(1);
+  expect(await mailsTo(web.deps, one.email)).toHaveLength(1);
 });
 
 test('an address that another account has taken meanwhile is not given', async () => {
@@ -148,13 +147,13 @@ test('a change that was interrupted after the second confirmation is completed l
   const elsewhere = cookiesOf(await sendSignIn(web, user.email));
   await decide(oldToken);
   const dies = () => Promise.reject(new Error('killed'));
-  const sessions = Object.assign(Object.create(web.platform.sessions), { deleteMany: dies });
-  await expect(confirmAddressChange({ ...web.platform, sessions }, newToken)).rejects.toThrow('killed');
+  const sessions = Object.assign(Object.create(web.deps.sessions), { deleteMany: dies });
+  await expect(confirmAddressChange({ ...web.deps, sessions }, newToken)).rejects.toThrow('killed');
   expect(await isSignedIn(web, elsewhere)).toBe(true);
-  expect(await finishAddressChanges(web.platform)).toBe(1);
+  expect(await finishAddressChanges(web.deps)).toBe(1);
   expect(await isSignedIn(web, elsewhere)).toBe(false);
   expect(await addressOf(user)).toBe(to);
-  expect(await finishAddressChanges(web.platform)).toBe(0);
+  expect(await finishAddressChanges(web.deps)).toBe(0);
 });
 
 describe('a request is refused', () => {
@@ -168,7 +167,7 @@ describe('a request is refused', () => {
     const { statusCode, body } = await request(user, newAddress(), fields);
     expect(statusCode).toBe(400);
     expect(body).toContain(sentence);
-    expect(await mailsTo(web.platform, user.email)).toEqual([]);
+    expect(await mailsTo(web.deps, user.email)).toEqual([]);
   });
 
   test('with the present address, and without a code of the second factor', async () => {
@@ -195,7 +194,7 @@ test('without mail, the address changes at once and is not confirmed', async () 
     sendForm(silent, '/account/email', { email, password: PASSWORD }, user.headers);
   expect((await change(other.email)).statusCode).toBe(409);
   expect((await change(to)).headers.location).toBe('/account?done=email');
-  expect(await silent.platform.users.findOne({ _id: user.userId })).toMatchObject({
+  expect(await silent.deps.users.findOne({ _id: user.userId })).toMatchObject({
     email: to,
     emailVerified: false,
   });

@@ -6,8 +6,8 @@ import { getPage, openWebApp, sendForm, textOf } from '../support/web-app.ts';
 async function listed() {
   const web = await openWebApp();
   const owner = await signIn(web);
-  const serverId = await addOwnedServer(web.platform, owner.userId);
-  const { slug = '' } = (await web.platform.servers.findOne({ _id: serverId })) ?? {};
+  const serverId = await addOwnedServer(web.deps, owner.userId);
+  const { slug = '' } = (await web.deps.servers.findOne({ _id: serverId })) ?? {};
   return { ...web, owner, serverId, slug, path: `/servers/${slug}/report` };
 }
 
@@ -17,7 +17,7 @@ it('a visitor reports a server; an operator sees it, opens the server and closes
   const sent = await sendForm(web, web.path, { kind: 'scam', text: 'They ask for <b>passwords' });
   expect([sent.statusCode, sent.headers.location]).toEqual([303, `${web.path}?done=sent`]);
   expect(textOf((await getPage(web, `${web.path}?done=sent`)).body)).toContain('Thank you.');
-  const [stored] = await web.platform.complaints.find().toArray();
+  const [stored] = await web.deps.complaints.find().toArray();
   expect(JSON.stringify(stored)).not.toContain('127.0.0.1');
 
   const operator = await signIn(web, { role: 'operator' });
@@ -31,7 +31,7 @@ it('a visitor reports a server; an operator sees it, opens the server and closes
   const again = await sendForm(web, close, {}, operator.headers);
   expect(again.headers.location).toBe('/operator/complaints?done=meanwhile');
   expect((await getPage(web, '/operator/complaints', operator.headers)).body).toContain('No open reports.');
-  expect(await web.platform.auditLog.findOne({ action: 'complaint.close' })).toMatchObject({
+  expect(await web.deps.auditLog.findOne({ action: 'complaint.close' })).toMatchObject({
     by: operator.email,
     serverId: web.serverId,
   });
@@ -46,7 +46,7 @@ it.each([
   const answer = await sendForm(web, web.path, fields);
   expect(answer.statusCode).toBe(400);
   expect(textOf(answer.body)).toContain(error);
-  expect(await web.platform.complaints.countDocuments()).toBe(0);
+  expect(await web.deps.complaints.countDocuments()).toBe(0);
 });
 
 it('a network sends five reports a day; a hidden or unknown server takes none', async () => {
@@ -54,7 +54,7 @@ it('a network sends five reports a day; a hidden or unknown server takes none', 
   const send = () => sendForm(web, web.path, { kind: 'scam', text: '' });
   const codes = (await Promise.all(Array.from({ length: 7 }, send))).map(({ statusCode }) => statusCode);
   expect(codes.toSorted()).toEqual([303, 303, 303, 303, 303, 429, 429]);
-  await web.platform.servers.updateOne({ _id: web.serverId }, { $set: { hiddenAt: new Date() } });
+  await web.deps.servers.updateOne({ _id: web.serverId }, { $set: { hiddenAt: new Date() } });
   expect((await send()).statusCode).toBe(404);
   expect((await sendForm(web, '/servers/nobody/report', { kind: 'scam', text: '' })).statusCode).toBe(404);
 });

@@ -19,9 +19,9 @@ beforeAll(async () => {
 /** A server of a game, and its page. */
 async function serverOf(game: string | null) {
   const names = { name: `Server of ${game}`, address: `${new ObjectId()}.example.org` };
-  const serverId = await addOwnedServer(web.platform, olivia.userId, { ...names, ...(game ? { game } : {}) });
+  const serverId = await addOwnedServer(web.deps, olivia.userId, { ...names, ...(game ? { game } : {}) });
   const path = `/dashboard/servers/${serverId.toHexString()}/connect`;
-  const slug = (await web.platform.servers.findOne({ _id: serverId }))?.slug ?? '';
+  const slug = (await web.deps.servers.findOne({ _id: serverId }))?.slug ?? '';
   return { serverId, path, slug };
 }
 
@@ -39,13 +39,11 @@ it('a Minecraft server gets VotingPlugin’s block with the service name and the
     port: 8_192,
     secret: 'a-token-of-a-test',
   } as const;
-  await setListener(web.platform, serverId, { ...settings, serviceName: 'My Votes' }, 'test');
+  await setListener(web.deps, serverId, { ...settings, serviceName: 'My Votes' }, 'test');
   const { body } = await getPage(web, path, olivia.headers);
   const [first = ''] = codesOf(body);
   expect(first).toContain('ServiceSite: "My Votes"');
-  expect(first).toContain(
-    `VoteURL: "${web.platform.config.PUBLIC_URL}/servers/${slug}/vote?username=%player%"`,
-  );
+  expect(first).toContain(`VoteURL: "${web.deps.config.PUBLIC_URL}/servers/${slug}/vote?username=%player%"`);
   expect(body).toContain(`action="/dashboard/servers/${serverId.toHexString()}/listener/test"`);
 });
 
@@ -53,7 +51,7 @@ it('a Rust server gets EasyVote’s block first, as valid JSON', async () => {
   const { path, slug } = await serverOf('rust');
   const [first = ''] = codesOf((await getPage(web, path, olivia.headers)).body);
   const json = JSON.parse(first);
-  const { SERVICE_NAME, PUBLIC_URL } = web.platform.config;
+  const { SERVICE_NAME, PUBLIC_URL } = web.deps.config;
   expect(json['Server Voting IDs and Keys']['Server of rust'][SERVICE_NAME]).toBe(`${slug}:YOUR-CLAIM-KEY`);
   expect(json['Voting Sites API Information'][SERVICE_NAME]['API Vote status (GET URL)']).toBe(
     `${PUBLIC_URL}/api/?object=votes&element=claim&key={0}&steamid={1}`,
@@ -74,7 +72,7 @@ it('a claim key is created once, filled in once, and never in an address', async
   const fields = { newId: new ObjectId().toHexString() };
   const made = await sendForm(web, `${path}/key`, fields, olivia.headers);
   const key = /tpc_\w{36}/.exec(made.body)?.[0] ?? '';
-  expect((await authenticateClaimKey(web.platform, key))?.serverId).toEqual(serverId);
+  expect((await authenticateClaimKey(web.deps, key))?.serverId).toEqual(serverId);
   expect(made.body).not.toContain('YOUR-CLAIM-KEY');
   // A test would load the page without the key.
   expect(made.body).not.toContain('Ask as the plugin');
@@ -90,10 +88,10 @@ it('an owner sees what a plugin is answered, and nothing is claimed', async () =
   const ask = async (username: string) =>
     textOf((await sendForm(web, `${path}/check`, { username, block: 'easy-vote' }, olivia.headers)).body);
   expect(await ask('Steve')).toContain('Steve : The plugin is answered 0');
-  await castVote(web.platform, { serverId, username: 'Steve', tokenId: new ObjectId() });
+  await castVote(web.deps, { serverId, username: 'Steve', tokenId: new ObjectId() });
   expect(await ask('steve')).toContain('The plugin is answered 1');
-  expect(await web.platform.votes.countDocuments({ serverId, claim: { $exists: true } })).toBe(0);
-  await web.platform.votes.updateOne(
+  expect(await web.deps.votes.countDocuments({ serverId, claim: { $exists: true } })).toBe(0);
+  await web.deps.votes.updateOne(
     { serverId },
     { $set: { claim: { at: new Date(), tokenId: new ObjectId() } } },
   );
@@ -104,8 +102,8 @@ it('an owner sees what a plugin is answered, and nothing is claimed', async () =
     port: 8_192,
     secret: 'a-token-of-a-test',
   } as const;
-  await setListener(web.platform, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
-  await setRewards(web.platform, serverId, 'push', 'test');
+  await setListener(web.deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  await setRewards(web.deps, serverId, 'push', 'test');
   expect(await ask('Nobody')).toContain('claims are off');
   expect(await ask(' ')).toContain('must not be empty');
 });

@@ -13,14 +13,14 @@ beforeAll(async () => {
   shared = await openOwnerApp();
 });
 // All listeners run on one address, so their test votes must not count together.
-beforeEach(() => shared.platform.rateLimits.deleteMany({}));
+beforeEach(() => shared.deps.rateLimits.deleteMany({}));
 
 const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', port: '8192', serviceName: 'Tallyport' };
 
-const shown = ({ platform, serverId }: OwnerFixture) => platform.listeners.findOne({ serverId });
+const shown = ({ deps, serverId }: OwnerFixture) => deps.listeners.findOne({ serverId });
 
-async function audit({ platform, serverId }: OwnerFixture): Promise<[string, string][]> {
-  const entries = await platform.auditLog
+async function audit({ deps, serverId }: OwnerFixture): Promise<[string, string][]> {
+  const entries = await deps.auditLog
     .find({ serverId, action: /^(listener|vote)\./ })
     .sort({ _id: 1 })
     .toArray();
@@ -334,14 +334,14 @@ test('an owner has six test votes a minute, and sees when the next one is allowe
 
 test('a refused port, a missing listener and an unreadable token have messages', async () => {
   const fixture = await ownerFixture(shared);
-  const { platform, serverId } = fixture;
-  await platform.listeners.updateOne({ serverId }, { $set: { port: 25 } });
+  const { deps, serverId } = fixture;
+  await deps.listeners.updateOne({ serverId }, { $set: { port: 25 } });
   const port = await fixture.post('/listener/test');
   expect([port.statusCode, textOf(port.body)]).toEqual([
     409,
     expect.stringContaining('ports of mail servers'),
   ]);
-  await platform.listeners.updateOne({ serverId }, { $set: { port: 8_192, sealedSecret: 'spoiled' } });
+  await deps.listeners.updateOne({ serverId }, { $set: { port: 8_192, sealedSecret: 'spoiled' } });
   const spoiled = await fixture.post('/listener/test');
   expect([spoiled.statusCode, textOf(spoiled.body)]).toEqual([
     500,

@@ -21,15 +21,15 @@ const path = (id: ObjectId, rest = '') => `/dashboard/servers/${id.toHexString()
 const get = (id: ObjectId, rest = '') => getPage(web, path(id, rest), olivia.headers);
 const post = (id: ObjectId, rest: string, fields: Record<string, string> = {}) =>
   sendForm(web, path(id, rest), fields, olivia.headers);
-const server = () => addOwnedServer(web.platform, olivia.userId, { port: port++ });
+const server = () => addOwnedServer(web.deps, olivia.userId, { port: port++ });
 
 async function review(serverId: ObjectId, rating = 4, content = 'Good people.'): Promise<ObjectId> {
-  const { reviewId } = await writeReview(web.platform, { serverId, username: 'Steve', rating, content });
+  const { reviewId } = await writeReview(web.deps, { serverId, username: 'Steve', rating, content });
   return new ObjectId(reviewId);
 }
 async function approved(serverId: ObjectId, rating = 4, content?: string): Promise<ObjectId> {
   const reviewId = await review(serverId, rating, content);
-  await moderateReview(web.platform, reviewId, 'approved', 'test');
+  await moderateReview(web.deps, reviewId, 'approved', 'test');
   return reviewId;
 }
 
@@ -62,11 +62,11 @@ it('an answer is public at once, can be edited and removed, and is not in the AP
   const answered = await post(id, `/${reviewId}/answer?page=1`, { answer: ' Thank <you>.\r\nCome again. ' });
   expect(answered.headers.location).toBe(`${path(id)}?page=1&done=answered#review-${reviewId}`);
   expect((await get(id)).body).toContain('Thank &lt;you&gt;.<br />Come again.');
-  expect(await web.platform.reviews.findOne({ _id: reviewId })).toMatchObject({
+  expect(await web.deps.reviews.findOne({ _id: reviewId })).toMatchObject({
     answer: { text: 'Thank <you>.\nCome again.', by: olivia.email },
   });
 
-  const { token } = await issueToken(web.platform, { serverId: id, name: 'test' });
+  const { token } = await issueToken(web.deps, { serverId: id, name: 'test' });
   const url = await web.app.listen({ host: '127.0.0.1', port: 0 });
   const headers = { authorization: `Bearer ${token}` };
   const api = await fetch(`${url}/api/v1/servers/${id}/reviews`, { headers });
@@ -79,10 +79,7 @@ it('an answer is public at once, can be edited and removed, and is not in the AP
   expect((await get(id)).body).toContain('Better words.');
   await post(id, `/${reviewId}/remove-answer`);
   expect((await get(id)).body).not.toContain('Better words.');
-  const actions = await web.platform.auditLog
-    .find({ serverId: id, by: olivia.email })
-    .sort({ at: 1 })
-    .toArray();
+  const actions = await web.deps.auditLog.find({ serverId: id, by: olivia.email }).sort({ at: 1 }).toArray();
   expect(actions.map(({ action }) => action)).toEqual([
     'review.answer',
     'review.answer',
@@ -109,12 +106,12 @@ it('only public reviews of the owner’s own server can be answered', async () =
 it('the rating counts follow every decision; a migration adds missing ones', async () => {
   const id = await server();
   const [five, two] = [await approved(id, 5), await approved(id, 2)];
-  await moderateReview(web.platform, two, 'rejected', 'test');
-  await moderateReview(web.platform, two, 'rejected', 'test');
-  await moderateReview(web.platform, five, 'approved', 'test');
-  const spread = async () => (await web.platform.reviewLists.findOne({ _id: id }))?.spread;
+  await moderateReview(web.deps, two, 'rejected', 'test');
+  await moderateReview(web.deps, two, 'rejected', 'test');
+  await moderateReview(web.deps, five, 'approved', 'test');
+  const spread = async () => (await web.deps.reviewLists.findOne({ _id: id }))?.spread;
   expect(await spread()).toEqual({ 1: 0, 2: 0, 3: 0, 4: 0, 5: 1 });
-  await web.platform.reviewLists.updateOne({ _id: id }, { $unset: { spread: '' } });
-  await spreadReviewLists(web.platform.mongo);
+  await web.deps.reviewLists.updateOne({ _id: id }, { $unset: { spread: '' } });
+  await spreadReviewLists(web.deps.mongo);
   expect(await spread()).toEqual({ 5: 1 });
 });

@@ -131,10 +131,10 @@ describe('adding a server', () => {
 
 describe('the settings of a server', () => {
   const settings = (id: ObjectId) => `/dashboard/servers/${id.toHexString()}/settings`;
-  const server = (id: ObjectId) => web.platform.servers.findOne({ _id: id });
+  const server = (id: ObjectId) => web.deps.servers.findOne({ _id: id });
 
   it('change at once and are recorded in the audit log', async () => {
-    const id = await addOwnedServer(web.platform, olivia.userId);
+    const id = await addOwnedServer(web.deps, olivia.userId);
     const {
       address: _,
       port: __,
@@ -147,7 +147,7 @@ describe('the settings of a server', () => {
       queryPort: 19_132,
       countryCode: 'DE',
     });
-    const entry = await web.platform.auditLog.findOne({ serverId: id, action: 'server.edit' });
+    const entry = await web.deps.auditLog.findOne({ serverId: id, action: 'server.edit' });
     expect(entry).toMatchObject({ by: olivia.email });
 
     const before = await server(id);
@@ -161,7 +161,7 @@ describe('the settings of a server', () => {
 
   it('need verification for another address', async () => {
     const game = await gameServer();
-    const id = await addOwnedServer(web.platform, olivia.userId, { game: 'minecraft' });
+    const id = await addOwnedServer(web.deps, olivia.userId, { game: 'minecraft' });
     const wished = await post(`${settings(id)}/place`, { address: '127.0.0.1', port: String(game.port) });
     expect(locationOf(wished)).toBe(settings(id));
     const page = (await get(settings(id))).body;
@@ -175,7 +175,7 @@ describe('the settings of a server', () => {
   });
 
   it('need no verification for operators, and a move can be cancelled', async () => {
-    const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_571 });
+    const id = await addOwnedServer(web.deps, olivia.userId, { port: 25_571 });
     await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' });
     expect(locationOf(await post(`${settings(id)}/place/discard`))).toContain('kept-place');
     expect((await get(settings(id))).body).not.toContain('Cancel move');
@@ -190,15 +190,15 @@ describe('the settings of a server', () => {
   ])('take no operator’s word for it %s', async (_who, twoFactor, agoMs) => {
     const operator = await signIn(web, { role: 'operator', twoFactor });
     const createdAt = new Date(Date.now() - agoMs);
-    await web.platform.sessions.updateOne({ userId: operator.userId }, { $set: { createdAt } });
-    const id = await addOwnedServer(web.platform, operator.userId, { port: 25_574 });
+    await web.deps.sessions.updateOne({ userId: operator.userId }, { $set: { createdAt } });
+    const id = await addOwnedServer(web.deps, operator.userId, { port: 25_574 });
     await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' }, operator);
     expect(await server(id)).toMatchObject({ address: 'play.example.org', port: 25_574 });
-    expect(await web.platform.serverDrafts.findOne({ serverId: id })).toMatchObject({ port: 1 });
+    expect(await web.deps.serverDrafts.findOne({ serverId: id })).toMatchObject({ port: 1 });
   });
 
   it('have a text about voting with a preview and links', async () => {
-    const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_573 });
+    const id = await addOwnedServer(web.deps, olivia.userId, { port: 25_573 });
     const text = 'Vote & win\r\n<img src=x> at https://example.org/a?b=1&c=2. Not javascript:alert(1)';
     const previewed = await post(`${settings(id)}/how-to-vote`, { howToVote: text, do: 'preview' });
     expect(previewed.body).toContain('Preview (not saved)');
@@ -216,7 +216,7 @@ describe('the settings of a server', () => {
   });
 
   it('include the removal of the server', async () => {
-    const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_574 });
+    const id = await addOwnedServer(web.deps, olivia.userId, { port: 25_574 });
     const refused = await post(`${settings(id)}/remove`, { name: 'Another' });
     expect(refused.statusCode).toBe(400);
     expect((await server(id))?.removedAt).toBeNull();
@@ -228,7 +228,7 @@ describe('the settings of a server', () => {
 });
 
 it('the overview shows "–" instead of zero for unknown figures', async () => {
-  const id = await addOwnedServer(web.platform, olivia.userId, { port: 25_575 });
+  const id = await addOwnedServer(web.deps, olivia.userId, { port: 25_575 });
   const page = (await get(`/dashboard/servers/${id}`)).body;
   expect(page.replace(/<[^>]+>|\s+/g, ' ').replace(/ +/g, ' ')).toContain('Players – not known yet');
   expect(page).toContain(id.toHexString());

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, it } from 'vitest';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { NOTHING } from '../history/samples.ts';
@@ -23,7 +23,7 @@ const get = (serverId: ObjectId, rest = '') =>
   getPage(web, `/dashboard/servers/${serverId.toHexString()}/statistics${rest}`, olivia.headers);
 
 async function addVotes(
-  { votes }: Platform,
+  { votes }: AppDeps,
   serverId: ObjectId,
   cast: [name: string, at: Date, more?: Partial<Vote>][],
 ) {
@@ -44,14 +44,14 @@ async function addVotes(
 }
 
 it('the chart and the CSV file show votes per day', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.userId);
-  const today = dayOf(web.platform.clock.now());
+  const serverId = await addOwnedServer(web.deps, olivia.userId);
+  const today = dayOf(web.deps.clock.now());
   const old = addDays(today, -40);
   for (const [day, votes] of [
     [today, 1_204],
     [old, 7],
   ] as const) {
-    await web.platform.voteCounters.updateOne(
+    await web.deps.voteCounters.updateOne(
       { serverId, month: day.slice(0, 7) },
       { $set: { [`days.${day.slice(8)}`]: votes } },
       { upsert: true },
@@ -76,8 +76,8 @@ it('the chart and the CSV file show votes per day', async () => {
 });
 
 it('unknown values are grey in charts and empty in CSV files', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_566 });
-  const today = dayOf(web.platform.clock.now());
+  const serverId = await addOwnedServer(web.deps, olivia.userId, { port: 25_566 });
+  const today = dayOf(web.deps.clock.now());
   const probes = {
     ...NOTHING,
     onlineSeconds: 43_200,
@@ -88,7 +88,7 @@ it('unknown values are grey in charts and empty in CSV files', async () => {
     peakPlayers: 12,
   };
   for (const ago of [1, 3]) {
-    await web.platform.dailyStats.insertOne({
+    await web.deps.dailyStats.insertOne({
       _id: new ObjectId(),
       serverId,
       day: addDays(today, -ago),
@@ -114,10 +114,10 @@ it('unknown values are grey in charts and empty in CSV files', async () => {
 });
 
 it('the top voters leave out excluded votes and other months; names are not formulas in the CSV file', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_567 });
+  const serverId = await addOwnedServer(web.deps, olivia.userId, { port: 25_567 });
   const middle = new Date('2028-03-15T12:00:00Z');
-  const platform = { ...web.platform, clock: { now: () => middle } };
-  await addVotes(platform, serverId, [
+  const deps = { ...web.deps, clock: { now: () => middle } };
+  await addVotes(deps, serverId, [
     ['steve', after(middle, -3 * DAY)],
     ['Steve', after(middle, -DAY)],
     ['Alex', after(middle, -2 * DAY)],
@@ -125,19 +125,19 @@ it('the top voters leave out excluded votes and other months; names are not form
     ['Cheat', after(middle, -DAY), { excludedAt: middle, excludedBy: [new ObjectId()] }],
     ['Bea', after(middle, -MINUTE)],
   ]);
-  expect(await topVoters(platform, serverId, 2)).toEqual([
+  expect(await topVoters(deps, serverId, 2)).toEqual([
     { username: 'Steve', votes: 2, lastVotedAt: after(middle, -DAY) },
     { username: 'Alex', votes: 1, lastVotedAt: after(middle, -2 * DAY) },
   ]);
 
-  const now = web.platform.clock.now();
-  await addVotes(web.platform, serverId, [['=HYPERLINK("http://x","y")', now, { seq: 101 }]]);
+  const now = web.deps.clock.now();
+  await addVotes(web.deps, serverId, [['=HYPERLINK("http://x","y")', now, { seq: 101 }]]);
   expect((await get(serverId)).body).toContain('<bdi>=HYPERLINK(&quot;http://x&quot;,&quot;y&quot;)</bdi>');
   expect((await get(serverId, '/voters.csv')).body).toContain(`"'=HYPERLINK(""http://x"",""y"")",1,`);
 });
 
 it('a server without data says so', async () => {
-  const serverId = await addOwnedServer(web.platform, olivia.userId, { port: 25_568 });
+  const serverId = await addOwnedServer(web.deps, olivia.userId, { port: 25_568 });
   const page = (await get(serverId)).body;
   expect(page).toContain('No votes in the last 30 days.');
   expect(page).toContain('No data for the last 30 days.');

@@ -14,14 +14,14 @@ beforeAll(async () => {
   shared = await openOwnerApp();
 });
 // All listeners run on one address, so their test votes must not count together.
-beforeEach(() => shared.platform.rateLimits.deleteMany({}));
+beforeEach(() => shared.deps.rateLimits.deleteMany({}));
 
 /** The players on a page of votes, in order. */
 const playersOn = (page: string) =>
   [...page.matchAll(/<th scope="row"[^>]*>(?:<div>)?<a [^>]*><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
 
-const put = ({ platform, serverId }: OwnerFixture, { _id }: Vote, state: DeliveryState, more = {}) =>
-  platform.votes.updateOne(
+const put = ({ deps, serverId }: OwnerFixture, { _id }: Vote, state: DeliveryState, more = {}) =>
+  deps.votes.updateOne(
     { serverId, _id },
     {
       $set: { 'delivery.state': state, ...more },
@@ -59,7 +59,7 @@ test('every vote is listed, newest first, with its state and what it waits for',
 test('a server without votes shows where they come from; one without a listener shows that votes are kept', async () => {
   const fixture = await ownerFixture(shared);
   expect(await fixture.read('/votes')).toContain('No votes yet.');
-  await removeListener(fixture.platform, fixture.serverId, 'test');
+  await removeListener(fixture.deps, fixture.serverId, 'test');
   await fixture.cast('Steve');
   const text = await fixture.read('/votes');
   expect(text).toContain('not forwarded no vote listener at that time');
@@ -91,7 +91,7 @@ test('pages skip and repeat no vote and keep their filter', async () => {
   const model = await fixture.cast('Player 0');
   const copies = (count: number, make: (n: number) => Partial<Vote>) =>
     Array.from({ length: count }, (_, n) => ({ ...model, _id: new UUID(), ...make(n + 1) }));
-  await fixture.platform.votes.insertMany([
+  await fixture.deps.votes.insertMany([
     ...copies(119, (n) => ({
       username: `Player ${n}`,
       usernameKey: `player ${n}`,
@@ -149,7 +149,7 @@ test('a vote that may have arrived is sent again only after a warning; the timel
   );
   const again = await fixture.post(`/votes/${vote._id}/resend`);
   expect(again.headers.location).toMatch(/\?done=under-way$/);
-  const entry = await fixture.platform.auditLog.findOne({
+  const entry = await fixture.deps.auditLog.findOne({
     serverId: fixture.serverId,
     action: 'vote.resend',
   });
@@ -164,7 +164,7 @@ test.each([
     'without a listener',
     409,
     'Set one up first',
-    ({ platform, serverId }: OwnerFixture): Promise<unknown> => removeListener(platform, serverId, 'test'),
+    ({ deps, serverId }: OwnerFixture): Promise<unknown> => removeListener(deps, serverId, 'test'),
   ],
   ['after 30 days', 409, 'This vote is older', async ({ clock }: OwnerFixture) => clock.move(31 * DAY)],
 ] as const)('a vote is not sent again %s, and the page says why', async (_, status, reason, change) => {
@@ -183,7 +183,7 @@ test('a vote of another server cannot be read or sent', async () => {
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'failed');
   const other = await signIn(fixture.web);
-  const foreign = await addOwnedServer(fixture.platform, other.userId, { name: 'Other' });
+  const foreign = await addOwnedServer(fixture.deps, other.userId, { name: 'Other' });
   for (const [method, part] of [
     ['GET', ''],
     ['POST', '/resend'],
@@ -224,7 +224,7 @@ test('exactly the counted votes of a filter are sent again', async () => {
     [failed, unconfirmed, delivered, later].map((vote) => stateOf(fixture, vote)),
   );
   expect(states).toEqual(['failed', 'waiting', 'delivered', 'unconfirmed']);
-  const entry = await fixture.platform.auditLog.findOne({
+  const entry = await fixture.deps.auditLog.findOne({
     serverId: fixture.serverId,
     action: 'vote.resend-range',
   });
@@ -243,7 +243,7 @@ test('one request sends a limited number, then asks about the rest', async () =>
   const model = await fixture.cast('Player 0');
   await put(fixture, model, 'failed');
   const failed = await fixture.vote(model);
-  await fixture.platform.votes.insertMany(
+  await fixture.deps.votes.insertMany(
     Array.from({ length: 5_009 }, (_, n) => ({
       ...failed,
       _id: new UUID(),
@@ -259,8 +259,8 @@ test('one request sends a limited number, then asks about the rest', async () =>
   expect(textOf(first.body)).toContain('5,000 votes queued again. There are more.');
   expect(textOf(first.body)).toContain('Send 10 votes again');
   expect((await fixture.post('/votes/resend', { state: 'failed', shown })).statusCode).toBe(303);
-  const { serverId, platform } = fixture;
-  expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(5_010);
+  const { serverId, deps } = fixture;
+  expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(5_010);
 });
 
 test.each([

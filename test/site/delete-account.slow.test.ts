@@ -4,7 +4,7 @@ import { requestAddressChange } from '../../src/accounts/address/change-address.
 import { addFavourite } from '../../src/favourites/favourites.ts';
 import { complain } from '../../src/moderation/complaints.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readReviews } from '../../src/reviews/read-reviews.ts';
@@ -27,20 +27,20 @@ beforeAll(async () => {
   web = await openWebApp(MAIL);
 });
 beforeEach(async () => {
-  await removeUsers(web.platform);
-  await web.platform.accountDeletions.deleteMany({});
+  await removeUsers(web.deps);
+  await web.deps.accountDeletions.deleteMany({});
 });
 
 const request = ({ headers }: Pick<SignedInUser, 'headers'>, password = PASSWORD) =>
   sendForm(web, '/account/delete', { password }, headers);
 
-const later = (ms: number): Platform => ({ ...web.platform, clock: { now: () => after(new Date(), ms) } });
+const later = (ms: number): AppDeps => ({ ...web.deps, clock: { now: () => after(new Date(), ms) } });
 const isThere = async ({ userId }: SignedInUser) =>
-  (await web.platform.users.countDocuments({ _id: userId })) === 1;
+  (await web.deps.users.countDocuments({ _id: userId })) === 1;
 
 test('the page says what happens; a request needs the password, is mailed and shown, and is repeated in vain', async () => {
   const user = await signIn(web);
-  await addOwnedServer(web.platform, user.userId, { name: 'Alpha Craft', port: 25_580 });
+  await addOwnedServer(web.deps, user.userId, { name: 'Alpha Craft', port: 25_580 });
   const page = await getPage(web, '/account/delete', user.headers);
   for (const words of ['Alpha Craft', 'tokens', 'Reviews', 'Votes', '7 days'])
     expect(page.body).toContain(words);
@@ -49,7 +49,7 @@ test('the page says what happens; a request needs the password, is mailed and sh
   expect((await request(user)).headers.location).toBe('/account');
   await request(user);
   expect((await getPage(web, '/account', user.headers)).body).toContain('Keep my account');
-  expect(await mailsTo(web.platform, user.email)).toHaveLength(1);
+  expect(await mailsTo(web.deps, user.email)).toHaveLength(1);
   expect(await deleteDueAccounts(later(7 * DAY - MINUTE))).toBe(0);
   expect(await isThere(user)).toBe(true);
 });
@@ -57,11 +57,11 @@ test('the page says what happens; a request needs the password, is mailed and sh
 test.each(['link', 'banner'])('a change of mind by the %s keeps everything', async (way) => {
   const user = await signIn(web);
   await request(user);
-  const token = tokenOf(await linkTo(web.platform, user.email));
+  const token = tokenOf(await linkTo(web.deps, user.email));
   if (way === 'link') {
     // Mail scanners open links.
     expect((await getPage(web, `/keep-account?token=${token}`)).body).toContain('Keep my account');
-    expect(await web.platform.accountDeletions.countDocuments({})).toBe(1);
+    expect(await web.deps.accountDeletions.countDocuments({})).toBe(1);
     expect((await sendForm(web, '/keep-account', { token })).body).toContain('Your account stays');
   } else {
     const kept = await sendForm(web, '/account/delete/cancel', {}, user.headers);
@@ -76,27 +76,27 @@ test.each(['link', 'banner'])('a change of mind by the %s keeps everything', asy
 
 /** A user with something of everything. */
 async function richUser() {
-  const { platform } = web;
+  const { deps } = web;
   const [user, neighbour] = [await signIn(web), await signIn(web)];
-  await platform.servers.deleteMany({});
-  const own = await addOwnedServer(platform, user.userId, { name: 'Own', port: 25_590 });
-  const second = await addOwnedServer(platform, user.userId, { name: 'Second', port: 25_591 });
-  const others = await addOwnedServer(platform, neighbour.userId, { name: 'Other', port: 25_592 });
-  const { token } = await issueToken(platform, { serverId: own, name: 'plugin' });
+  await deps.servers.deleteMany({});
+  const own = await addOwnedServer(deps, user.userId, { name: 'Own', port: 25_590 });
+  const second = await addOwnedServer(deps, user.userId, { name: 'Second', port: 25_591 });
+  const others = await addOwnedServer(deps, neighbour.userId, { name: 'Other', port: 25_592 });
+  const { token } = await issueToken(deps, { serverId: own, name: 'plugin' });
   const draft = { name: 'Draft', address: 'draft.example.org', port: 25_565 };
-  await saveDraft(platform, user.userId, draft);
+  await saveDraft(deps, user.userId, draft);
   const written = { username: 'Steve', rating: 5, content: 'Good.' };
-  const saved = await saveOwnReview(platform, { serverId: others, userId: user.userId }, written);
+  const saved = await saveOwnReview(deps, { serverId: others, userId: user.userId }, written);
   if (!('review' in saved)) throw new Error('not saved');
-  await moderateReview(platform, saved.review._id, 'approved', 'test');
+  await moderateReview(deps, saved.review._id, 'approved', 'test');
   const vote = waitingVote(own, 'Steve', new Date());
-  await platform.votes.insertOne(vote);
+  await deps.votes.insertOne(vote);
   const whose = { user: { _id: user.userId, email: user.email }, sessionId: user.userId };
-  await requestAddressChange(platform, whose, { email: `to-${user.email}` });
+  await requestAddressChange(deps, whose, { email: `to-${user.email}` });
   const from = { address: '203.0.113.7', userId: user.userId };
-  await complain(platform, others, { kind: 'other', text: 'It is a copy.' }, from);
+  await complain(deps, others, { kind: 'other', text: 'It is a copy.' }, from);
   const at = new Date();
-  await platform.servers.updateOne(
+  await deps.servers.updateOne(
     { _id: others },
     {
       $set: {
@@ -105,7 +105,7 @@ async function richUser() {
       },
     },
   );
-  await addFavourite(platform, user.userId, others);
+  await addFavourite(deps, user.userId, others);
   await request(user);
   return { user, neighbour, own, second, others, token, vote };
 }
@@ -118,42 +118,42 @@ async function expectDeleted({
   token,
   vote,
 }: Awaited<ReturnType<typeof richUser>>) {
-  const { platform } = web;
+  const { deps } = web;
   const { userId, email } = user;
   const left = await Promise.all([
-    platform.users.countDocuments({ _id: userId }),
-    platform.credentials.countDocuments({ userId }),
-    platform.sessions.countDocuments({ userId }),
-    platform.serverDrafts.countDocuments({ ownerId: userId, slot: { $gte: 0 } }),
-    platform.reviews.countDocuments({ personId: userId }),
-    platform.addressChanges.countDocuments({ _id: userId }),
-    platform.favourites.countDocuments({ _id: userId }),
-    platform.complaints.countDocuments({ userId }),
-    platform.accountDeletions.countDocuments({ _id: userId }),
-    platform.servers.countDocuments({ _id: { $in: [own, second] }, removedAt: null }),
+    deps.users.countDocuments({ _id: userId }),
+    deps.credentials.countDocuments({ userId }),
+    deps.sessions.countDocuments({ userId }),
+    deps.serverDrafts.countDocuments({ ownerId: userId, slot: { $gte: 0 } }),
+    deps.reviews.countDocuments({ personId: userId }),
+    deps.addressChanges.countDocuments({ _id: userId }),
+    deps.favourites.countDocuments({ _id: userId }),
+    deps.complaints.countDocuments({ userId }),
+    deps.accountDeletions.countDocuments({ _id: userId }),
+    deps.servers.countDocuments({ _id: { $in: [own, second] }, removedAt: null }),
   ]);
   expect(left).toEqual(left.map(() => 0));
-  expect(await authenticate(platform, own.toHexString(), token)).toBeNull();
-  expect((await platform.votes.findOne({ _id: vote._id, serverId: own }))?.delivery.state).toBe('failed');
-  expect(await platform.servers.findOne({ _id: others })).toMatchObject({
+  expect(await authenticate(deps, own.toHexString(), token)).toBeNull();
+  expect((await deps.votes.findOne({ _id: vote._id, serverId: own }))?.delivery.state).toBe('failed');
+  expect(await deps.servers.findOne({ _id: others })).toMatchObject({
     removedAt: null,
     members: [],
     invitations: [],
   });
-  expect((await readReviews(platform, others, { page: 1, limit: 10 })).total).toBe(0);
+  expect((await readReviews(deps, others, { page: 1, limit: 10 })).total).toBe(0);
   expect((await sendSignIn(web, email)).statusCode).toBe(401);
-  const last = (await mailsTo(platform, email)).filter((text) => text.includes('was deleted'));
+  const last = (await mailsTo(deps, email)).filter((text) => text.includes('was deleted'));
   expect(last).toHaveLength(1);
-  expect(await platform.auditLog.countDocuments({ action: 'account.deleted', by: email })).toBe(1);
+  expect(await deps.auditLog.countDocuments({ action: 'account.deleted', by: email })).toBe(1);
 }
 
 test('after 7 days a worker deletes the account with its servers, tokens, drafts and reviews', async () => {
   const rich = await richUser();
-  const worker = await startWorker(web.platform.config, {
+  const worker = await startWorker(web.deps.config, {
     args: ['settle-accounts'],
     clock: later(8 * DAY).clock,
   });
-  await web.platform.producer.add('settle-accounts', {});
+  await web.deps.producer.add('settle-accounts', {});
   await worker.waitForEvent('accounts.settled');
   await worker.stop();
   await expectDeleted(rich);
@@ -161,8 +161,8 @@ test('after 7 days a worker deletes the account with its servers, tokens, drafts
 });
 
 type Step = {
-  [Name in keyof Platform]: Platform[Name] extends { deleteOne: unknown } ? Name : never;
-}[keyof Platform];
+  [Name in keyof AppDeps]: AppDeps[Name] extends { deleteOne: unknown } ? Name : never;
+}[keyof AppDeps];
 
 test.each<[Step, string]>([
   ['users', 'updateOne'],
@@ -180,7 +180,7 @@ test.each<[Step, string]>([
 ])('a deletion that is interrupted at %s.%s is completed by the next round', async (name, method) => {
   const rich = await richUser();
   const dies = () => Promise.reject(new Error('killed'));
-  const broken = Object.assign(Object.create(web.platform[name]), { [method]: dies });
+  const broken = Object.assign(Object.create(web.deps[name]), { [method]: dies });
   await expect(deleteDueAccounts({ ...later(8 * DAY), [name]: broken })).rejects.toThrow('killed');
   expect(await isThere(rich.user)).toBe(name !== 'accountDeletions' || method !== 'deleteOne');
   expect(await deleteDueAccounts(later(8 * DAY))).toBe(1);
@@ -192,12 +192,12 @@ test('one deletion that fails does not stop the others', async () => {
   const [one, two] = [await signIn(web), await signIn(web)];
   await request(one);
   await request(two);
-  const { deleteOne } = web.platform.users;
-  const users = Object.assign(Object.create(web.platform.users), {
+  const { deleteOne } = web.deps.users;
+  const users = Object.assign(Object.create(web.deps.users), {
     deleteOne: (filter: { _id: ObjectId }, options: object) =>
       filter._id.equals(one.userId)
         ? Promise.reject(new Error('broken'))
-        : deleteOne.call(web.platform.users, filter, options),
+        : deleteOne.call(web.deps.users, filter, options),
   });
   await expect(deleteDueAccounts({ ...later(8 * DAY), users })).rejects.toThrow('broken');
   expect([await isThere(one), await isThere(two)]).toEqual([true, false]);
@@ -212,9 +212,9 @@ test('the last operator cannot leave, also when two ask at once or the other one
   const answers = await Promise.all([request(first), request(second)]);
   expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 409]);
   const [leaving, staying] = answers[0]?.statusCode === 303 ? [first, second] : [second, first];
-  await web.platform.users.updateOne({ _id: staying.userId }, { $set: { role: 'owner' } });
+  await web.deps.users.updateOne({ _id: staying.userId }, { $set: { role: 'owner' } });
   expect(await deleteDueAccounts(later(8 * DAY))).toBe(0);
   expect(await isThere(leaving)).toBe(true);
-  expect((await mailsTo(web.platform, leaving.email)).at(-1)).toContain('the last operator');
+  expect((await mailsTo(web.deps, leaving.email)).at(-1)).toContain('the last operator');
   expect(await isSignedIn(web, leaving.headers)).toBe(true);
 });

@@ -30,9 +30,9 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   discord = await startFakeDiscord();
-  web.platform.config.DISCORD_API_URL = discord.url;
+  web.deps.config.DISCORD_API_URL = discord.url;
   owner = await signIn(web);
-  serverId = await addOwnedServer(web.platform, owner.userId, { name: 'Alpha <b>&</b> *Craft*' });
+  serverId = await addOwnedServer(web.deps, owner.userId, { name: 'Alpha <b>&</b> *Craft*' });
 });
 
 const settings = () => `/dashboard/servers/${serverId.toHexString()}/settings`;
@@ -40,7 +40,7 @@ const post = (part: string, fields: Record<string, string> = {}, { headers } = o
   sendForm(web, `${settings()}/discord${part}`, fields, headers);
 const read = async ({ headers } = owner) => textOf((await getPage(web, settings(), headers)).body);
 const save = (webhook = WEBHOOK_ADDRESS) => post('', { webhook });
-const stored = () => web.platform.discordWebhooks.findOne({ _id: serverId });
+const stored = () => web.deps.discordWebhooks.findOne({ _id: serverId });
 
 test('an owner saves a webhook, chooses kinds, tests and removes it', async () => {
   expect(await read()).toContain('Address of the webhook');
@@ -99,7 +99,7 @@ test('no page, export and audit entry shows the address', async () => {
 test('a full member changes the webhook; one who only reads does not, and does not see the address', async () => {
   const [full, reader] = [await signIn(web), await signIn(web)];
   const at = new Date();
-  await web.platform.servers.updateOne(
+  await web.deps.servers.updateOne(
     { _id: serverId },
     {
       $set: {
@@ -139,11 +139,11 @@ test('the test of a webhook with a wrong token, an unreachable or blocked Discor
   await save(WEBHOOK_ADDRESS.replace(/z$/, 'y'));
   expect(textOf((await post('/test')).body)).toContain('refuses the token of this webhook (401)');
   await save();
-  web.platform.config.DISCORD_API_URL = 'http://127.0.0.1:1/api';
+  web.deps.config.DISCORD_API_URL = 'http://127.0.0.1:1/api';
   expect(textOf((await post('/test')).body)).toContain(
     'The connection to Discord failed (connection-refused)',
   );
-  web.platform.config.DISCORD_API_URL = 'http://10.0.0.1/api';
+  web.deps.config.DISCORD_API_URL = 'http://10.0.0.1/api';
   expect(textOf((await post('/test')).body)).toContain('its operator blocks it');
 });
 
@@ -159,10 +159,10 @@ test('the test button is limited', async () => {
 test('a transferred server and a removed one lose their webhook', async () => {
   const next = await signIn(web);
   await save();
-  await transferServer(web.platform, serverId, { _id: next.userId, email: next.email }, 'test');
+  await transferServer(web.deps, serverId, { _id: next.userId, email: next.email }, 'test');
   expect(await stored()).toBeNull();
   expect((await post('', { webhook: WEBHOOK_ADDRESS }, next)).statusCode).toBe(303);
-  await removeServer(web.platform, serverId, 'test');
+  await removeServer(web.deps, serverId, 'test');
   expect(await stored()).toBeNull();
 });
 

@@ -85,7 +85,7 @@ test('a user signs up and signs in with Discord', async () => {
     expect.stringContaining('GET /api/users/%40me'),
   ]);
   await goThere(web);
-  expect(await web.platform.users.find().toArray()).toMatchObject([
+  expect(await web.deps.users.find().toArray()).toMatchObject([
     { email: 'nora@example.org', emailVerified: true, role: 'owner' },
   ]);
 });
@@ -110,7 +110,7 @@ test('Discord is linked to the account with the same confirmed address, which ke
   const { answer } = await goThere(web);
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
-  expect(await web.platform.users.countDocuments()).toBe(1);
+  expect(await web.deps.users.countDocuments()).toBe(1);
 });
 
 test('an unconfirmed account with the address goes to the owner of the address, and others lose access', async () => {
@@ -118,23 +118,23 @@ test('an unconfirmed account with the address goes to the owner of the address, 
   await startDiscord(NORA);
   const stranger = await signIn(web, { email: 'nora@example.org' });
   const { userId, email } = stranger;
-  await web.platform.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
   const { headers } = await setUpTwoFactor(web, stranger);
   const { answer } = await goThere(web);
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect(await isSignedIn(web, headers)).toBe(false);
   expect((await sendSignIn(web, email)).statusCode).toBe(401);
-  expect(await web.platform.users.find().toArray()).toMatchObject([
+  expect(await web.deps.users.find().toArray()).toMatchObject([
     { _id: userId, emailVerified: true, twoFactorEnabled: false },
   ]);
-  expect(await web.platform.twoFactors.countDocuments()).toBe(0);
+  expect(await web.deps.twoFactors.countDocuments()).toBe(0);
 });
 
 test('an operator’s unconfirmed account keeps its password and second factor', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   const operator = await signIn(web, { role: 'operator', twoFactor: false, email: 'nora@example.org' });
-  await web.platform.users.updateOne({ _id: operator.userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: operator.userId }, { $set: { emailVerified: false } });
   const { headers } = await setUpTwoFactor(web, operator);
   const { answer } = await goThere(web);
   expect(await messageOf(web, answer)).toContain('Sign in with your password.');
@@ -148,7 +148,7 @@ test('no Discord tokens are stored', async () => {
   await goThere(web);
   // Signing in again brings new tokens.
   await goThere(web);
-  const [credential] = await web.platform.credentials.find().toArray();
+  const [credential] = await web.deps.credentials.find().toArray();
   expect(credential).toMatchObject({ providerId: 'discord', accountId: NORA.id });
   expect(JSON.stringify(credential)).not.toContain('granted');
   expect(credential).toMatchObject({ accessToken: null, refreshToken: null, idToken: null });
@@ -162,7 +162,7 @@ test.each([
   await startDiscord({ ...NORA, ...changes });
   const { answer } = await goThere(web);
   expect(await messageOf(web, answer)).toContain('Your account at Discord has no verified e-mail address.');
-  expect(await web.platform.users.countDocuments()).toBe(0);
+  expect(await web.deps.users.countDocuments()).toBe(0);
   await signIn(web, { email: NORA.email ?? '' });
   expect((await goThere(web)).answer.headers.location).toBe(answer.headers.location);
 });
@@ -176,7 +176,7 @@ test('Discord does not bypass a second factor, an operator’s password or a sus
     [{ twoFactorEnabled: false, role: 'operator' as const }, 'Sign in with your password.'],
     [{ role: 'owner' as const, suspendedAt: new Date() }, 'This account is suspended.'],
   ] as const) {
-    await web.platform.users.updateOne({}, { $set: change });
+    await web.deps.users.updateOne({}, { $set: change });
     const { answer } = await goThere(web);
     expect(await messageOf(web, answer)).toContain(sentence);
     expect(await isSignedIn(web, cookiesOf(answer))).toBe(false);

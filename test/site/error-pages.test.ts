@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/process/metrics.ts';
 import { PageError } from '../../src/site/error-pages.ts';
 import { ANYONE } from '../../src/site/page-route.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { getPage, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
@@ -13,9 +13,9 @@ let web: WebApp;
 let thrown: Error;
 
 beforeAll(async () => {
-  const platform = await testPlatform();
-  const app = await buildApp(platform, {
-    metrics: createMetrics(platform),
+  const deps = await testDeps();
+  const app = await buildApp(deps, {
+    metrics: createMetrics(deps),
     readiness: async () => ({ ready: true }) as never,
     stopping: new AbortController().signal,
   });
@@ -23,7 +23,7 @@ beforeAll(async () => {
   app.get('/throws', ANYONE, async () => {
     throw thrown;
   });
-  web = { app, platform };
+  web = { app, deps };
 });
 
 test('a missing page offers the search and the ranking', async () => {

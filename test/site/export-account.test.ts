@@ -24,38 +24,38 @@ const download = ({ headers }: Pick<SignedInUser, 'headers'>) =>
   sendForm(web, '/account/export', {}, headers);
 
 test('the file has what belongs to the user, and no secret', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const [user, other] = [await signIn(web), await signIn(web)];
-  const own = await addOwnedServer(platform, user.userId, {
+  const own = await addOwnedServer(deps, user.userId, {
     name: 'Own "Craft"',
     address: 'own.example.org',
   });
-  const others = await addOwnedServer(platform, other.userId, {
+  const others = await addOwnedServer(deps, other.userId, {
     name: 'Other',
     address: 'other.example.org',
   });
-  const { token } = await issueToken(platform, { serverId: own, name: 'plugin' });
+  const { token } = await issueToken(deps, { serverId: own, name: 'plugin' });
   const { token: secret } = new VotifierListener();
   const settings = { protocol: 'votifier-v2', host: 'play.example.org', port: 8_192, secret } as const;
-  await setListener(platform, own, { ...settings, serviceName: 'Tallyport' }, user.email);
+  await setListener(deps, own, { ...settings, serviceName: 'Tallyport' }, user.email);
   for (const [serverId, who] of [
     [others, user],
     [own, other],
   ] as const) {
     const review = { username: 'Steve', rating: 5, content: `Words of ${who.email} \u2028 "quoted"` };
-    await saveOwnReview(platform, { serverId, userId: who.userId }, review);
+    await saveOwnReview(deps, { serverId, userId: who.userId }, review);
   }
-  await addFavourite(platform, user.userId, others);
-  await noteUsername(platform, user.userId, 'Steve');
+  await addFavourite(deps, user.userId, others);
+  await noteUsername(deps, user.userId, 'Steve');
   const from = { address: '203.0.113.7', userId: user.userId };
-  await complain(platform, others, { kind: 'other', text: 'It is a copy.' }, from);
+  await complain(deps, others, { kind: 'other', text: 'It is a copy.' }, from);
   const profile = { shortText: 'Words of the owner', tags: ['pvp'] };
-  await platform.servers.updateOne({ _id: own }, { $set: { profile } });
+  await deps.servers.updateOne({ _id: own }, { $set: { profile } });
   const member = { userId: user.userId, role: 'read' as const, at: new Date() };
-  await platform.servers.updateOne({ _id: others }, { $set: { members: [member] } });
+  await deps.servers.updateOne({ _id: others }, { $set: { members: [member] } });
   const { headers, secret: appSecret, backupCodes } = await setUpTwoFactor(web, user);
-  const me = await platform.users.findOne({ _id: user.userId });
-  if (me) await requestDeletion(platform, me);
+  const me = await deps.users.findOne({ _id: user.userId });
+  if (me) await requestDeletion(deps, me);
 
   const answer = await download({ headers });
   expect(answer.headers['content-disposition']).toMatch(/^attachment; filename="account-[\d-]+\.json"$/);
@@ -82,12 +82,12 @@ test('the file has what belongs to the user, and no secret', async () => {
   expect(file.sessions.length).toBeGreaterThan(0);
   expect(file.audit_log.map(({ action }: { action: string }) => action)).toContain('listener.set');
   const stored = await Promise.all([
-    platform.sessions.find({ userId: user.userId }).toArray(),
-    platform.apiTokens.find({ serverId: own }).toArray(),
-    platform.credentials.find({ userId: user.userId }).toArray(),
-    platform.twoFactors.find({ userId: user.userId }).toArray(),
-    platform.accountDeletions.find({ _id: user.userId }).toArray(),
-    platform.listeners.find({ serverId: own }).toArray(),
+    deps.sessions.find({ userId: user.userId }).toArray(),
+    deps.apiTokens.find({ serverId: own }).toArray(),
+    deps.credentials.find({ userId: user.userId }).toArray(),
+    deps.twoFactors.find({ userId: user.userId }).toArray(),
+    deps.accountDeletions.find({ _id: user.userId }).toArray(),
+    deps.listeners.find({ serverId: own }).toArray(),
   ]);
   const secrets =
     JSON.stringify(stored).match(/"(token|hash|password|secret|backupCodes|sealed\w*)":"[^"]+"/g) ?? [];
@@ -99,7 +99,7 @@ test('the file has what belongs to the user, and no secret', async () => {
 });
 
 test('lists are bounded, and the file names the lists that have more', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const { userId } = await signIn(web);
   const most = MOST_EXPORTED.sessions;
   const now = new Date();
@@ -111,11 +111,11 @@ test('lists are bounded, and the file names the lists that have more', async () 
     updatedAt: now,
     expiresAt: now,
   }));
-  await platform.sessions.insertMany(sessions as never);
-  const user = await platform.users.findOne({ _id: userId });
+  await deps.sessions.insertMany(sessions as never);
+  const user = await deps.users.findOne({ _id: userId });
   if (!user) throw new Error('not there');
   let text = '';
-  for await (const piece of exportAccount(platform, user)) text += piece;
+  for await (const piece of exportAccount(deps, user)) text += piece;
   const file = JSON.parse(text);
   expect(file.sessions).toHaveLength(most);
   expect(file.truncated).toEqual(['sessions']);
@@ -130,7 +130,7 @@ test('three exports in an hour', async () => {
 });
 
 test('the audit log of an earlier user of the address is left out', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const { userId, email, headers } = await signIn(web);
   const entry = (at: Date, action: string) => ({
     _id: new ObjectId(),
@@ -141,8 +141,8 @@ test('the audit log of an earlier user of the address is left out', async () => 
     details: {},
   });
   const taken = after(new Date(), MINUTE);
-  await platform.auditLog.insertMany([entry(new Date(), 'of.another'), entry(taken, 'of.this')]);
-  await platform.users.updateOne({ _id: userId }, { $set: { emailChangedAt: taken } });
+  await deps.auditLog.insertMany([entry(new Date(), 'of.another'), entry(taken, 'of.this')]);
+  await deps.users.updateOne({ _id: userId }, { $set: { emailChangedAt: taken } });
   const { audit_log } = (await download({ headers })).json();
   expect(audit_log.map(({ action }: { action: string }) => action)).toEqual(['of.this']);
 });

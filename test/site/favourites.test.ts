@@ -15,16 +15,16 @@ let beta: ObjectId;
 beforeAll(async () => {
   web = await openWebApp();
   const add = (name: string, address: string) =>
-    addOwnedServer(web.platform, new ObjectId(), { name, address, game: 'minecraft' });
+    addOwnedServer(web.deps, new ObjectId(), { name, address, game: 'minecraft' });
   alpha = await add('Alpha Craft', 'alpha.example.org');
   beta = await add('Beta <Craft>', 'beta.example.org');
-  await recomputeRanks(web.platform);
+  await recomputeRanks(web.deps);
 });
 
 const mark = ({ headers }: SignedInUser, serverId: ObjectId | string, favourite = 'yes', next = '') =>
   sendForm(web, `/favourites/${serverId}`, { favourite, next }, headers);
-const idsOf = async ({ userId }: SignedInUser) => [...(await favouriteIds(web.platform, userId))];
-const pathOf = async (_id: ObjectId) => `/servers/${(await web.platform.servers.findOne({ _id }))?.slug}`;
+const idsOf = async ({ userId }: SignedInUser) => [...(await favouriteIds(web.deps, userId))];
+const pathOf = async (_id: ObjectId) => `/servers/${(await web.deps.servers.findOne({ _id }))?.slug}`;
 
 test('a star in the ranking, the search and on a server’s page adds and removes a favourite', async () => {
   const user = await signIn(web);
@@ -63,12 +63,12 @@ test.each([
 
 test('a server that is hidden, removed or unknown cannot be added, and can be taken off the list', async () => {
   const user = await signIn(web);
-  const gone = await addOwnedServer(web.platform, new ObjectId(), {
+  const gone = await addOwnedServer(web.deps, new ObjectId(), {
     name: 'Gone',
     address: 'gone.example.org',
   });
   await mark(user, gone);
-  await web.platform.servers.updateOne({ _id: gone }, { $set: { hiddenAt: new Date() } });
+  await web.deps.servers.updateOne({ _id: gone }, { $set: { hiddenAt: new Date() } });
   const page = await getPage(web, '/favourites', user.headers);
   expect(textOf(page.body)).toContain('not listed any more');
   expect(page.body).not.toContain('Gone');
@@ -88,8 +88,8 @@ test('the same star twice at once counts once, and the limit holds in a race', a
     serverId: new ObjectId(),
     at: new Date(),
   }));
-  await web.platform.favourites.updateOne({ _id: user.userId }, { $push: { entries: { $each: entries } } });
-  const more = Array.from({ length: 6 }, () => addFavourite(web.platform, user.userId, new ObjectId()));
+  await web.deps.favourites.updateOne({ _id: user.userId }, { $push: { entries: { $each: entries } } });
+  const more = Array.from({ length: 6 }, () => addFavourite(web.deps, user.userId, new ObjectId()));
   expect((await Promise.all(more)).filter(Boolean)).toHaveLength(2);
   expect(await idsOf(user)).toHaveLength(MOST_FAVOURITES);
   const full = await mark(user, beta);
@@ -112,10 +112,10 @@ test('the list shows when the player of the user’s last vote may vote next', a
   expect((await vote('Steve')).statusCode).toBe(303);
   const list = (hours: number) => {
     const clock = { now: () => after(new Date(), hours * HOUR) };
-    return listFavourites({ ...web.platform, clock }, user.userId, { page: 1, limit: 10 });
+    return listFavourites({ ...web.deps, clock }, user.userId, { page: 1, limit: 10 });
   };
   const { rows, username } = await list(0);
-  const voted = await web.platform.votes.findOne({ serverId: alpha, username: 'Steve' });
+  const voted = await web.deps.votes.findOne({ serverId: alpha, username: 'Steve' });
   expect(username).toBe('Steve');
   expect(rows.map(({ nextVoteAt }) => nextVoteAt)).toEqual([null, after(voted?.votedAt ?? new Date(0), DAY)]);
   expect((await list(25)).rows.map(({ nextVoteAt }) => nextVoteAt)).toEqual([null, null]);
@@ -124,5 +124,5 @@ test('the list shows when the player of the user’s last vote may vote next', a
   // The name of a refused vote counts too; other users and visitors keep theirs.
   expect((await vote('STEVE')).statusCode).toBe(429);
   expect((await list(0)).username).toBe('STEVE');
-  expect(await web.platform.favourites.countDocuments({ username: { $exists: true } })).toBe(1);
+  expect(await web.deps.favourites.countDocuments({ username: { $exists: true } })).toBe(1);
 });

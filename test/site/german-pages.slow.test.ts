@@ -33,11 +33,11 @@ describe('every public page and every page of an owner is German for who reads G
 
   beforeAll(async () => {
     site = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
-    const filled = await fillListing(site.platform);
+    const filled = await fillListing(site.deps);
     atTheEnd(filled.close);
     of = filled.listing;
-    const servers = await site.platform.servers.find().toArray();
-    const tags = await readTags(site.platform);
+    const servers = await site.deps.servers.find().toArray();
+    const tags = await readTags(site.deps);
     names = [...servers, ...tags, ...NAMES.map((name) => ({ name }))]
       .map(({ name }) => name)
       .toSorted((one, other) => other.length - one.length);

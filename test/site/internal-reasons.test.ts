@@ -31,15 +31,15 @@ let voteIds: UUID[];
 
 beforeAll(async () => {
   web = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org', CONTACT });
-  const { platform } = web;
+  const { deps } = web;
   [operator, owner, member] = [
     await signIn(web, { role: 'operator' }),
     await signIn(web),
     await signIn(web, { email: 'invited@example.org' }),
   ];
-  serverId = await addOwnedServer(platform, owner.userId);
+  serverId = await addOwnedServer(deps, owner.userId);
   const stranger = await signIn(web);
-  reviewedId = await addOwnedServer(platform, stranger.userId, {
+  reviewedId = await addOwnedServer(deps, stranger.userId, {
     name: 'Other',
     address: 'other.example.org',
   });
@@ -48,41 +48,41 @@ beforeAll(async () => {
 
 /** Lets an operator decide about everything of the owner; the ids of the votes. */
 async function decided(): Promise<UUID[]> {
-  const { platform } = web;
+  const { deps } = web;
   const press = (path: string, fields: Record<string, string>) =>
     sendForm(web, `/operator/servers/${serverId}/${path}`, fields, operator.headers);
   const reasons = { reason: FOR_OWNER, internalReason: INTERNAL };
   expect((await press('hide', reasons)).statusCode).toBe(303);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { 'profile.shortText': 'Rude' } });
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'profile.shortText': 'Rude' } });
   const part = { part: 'shortText', profileReason: FOR_OWNER, profileInternalReason: INTERNAL };
   expect((await press('profile/remove', part)).statusCode).toBe(303);
 
   const votes = { excluded: 'One', quarantined: 'Two', blocked: 'Three' };
-  await castVote(platform, { serverId, username: votes.excluded, tokenId: null });
-  await ageVotes(platform, serverId, HOUR);
+  await castVote(deps, { serverId, username: votes.excluded, tokenId: null });
+  await ageVotes(deps, serverId, HOUR);
   const range = { serverId, since: new Date(0), until: new Date(Date.now() - HOUR / 2), tokenId: null };
   const exclusion = { ...range, reason: INTERNAL, reasonForOwner: FOR_OWNER };
-  await excludeVotes(platform, exclusion, operator.email, { settledMs: 0 });
-  const quarantineId = await openQuarantine(platform, serverId, `${INTERNAL} voted too often`);
-  await castVote(platform, { serverId, username: votes.quarantined, tokenId: null, quarantineId });
-  await excludeQuarantined(platform, quarantineId, INTERNAL, operator.email);
-  await addBlock(platform, { kind: 'name', value: votes.blocked, reason: INTERNAL }, operator.email);
+  await excludeVotes(deps, exclusion, operator.email, { settledMs: 0 });
+  const quarantineId = await openQuarantine(deps, serverId, `${INTERNAL} voted too often`);
+  await castVote(deps, { serverId, username: votes.quarantined, tokenId: null, quarantineId });
+  await excludeQuarantined(deps, quarantineId, INTERNAL, operator.email);
+  await addBlock(deps, { kind: 'name', value: votes.blocked, reason: INTERNAL }, operator.email);
   const blocked = { serverId, username: votes.blocked, tokenId: null, key: undefined };
-  await submitApiVote(platform, blocked, 5_000);
+  await submitApiVote(deps, blocked, 5_000);
   const resent = { at: new Date(), kind: 'resent' as const, by: operator.email, mayArriveTwice: false };
-  await platform.votes.updateMany({ serverId }, { $push: { 'delivery.events': resent } });
+  await deps.votes.updateMany({ serverId }, { $push: { 'delivery.events': resent } });
 
   const review = { username: 'Author', rating: 1, content: 'Bad.' };
-  await saveOwnReview(platform, { serverId: reviewedId, userId: owner.userId }, review);
-  const written = await platform.reviews.findOne({ personId: owner.userId });
+  await saveOwnReview(deps, { serverId: reviewedId, userId: owner.userId }, review);
+  const written = await deps.reviews.findOne({ personId: owner.userId });
   if (!written) throw new Error('no review');
   const rejection = { reason: INTERNAL, reasonForOwner: FOR_OWNER };
-  await moderateReview(platform, written._id, 'rejected', operator.email, rejection);
+  await moderateReview(deps, written._id, 'rejected', operator.email, rejection);
   // An operator who manages the server invites somebody.
   const invitation = { email: member.email, role: 'full' };
   const path = `/dashboard/servers/${serverId}/members`;
   expect((await sendForm(web, path, invitation, operator.headers)).statusCode).toBe(303);
-  return (await platform.votes.find({ serverId }).toArray()).map(({ _id }) => _id);
+  return (await deps.votes.find({ serverId }).toArray()).map(({ _id }) => _id);
 }
 
 /** Every page of an owner without a parameter of its own, and those of the decided votes. */
@@ -107,8 +107,8 @@ test('no page of an owner shows an internal reason or the address of an operator
       expect(body, url).not.toContain(operator.email);
     }
   }
-  const server = await web.platform.servers.findOne({ _id: serverId });
-  const slugs = [server?.slug, (await web.platform.servers.findOne({ _id: reviewedId }))?.slug];
+  const server = await web.deps.servers.findOne({ _id: serverId });
+  const slugs = [server?.slug, (await web.deps.servers.findOne({ _id: reviewedId }))?.slug];
   for (const path of slugs.flatMap((slug) => [`/servers/${slug}`, `/servers/${slug}/vote`])) {
     const { body } = await getPage(web, path, owner.headers);
     expect(body, path).not.toContain(INTERNAL);
@@ -159,12 +159,12 @@ test('operators see both reasons', async () => {
   ]) {
     expect(await body(path), path).toContain(INTERNAL);
   }
-  const details = await web.platform.auditLog.find({ action: 'server.profile-remove' }).toArray();
+  const details = await web.deps.auditLog.find({ action: 'server.profile-remove' }).toArray();
   expect(details[0]?.details).toMatchObject({ reason: FOR_OWNER, internalReason: INTERNAL });
 });
 
 test('no mail to an owner has an internal reason or the address of an operator; a suspended user sees theirs', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const suspension = { reason: INTERNAL, reasonForOwner: FOR_OWNER };
   const press = (name: string, fields: Record<string, string>) =>
     sendForm(web, `/operator/users/${owner.userId}/${name}`, fields, operator.headers);
@@ -179,8 +179,8 @@ test('no mail to an owner has an internal reason or the address of an operator; 
   // A wrong password shows nothing of it.
   expect((await sendSignIn(web, owner.email, 'a wrong password')).body).not.toContain(FOR_OWNER);
 
-  const mails = await platform.mails.find().toArray();
-  const texts = mails.map(({ _id, sealedText }) => platform.secrets.open(sealedText ?? '', mailContext(_id)));
+  const mails = await deps.mails.find().toArray();
+  const texts = mails.map(({ _id, sealedText }) => deps.secrets.open(sealedText ?? '', mailContext(_id)));
   expect(texts.some((text) => text.startsWith('An operator invites you'))).toBe(true);
   expect(texts.length).toBeGreaterThanOrEqual(4);
   for (const text of texts) {

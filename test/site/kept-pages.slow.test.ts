@@ -15,23 +15,23 @@ beforeAll(async () => {
 
 it('a redirect from an earlier slug is not cached if it carries a session or is private', async () => {
   const owner = await signIn(web);
-  const id = await addOwnedServer(web.platform, owner.userId, { name: 'Earlier' });
-  await editServer(web.platform, id, { name: 'Later' }, 'test');
+  const id = await addOwnedServer(web.deps, owner.userId, { name: 'Earlier' });
+  await editServer(web.deps, id, { name: 'Later' }, 'test');
   for (const rest of ['', '/badge.svg']) {
     const soon = new Date(Date.now() + HOUR);
-    await web.platform.sessions.updateOne({ userId: owner.userId }, { $set: { expiresAt: soon } });
+    await web.deps.sessions.updateOne({ userId: owner.userId }, { $set: { expiresAt: soon } });
     const renewed = await getPage(web, `/servers/earlier${rest}`, owner.headers);
     expect([renewed.statusCode, renewed.cookies.length]).toEqual([301, 1]);
     expect(renewed.headers['cache-control'], rest).toBe('no-store');
   }
-  await hideServer(web.platform, id, { reason: 'A copy.' }, 'test');
+  await hideServer(web.deps, id, { reason: 'A copy.' }, 'test');
   const hidden = await getPage(web, '/servers/earlier', owner.headers);
   expect([hidden.statusCode, hidden.headers['cache-control']]).toEqual([301, 'no-store']);
 });
 
 it('an encoded address does not get the cached page of the decoded address', async () => {
-  await listServers(web.platform, [{ name: 'Harbour' }]);
-  const { slug = '' } = (await web.platform.servers.findOne({ name: 'Harbour' })) ?? {};
+  await listServers(web.deps, [{ name: 'Harbour' }]);
+  const { slug = '' } = (await web.deps.servers.findOne({ name: 'Harbour' })) ?? {};
   const [badge, ranged] = [`/servers/${slug}/badge.svg`, `/servers/${slug}?players=30d`];
   const disguised = [`/servers/${slug}%2Fbadge.svg`, `/servers/${slug}%3Fplayers=30d`];
   for (const path of [badge, ranged]) expect((await getPage(web, path)).statusCode).toBe(200);
@@ -39,8 +39,8 @@ it('an encoded address does not get the cached page of the decoded address', asy
 });
 
 it('an encoded address does not replace the cached page of the decoded address', async () => {
-  await listServers(web.platform, [{ name: 'Lighthouse' }]);
-  const { slug = '' } = (await web.platform.servers.findOne({ name: 'Lighthouse' })) ?? {};
+  await listServers(web.deps, [{ name: 'Lighthouse' }]);
+  const { slug = '' } = (await web.deps.servers.findOne({ name: 'Lighthouse' })) ?? {};
   const [, wanted] = await Promise.all([
     getPage(web, `/servers/${slug}%2Fbadge.svg`),
     getPage(web, `/servers/${slug}/badge.svg`),

@@ -49,7 +49,7 @@ test('a visitor chooses a language for a year and stays on the page', async () =
 
 test('search engines find each language at an address of its own', async () => {
   const web = await openWebApp();
-  await listServers(web.platform, [{ name: 'One', game: 'minecraft' }]);
+  await listServers(web.deps, [{ name: 'One', game: 'minecraft' }]);
   const { body, headers } = await getPage(web, '/games/minecraft?lang=de');
   const { url } = web.app.site;
   expect(languageOf(body)).toBe('de');

@@ -9,8 +9,8 @@ import { getPage, openWebApp } from '../support/web-app.ts';
 test('a network causes 300 pages a minute; pages from the cache, images and other networks do not count', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
   const owner = await signIn(web);
-  for (const name of ['Alpha', 'Beta']) await addOwnedServer(web.platform, owner.userId, { name });
-  const ofNetwork = (address: string) => web.platform.rateLimits.findOne({ _id: `pages:address:${address}` });
+  for (const name of ['Alpha', 'Beta']) await addOwnedServer(web.deps, owner.userId, { name });
+  const ofNetwork = (address: string) => web.deps.rateLimits.findOne({ _id: `pages:address:${address}` });
   const visit = (path: string, address: string, headers: Record<string, string> = {}) =>
     getPage(web, path, { 'x-forwarded-for': address, ...headers });
 
@@ -20,11 +20,11 @@ test('a network causes 300 pages a minute; pages from the cache, images and othe
   expect(made).toBeGreaterThan(0);
 
   expect(PAGES_A_MINUTE).toBe(300);
-  const resetAt = after(web.platform.clock.now(), MINUTE);
+  const resetAt = after(web.deps.clock.now(), MINUTE);
   const used = { $set: { count: PAGES_A_MINUTE, resetAt } };
   for (const address of ['192.0.2.8', '2001:db8:1:2::5']) {
     const _id = `pages:address:${networkOf(address)}`;
-    await web.platform.rateLimits.updateOne({ _id }, used, { upsert: true });
+    await web.deps.rateLimits.updateOne({ _id }, used, { upsert: true });
   }
   for (const address of ['192.0.2.8', '2001:db8:1:2::5']) {
     for (const path of ['/servers/beta', '/?page=1&sort=players', '/sitemaps/1.xml']) {
@@ -43,7 +43,7 @@ test('a network causes 300 pages a minute; pages from the cache, images and othe
   // Made for another visitor just now.
   expect((await visit('/servers/beta', '192.0.2.8')).statusCode).toBe(200);
 
-  await web.platform.rateLimits.updateOne({ _id: `pages:user:${owner.userId.toHexString()}` }, used, {
+  await web.deps.rateLimits.updateOne({ _id: `pages:user:${owner.userId.toHexString()}` }, used, {
     upsert: true,
   });
   expect((await visit('/servers/beta', '192.0.2.10', owner.headers)).statusCode).toBe(429);

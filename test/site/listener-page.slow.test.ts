@@ -11,10 +11,10 @@ const PAGE = { accept: 'text/html,application/xhtml+xml' };
 
 async function openListenerPage(env: Record<string, string> = {}) {
   const bench = await deliveryBench({ ...env });
-  const web = await openWebAppOn(bench.platform);
+  const web = await openWebAppOn(bench.deps);
   const headers = { ...PAGE, ...(await signIn(web, { role: 'operator' })).headers };
-  const { basePath } = bench.platform.config;
-  const listener = await bench.platform.listeners.findOne({ serverId: bench.serverId });
+  const { basePath } = bench.deps.config;
+  const listener = await bench.deps.listeners.findOne({ serverId: bench.serverId });
   const listenerId = listener?._id.toHexString() ?? '';
   const get = (path: string) => web.app.inject({ url: `${basePath}/operator${path}`, headers });
   /** The page as text, without tags. */
@@ -62,10 +62,10 @@ test('a paused listener shows the reason and its answer; one that answers is act
 });
 
 test('the page shows no secret, and only host and port of a URL', async () => {
-  const { platform, serverId, read } = await openListenerPage();
+  const { deps, serverId, read } = await openListenerPage();
   const url = 'https://play.example.org/votes?key=query-key-4711';
-  const { secret } = await setHttpListener(platform, serverId, { url, serviceName: 'x' }, 'test');
-  const listener = await platform.listeners.findOne({ serverId });
+  const { secret } = await setHttpListener(deps, serverId, { url, serviceName: 'x' }, 'test');
+  const listener = await deps.listeners.findOne({ serverId });
   const text = await read();
   expect(text).toContain('Address play.example.org:443');
   expect(text).not.toContain('query-key');
@@ -85,7 +85,7 @@ test('text of players and listeners is escaped', async () => {
 });
 
 test('pages of votes skip and repeat none, also with many at the same time, and keep their filter', async () => {
-  const { cast, platform, serverId, get, listenerId } = await openListenerPage({
+  const { cast, deps, serverId, get, listenerId } = await openListenerPage({
     PUBLIC_URL: 'http://localhost:3000/listing',
   });
   const model = await cast('player 0');
@@ -98,8 +98,8 @@ test('pages of votes skip and repeat none, also with many at the same time, and 
     // 70 votes with the same time, across the end of a page.
     votedAt: n < 70 ? moment : after(moment, -n),
   }));
-  await platform.votes.insertMany(many);
-  await platform.votes.updateMany(
+  await deps.votes.insertMany(many);
+  await deps.votes.updateMany(
     { serverId, username: /^player 1\d\d$/ },
     { $set: { 'delivery.state': 'failed' } },
   );
@@ -142,10 +142,10 @@ test.each([
   'http://localhost:3000',
   'http://localhost:3000/listing',
 ])('in Bull Board under %s a listener’s job tells its state and leads to its page', async (PUBLIC_URL) => {
-  const { platform, serverId, listenerId, get } = await openListenerPage({ PUBLIC_URL });
+  const { deps, serverId, listenerId, get } = await openListenerPage({ PUBLIC_URL });
   const payload = { serverId: serverId.toHexString(), listenerId };
-  await vi.waitUntil(() => platform.producer.add('forward-votes', payload), EVENTUALLY);
-  const queue = platform.queues['forward-votes'];
+  await vi.waitUntil(() => deps.producer.add('forward-votes', payload), EVENTUALLY);
+  const queue = deps.queues['forward-votes'];
   const [job] = await queue.getWaiting();
   const since = new Date().toISOString();
   await job?.updateProgress({ server: 'Alpha', waiting: 1_204, reason: 'connection-refused', since });
@@ -153,7 +153,7 @@ test.each([
   const answer = await get('/queues/api/queues?activeQueue=forward-votes&status=waiting');
   const { queues } = answer.json() as { queues: { name: string; jobs: Record<string, unknown>[] }[] };
   const jobs = queues.find(({ name }) => name === 'forward-votes')?.jobs ?? [];
-  const { basePath } = platform.config;
+  const { basePath } = deps.config;
   expect(jobs).toEqual(
     expect.arrayContaining([
       expect.objectContaining({

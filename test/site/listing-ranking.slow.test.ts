@@ -17,7 +17,7 @@ const servers = (count: number) =>
 
 async function listing(count: number, env: Record<string, string> = {}): Promise<WebApp> {
   const web = await openWebApp(env);
-  await listServers(web.platform, servers(count));
+  await listServers(web.deps, servers(count));
   return web;
 }
 
@@ -27,7 +27,7 @@ const namesIn = (body: string) =>
 
 test('the ranking is the home page and shows the figures of each rank', async () => {
   const web = await openWebApp();
-  await listServers(web.platform, [
+  await listServers(web.deps, [
     { name: 'Second', votes: 3, isPremium: true },
     {
       name: '<b>First</b>',
@@ -55,7 +55,7 @@ test('the ranking is the home page and shows the figures of each rank', async ()
 
 test('a country has a flag of this site beside its name, and a code without a flag has none', async () => {
   const web = await openWebApp();
-  await listServers(web.platform, [
+  await listServers(web.deps, [
     { name: 'One', countryCode: 'DE' },
     { name: 'Two', countryCode: 'QQ' },
   ]);
@@ -116,7 +116,7 @@ test.each([
   const web = await openWebApp();
   const best = { online: 9, uptime: 99.5, reviews: { count: 3, ratingSum: 14 } };
   const others = Array.from({ length: 21 }, (_, i) => ({ name: `Alpha ${i}`, game: 'rust', votes: 30 - i }));
-  await listServers(web.platform, [...others, { name: 'Best', game: 'rust', ...best }]);
+  await listServers(web.deps, [...others, { name: 'Best', game: 'rust', ...best }]);
   const { body, headers } = await getPage(web, `/games/rust?sort=${sort}`);
   expect(namesIn(body)[0]).toBe('Best');
   expect(body).toContain(figure);
@@ -173,11 +173,11 @@ test('each game has a page with its own title, description and address; earlier 
 
 test('each tag has a page with its own title and address; with a game it lists the servers with both', async () => {
   const web = await listing(30);
-  await web.platform.servers.updateMany(
+  await web.deps.servers.updateMany(
     { name: { $in: ['Alpha 1', 'Alpha 2'] } },
     { $set: { profile: { tags: ['survival', 'pvp'], shortText: 'Whales' } } },
   );
-  await recomputeRanks(web.platform);
+  await recomputeRanks(web.deps);
   const { body } = await getPage(web, '/tags/survival');
   expect(namesIn(body).toSorted()).toEqual(['Alpha 1', 'Alpha 2']);
   expect(body).toContain('<title>Survival servers · Tallyport</title>');
@@ -203,7 +203,7 @@ test('each tag has a page with its own title and address; with a game it lists t
 
 test('versions are those of the chosen game, and another game drops the chosen version', async () => {
   const web = await openWebApp();
-  await listServers(web.platform, [
+  await listServers(web.deps, [
     { name: 'One', game: 'minecraft', version: '1.21.4' },
     { name: 'Two', game: 'rust', version: '2.5' },
   ]);
@@ -219,7 +219,7 @@ test('versions are those of the chosen game, and another game drops the chosen v
 
 test('the random server is one of the list, online if any is, and no answer of it is cached', async () => {
   const web = await openWebApp();
-  await listServers(web.platform, [
+  await listServers(web.deps, [
     { name: 'On', game: 'rust', online: 0 },
     { name: 'Off', game: 'rust' },
     { name: 'Only', game: 'minecraft' },
@@ -234,7 +234,7 @@ test('the random server is one of the list, online if any is, and no answer of i
   for (let i = 0; i < 5; i += 1) expect(await draw()).toBe('/servers/on');
   expect(await draw('?game=minecraft')).toBe('/servers/only');
   expect(await draw('?game=valheim')).toBe('/games/valheim');
-  await web.platform.servers.updateOne({ name: 'On' }, { $set: { hiddenAt: new Date() } });
+  await web.deps.servers.updateOne({ name: 'On' }, { $set: { hiddenAt: new Date() } });
   // Hidden since the ranking.
   expect(await draw('?game=rust')).toBe('/servers/off');
   for (let i = 0; i < 60; i += 1) await getPage(web, '/servers/random');
@@ -243,9 +243,9 @@ test('the random server is one of the list, online if any is, and no answer of i
 
 test('a server that was listed as “random” before the random server keeps its address', async () => {
   const web = await openWebApp();
-  await listServers(web.platform, [{ name: 'Random' }]);
+  await listServers(web.deps, [{ name: 'Random' }]);
   expect((await getPage(web, '/servers/random')).headers.location).toBe('/servers/server-random');
-  await web.platform.servers.updateOne({}, { $set: { slug: 'random', slugs: ['random'] } });
+  await web.deps.servers.updateOne({}, { $set: { slug: 'random', slugs: ['random'] } });
   const { statusCode, body } = await getPage(web, '/servers/random');
   expect(statusCode).toBe(200);
   expect(body).toContain('<h1><bdi>Random</bdi></h1>');
@@ -277,7 +277,7 @@ test.each([
 
 test('a search allows a typo, explains its results, and is not indexed by search engines', async () => {
   const web = await openWebApp();
-  await listServers(web.platform, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
+  await listServers(web.deps, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
   const { body } = await getPage(web, '/?q=Mistic+Relms');
   expect(namesIn(body)).toEqual(['Mystic Realms']);
   expect(body).toContain('<meta name="robots" content="noindex" />');
@@ -314,7 +314,7 @@ test('visitors share a cached page; signed-in users get their own', async () => 
   const before = await getPage(web, '/');
   expect(before.headers['cache-control']).toMatch(/^public, max-age=\d+, stale-while-revalidate=\d+$/);
   expect(before.headers.vary).toContain('cookie');
-  await web.platform.servers.updateMany({}, { $set: { isPremium: true } });
+  await web.deps.servers.updateMany({}, { $set: { isPremium: true } });
   const again = await getPage(web, '/', { 'if-none-match': String(before.headers.etag) });
   expect(again.statusCode).toBe(304);
   const { headers } = await signIn(web);
@@ -335,7 +335,7 @@ test('a page of twenty servers is compressed to a few kilobytes', async () => {
 
 test('the page shows the formula, and the figures of any server with its neighbours', async () => {
   const web = await openWebApp();
-  const ids = (await listServers(web.platform, [
+  const ids = (await listServers(web.deps, [
     { name: 'Alpha', votes: 9 },
     { name: 'Beta', votes: 5 },
     { name: 'Gamma', votes: 5 },
@@ -349,8 +349,8 @@ test('the page shows the formula, and the figures of any server with its neighbo
   expect(namesIn(body)).toEqual(['Alpha', 'Beta', 'Gamma']);
   expect(body).toContain('above by votes');
   expect(body).toContain('below by age of the listing (equal votes and uptime)');
-  const today = web.platform.clock.now().toISOString().slice(8, 10);
-  await web.platform.voteCounters.updateOne({ serverId: ids[1] }, { $inc: { [`days.${today}`]: 2 } });
+  const today = web.deps.clock.now().toISOString().slice(8, 10);
+  await web.deps.voteCounters.updateOne({ serverId: ids[1] }, { $inc: { [`days.${today}`]: 2 } });
   const later = await getPage(web, `/how-ranking-works?server=${ids[1]}`);
   expect(later.body).toMatch(/It had 5 votes at .* It has 7 now; the next ranking counts them\./s);
   // By a misspelt name: similar names.
@@ -364,7 +364,7 @@ test('the page shows the formula, and the figures of any server with its neighbo
 
 test('the site map has every listed server and no private page', async () => {
   const web = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
-  await listServers(web.platform, [...servers(230), { name: 'Hidden', hiddenAt: new Date() }]);
+  await listServers(web.deps, [...servers(230), { name: 'Hidden', hiddenAt: new Date() }]);
   const robots = await getPage(web, '/robots.txt');
   expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');
   expect(robots.body).toContain('Disallow: /listing/dashboard\n');

@@ -14,7 +14,7 @@ function pollOf(body: string): { part: string; ms: number } {
 }
 
 async function open(fixture: OwnerFixture, part = '/votes') {
-  web.platform.clock.stop(web.platform.clock.now());
+  web.deps.clock.stop(web.deps.clock.now());
   const { body } = await fixture.get(part);
   const { part: polled, ms } = pollOf(body);
   return { ms, poll: () => fixture.get(polled) };
@@ -40,7 +40,7 @@ test('an open votes page polls often enough to show a delivered vote within two 
 
 test('the whole page is sent again after 15 seconds, and after 3 while votes wait', async () => {
   const fixture = await ownerFixture(web);
-  const { clock } = web.platform;
+  const { clock } = web.deps;
   const idle = await open(fixture);
   clock.move(14_999);
   expect((await idle.poll()).statusCode).toBe(204);
@@ -72,7 +72,7 @@ test('a change of the listener, of the filter’s votes and of another page are 
 test('a poll of an unchanged page counts no votes', async () => {
   const fixture = await ownerFixture(web);
   const { poll } = await open(fixture);
-  const { votes } = web.platform;
+  const { votes } = web.deps;
   const counts = [vi.spyOn(votes, 'countDocuments'), vi.spyOn(votes, 'aggregate')];
   const finds = vi.spyOn(votes, 'find');
   expect((await poll()).statusCode).toBe(204);

@@ -15,7 +15,7 @@ let web: WebApp;
 beforeAll(async () => {
   web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
 });
-beforeEach(() => removeUsers(web.platform));
+beforeEach(() => removeUsers(web.deps));
 
 function setPassword(web: WebApp, token: string, password = NEW_PASSWORD) {
   return sendForm(web, '/set-password', { token, password });
@@ -31,9 +31,9 @@ test('with mail, an account exists only after the address is confirmed with the 
   expect(up.body).toContain('Confirm your e-mail address');
   expect(up.cookies).toEqual([]);
   expect((await sendSignIn(web, NEWCOMER.email)).statusCode).toBe(401);
-  expect(await mailsTo(web.platform, NEWCOMER.email)).toHaveLength(1);
+  expect(await mailsTo(web.deps, NEWCOMER.email)).toHaveLength(1);
 
-  const link = await linkTo(web.platform, NEWCOMER.email);
+  const link = await linkTo(web.deps, NEWCOMER.email);
   // Mail scanners open links.
   expect((await getPage(web, link)).body).toContain('Create account');
   expect((await sendSignIn(web, NEWCOMER.email)).statusCode).toBe(401);
@@ -46,7 +46,7 @@ test('with mail, an account exists only after the address is confirmed with the 
 
 test('an invalid confirmation link says what to do', async () => {
   await sendForm(web, '/sign-up', NEWCOMER);
-  const token = tokenOf(await linkTo(web.platform, NEWCOMER.email));
+  const token = tokenOf(await linkTo(web.deps, NEWCOMER.email));
   for (const wrong of ['', 'x', token.slice(0, -4), `${token}x`, 'y'.repeat(5_000)]) {
     const answer = await finish(web, wrong);
     expect(answer.statusCode).toBe(400);
@@ -63,7 +63,7 @@ test('with mail, no page reveals whether an address is known', async () => {
   expect(known.statusCode).toBe(200);
   expect(unknown.statusCode).toBe(200);
   expect(shown(known.body, email)).toBe(shown(unknown.body, 'nobody@example.org'));
-  expect(await mailsTo(web.platform, 'nobody@example.org')).toEqual([]);
+  expect(await mailsTo(web.deps, 'nobody@example.org')).toEqual([]);
 
   const up = (address: string) => sendForm(web, '/sign-up', { ...NEWCOMER, email: address });
   const [again, first] = [await up(email), await up('new@example.org')];
@@ -71,7 +71,7 @@ test('with mail, no page reveals whether an address is known', async () => {
   expect(shown(again.body, email)).toBe(shown(first.body, 'new@example.org'));
   // Its owner gets one mail.
   await up(email);
-  const letters = await mailsTo(web.platform, email);
+  const letters = await mailsTo(web.deps, email);
   expect(letters.filter((text) => text.includes('has an account there already'))).toHaveLength(1);
 });
 
@@ -79,7 +79,7 @@ test('a link sets a password once, ends all sessions and invalidates the old pas
   const { email, headers } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
   await sendForm(web, '/forgot-password', { email });
-  const letters = await mailsTo(web.platform, email);
+  const letters = await mailsTo(web.deps, email);
   const [other = '', link = ''] = letters.map((text) => /\/set-password\?token=\S+/.exec(text)?.[0]);
 
   expect((await getPage(web, link)).body).toContain('Set password');
@@ -102,10 +102,10 @@ test('a link sets a password once, ends all sessions and invalidates the old pas
 test('a link works for an hour', async () => {
   const { email } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
-  const link = await linkTo(web.platform, email);
-  const { expiresAt } = (await web.platform.verifications.findOne({})) ?? {};
+  const link = await linkTo(web.deps, email);
+  const { expiresAt } = (await web.deps.verifications.findOne({})) ?? {};
   expect((expiresAt?.getTime() ?? 0) - Date.now()).toBeLessThanOrEqual(HOUR);
-  await web.platform.verifications.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
+  await web.deps.verifications.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
   expect((await getPage(web, link)).statusCode).toBe(400);
   expect((await setPassword(web, tokenOf(link))).statusCode).toBe(400);
 });
@@ -116,7 +116,7 @@ test('an address gets five links an hour', async () => {
     sendForm(web, '/forgot-password', { email }, { 'x-forwarded-for': `192.0.2.${n}` });
   for (let n = 0; n < 5; n += 1) expect((await ask(n)).statusCode).toBe(200);
   expect((await ask(6)).statusCode).toBe(429);
-  expect(await mailsTo(web.platform, email)).toHaveLength(5);
+  expect(await mailsTo(web.deps, email)).toHaveLength(5);
   // It does not prevent signing in.
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
 });
@@ -128,19 +128,16 @@ test('an IPv6 /48 can cause eighty mails with links an hour, all networks togeth
     return (await sendForm(web, '/forgot-password', { email }, { 'x-forwarded-for': address })).statusCode;
   };
   expect(await ask('2001:db8:7:1::1')).toBe(200);
-  await web.platform.rateLimits.updateMany(
-    { _id: /^link:address:2001:db8:7::.48$/ },
-    { $set: { count: 80 } },
-  );
+  await web.deps.rateLimits.updateMany({ _id: /^link:address:2001:db8:7::.48$/ }, { $set: { count: 80 } });
   expect(await ask('2001:db8:7:2::1')).toBe(429);
   expect(await ask('2001:db8:8:1::1')).toBe(200);
-  await web.platform.rateLimits.updateOne({ _id: 'link:all' }, { $set: { count: 1_000 } });
+  await web.deps.rateLimits.updateOne({ _id: 'link:all' }, { $set: { count: 1_000 } });
   expect(await ask('2001:db8:9:1::1')).toBe(429);
 });
 
 test('mails contain no text entered by others', async () => {
   await sendForm(web, '/sign-up', { ...NEWCOMER, name: 'Win money at evil.example' });
-  const [text = ''] = await mailsTo(web.platform, NEWCOMER.email);
+  const [text = ''] = await mailsTo(web.deps, NEWCOMER.email);
   expect(text).toContain('/verify-email?token=');
   expect(text).not.toContain('evil.example');
 });
@@ -150,42 +147,42 @@ test('without mail, the page refers to the operator', async () => {
   expect((await getPage(web, '/forgot-password')).body).toContain('Ask its operator for a link');
   const answer = await sendForm(web, '/forgot-password', { email: 'a@example.org' });
   expect(answer.statusCode).toBe(404);
-  expect(await web.platform.verifications.countDocuments()).toBe(0);
+  expect(await web.deps.verifications.countDocuments()).toBe(0);
 });
 
 test('a user gets the imported servers of their confirmed address, once, and not before', async () => {
-  const { platform } = web;
-  const theirs = await addOwnedServer(platform, (await signIn(web)).userId);
+  const { deps } = web;
+  const theirs = await addOwnedServer(deps, (await signIn(web)).userId);
   const waiting: ObjectId[] = [];
   for (const name of ['Alpha', 'Beta']) {
-    const serverId = await addOwnedServer(platform, (await signIn(web)).userId, { name });
+    const serverId = await addOwnedServer(deps, (await signIn(web)).userId, { name });
     waiting.push(serverId);
-    await platform.servers.updateOne(
+    await deps.servers.updateOne(
       { _id: serverId },
       { $set: { ownerEmail: NEWCOMER.email }, $unset: { ownerId: '' } },
     );
   }
   // A server that already has an owner keeps its owner.
-  await platform.servers.updateOne({ _id: theirs }, { $set: { ownerEmail: NEWCOMER.email } });
+  await deps.servers.updateOne({ _id: theirs }, { $set: { ownerEmail: NEWCOMER.email } });
   await sendForm(web, '/sign-up', NEWCOMER);
-  const owned = () => platform.servers.countDocuments({ ownerId: { $exists: true }, _id: { $in: waiting } });
+  const owned = () => deps.servers.countDocuments({ ownerId: { $exists: true }, _id: { $in: waiting } });
   expect(await owned()).toBe(0);
-  await finish(web, tokenOf(await linkTo(platform, NEWCOMER.email)));
+  await finish(web, tokenOf(await linkTo(deps, NEWCOMER.email)));
   expect(await owned()).toBe(2);
   await sendSignIn(web, NEWCOMER.email);
   await sendSignIn(web, NEWCOMER.email);
-  const entries = await platform.auditLog.find({ action: 'server.claim' }).toArray();
+  const entries = await deps.auditLog.find({ action: 'server.claim' }).toArray();
   expect(entries.map(({ by }) => by)).toEqual([NEWCOMER.email, NEWCOMER.email]);
 });
 
 test('without mail, an unconfirmed address gets no server', async () => {
   const web = await openWebApp();
-  const serverId = await addOwnedServer(web.platform, (await signIn(web)).userId);
-  await web.platform.servers.updateOne(
+  const serverId = await addOwnedServer(web.deps, (await signIn(web)).userId);
+  await web.deps.servers.updateOne(
     { _id: serverId },
     { $set: { ownerEmail: NEWCOMER.email }, $unset: { ownerId: '' } },
   );
   await sendForm(web, '/sign-up', NEWCOMER);
   await sendSignIn(web, NEWCOMER.email);
-  expect((await web.platform.servers.findOne({ _id: serverId }))?.ownerId).toBeUndefined();
+  expect((await web.deps.servers.findOne({ _id: serverId }))?.ownerId).toBeUndefined();
 });

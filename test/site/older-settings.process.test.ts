@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { ownEnvironment } from '../../src/platform/config.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { startWeb } from '../support/web-process.ts';
 
 test('settings of an older version are reported at the start, with the fix', async () => {
-  const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = (await testPlatform()).config;
+  const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = (await testDeps()).config;
   const env = { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY, PORT: '0', METRICS_PORT: '0' };
   const web = await startWeb({
     ...(ownEnvironment() as Record<string, string>),

@@ -5,7 +5,7 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { collectLines, type LogLines } from '../support/log-lines.ts';
 import { NORA, type OidcProvider, signInAt, startOidcProvider } from '../support/oidc-provider.ts';
 import { signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import {
   CHEAP_PASSWORDS,
   getPage,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   Object.assign(op, { user: NORA, isEmailInToken: true, requests: [], lies: {} });
-  await removeUsers(web.platform);
+  await removeUsers(web.deps);
 });
 
 type Options = { at?: WebApp; next?: string; change?: (back: URLSearchParams) => void };
@@ -73,7 +73,7 @@ test('a user signs up and signs in with the provider, and goes on to the page th
     'You can sign in with Our club.',
   );
   await goThere();
-  expect(await web.platform.users.find().toArray()).toMatchObject([
+  expect(await web.deps.users.find().toArray()).toMatchObject([
     { email: 'nora@example.org', name: 'Nora', emailVerified: true, role: 'owner' },
   ]);
 });
@@ -85,7 +85,7 @@ test('a new account counts against the limits of its network and mail domain, a 
   const other = { ...NORA, sub: 'mallory-1', email: 'mallory@example.org' };
   Object.assign(op, { user: other });
   expect(await messageOf((await goThere({ at: few })).answer)).toContain('Too many new accounts came from');
-  expect(await few.platform.users.countDocuments()).toBe(1);
+  expect(await few.deps.users.countDocuments()).toBe(1);
   Object.assign(op, { user: NORA });
   const again = await goThere({ at: few });
   expect(await isSignedIn(few, cookiesOf(again.answer))).toBe(true);
@@ -119,7 +119,7 @@ test('the callback is under the base path', async () => {
 
 test('no tokens are stored, and the account is one of this issuer', async () => {
   await goThere();
-  const [credential] = await web.platform.credentials.find().toArray();
+  const [credential] = await web.deps.credentials.find().toArray();
   expect(credential).toMatchObject({
     providerId: 'oidc',
     accountId: openIdAccountId(op.issuer, 'nora-1'),
@@ -131,13 +131,13 @@ test('no tokens are stored, and the account is one of this issuer', async () => 
 
 test('the same subject of another issuer is another user', async () => {
   await goThere();
-  const { platform } = web;
+  const { deps } = web;
   const accountId = openIdAccountId('https://earlier.example.org', 'nora-1');
-  await platform.credentials.updateMany({}, { $set: { accountId } });
+  await deps.credentials.updateMany({}, { $set: { accountId } });
   op.user = { sub: 'nora-1', name: 'Mallory', email: 'mallory@example.org', email_verified: true };
   const { answer } = await goThere();
   expect((await getPage(web, '/account', cookiesOf(answer))).body).toContain('mallory@example.org');
-  expect(await platform.users.countDocuments()).toBe(2);
+  expect(await deps.users.countDocuments()).toBe(2);
 });
 
 test('an account with the same confirmed address is linked and keeps its password', async () => {
@@ -148,11 +148,11 @@ test('an account with the same confirmed address is linked and keeps its passwor
   const { answer } = await goThere();
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
-  expect(await web.platform.users.countDocuments()).toBe(1);
+  expect(await web.deps.users.countDocuments()).toBe(1);
 });
 
 test('a new link is mailed and recorded; the user removes it, and a later sign-in links it again', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const { headers } = await signIn(web, { email: 'nora@example.org' });
   await goThere();
   const page = await getPage(web, '/account', headers);
@@ -162,7 +162,7 @@ test('a new link is mailed and recorded; the user removes it, and a later sign-i
   await sendForm(web, '/account/sites/oidc/unlink', {}, headers);
   expect((await getPage(web, '/account', headers)).body).toContain('not linked');
   await goThere();
-  const changes = await platform.auditLog
+  const changes = await deps.auditLog
     .find({ action: /^account\.site/ })
     .sort({ _id: 1 })
     .toArray();
@@ -179,8 +179,8 @@ test('a user without a password keeps the link', async () => {
   const headers = cookiesOf(answer);
   expect((await getPage(web, '/account', headers)).body).not.toContain('/unlink');
   expect((await sendForm(web, '/account/sites/oidc/unlink', {}, headers)).statusCode).toBe(409);
-  expect(await web.platform.credentials.countDocuments({ providerId: 'oidc' })).toBe(1);
-  expect(await web.platform.auditLog.countDocuments({ action: /^account\.site/ })).toBe(0);
+  expect(await web.deps.credentials.countDocuments({ providerId: 'oidc' })).toBe(1);
+  expect(await web.deps.auditLog.countDocuments({ action: /^account\.site/ })).toBe(0);
 });
 
 test('a link is also mailed and recorded when the account is linked to another site and has no password', async () => {
@@ -189,20 +189,17 @@ test('a link is also mailed and recorded when the account is linked to another s
     SMTP_URL: 'smtp://127.0.0.1:1',
     MAIL_FROM: 'votes@example.org',
   });
-  const { platform } = withMail;
+  const { deps } = withMail;
   await goThere({ at: withMail });
   // A first sign-up links nothing to an existing account.
-  expect(await platform.auditLog.countDocuments()).toBe(0);
-  expect(await mailsTo(platform, 'nora@example.org')).toEqual([]);
-  await platform.credentials.updateMany(
-    {},
-    { $set: { providerId: 'discord', accountId: '80351110224678912' } },
-  );
+  expect(await deps.auditLog.countDocuments()).toBe(0);
+  expect(await mailsTo(deps, 'nora@example.org')).toEqual([]);
+  await deps.credentials.updateMany({}, { $set: { providerId: 'discord', accountId: '80351110224678912' } });
   await goThere({ at: withMail });
-  expect(await platform.auditLog.find().toArray()).toMatchObject([
+  expect(await deps.auditLog.find().toArray()).toMatchObject([
     { action: 'account.site-linked', by: 'nora@example.org', details: { site: 'Our club' } },
   ]);
-  const mails = await mailsTo(platform, 'nora@example.org');
+  const mails = await mailsTo(deps, 'nora@example.org');
   expect(mails).toHaveLength(1);
   expect(mails[0]).toContain('Your account can now be opened with your account at Our club.');
 });
@@ -210,7 +207,7 @@ test('a link is also mailed and recorded when the account is linked to another s
 /** A web application, and the lines of its log. */
 async function openLogging(): Promise<WebApp & Pick<LogLines, 'lines'>> {
   const { lines, add } = collectLines();
-  const opened = await testPlatform(op.env);
+  const opened = await testDeps(op.env);
   const log = createLogger({ LOG_LEVEL: 'info' }, 'web', { write: add });
   return { ...(await openWebAppOn({ ...opened, log, passwords: CHEAP_PASSWORDS })), lines };
 }
@@ -251,7 +248,7 @@ test('a sign-in is logged, also when the user goes on to a page with `error` in 
 
 test('a sign-in that the database does not store is refused, and the log names the error', async () => {
   const { lines, ...logging } = await openLogging();
-  const { db } = logging.platform.mongo;
+  const { db } = logging.deps.mongo;
   await db.command({ collMod: 'sessions', validator: { userId: { $exists: false } } });
   onTestFinished(async () => {
     await db.command({ collMod: 'sessions', validator: {} });
@@ -289,12 +286,12 @@ test('a network returns from the provider a limited number of times', async () =
 test('an unconfirmed account with the address goes to the owner of the address, and others lose access', async () => {
   const stranger = await signIn(web, { email: 'nora@example.org' });
   const { userId, email } = stranger;
-  await web.platform.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
   const { headers } = await setUpTwoFactor(web, stranger);
   const { answer } = await goThere();
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect(await isSignedIn(web, headers)).toBe(false);
-  expect(await web.platform.auditLog.countDocuments({ action: 'account.access-revoked' })).toBe(1);
+  expect(await web.deps.auditLog.countDocuments({ action: 'account.access-revoked' })).toBe(1);
   expect((await sendSignIn(web, email)).statusCode).toBe(401);
 });
 
@@ -305,7 +302,7 @@ test('the provider does not bypass a second factor, an operator’s password or 
     [{ twoFactorEnabled: false, role: 'operator' as const }, 'Sign in with your password.'],
     [{ role: 'owner' as const, suspendedAt: new Date() }, 'This account is suspended.'],
   ] as const) {
-    await web.platform.users.updateOne({}, { $set: change });
+    await web.deps.users.updateOne({}, { $set: change });
     const { answer } = await goThere();
     expect(await messageOf(answer)).toContain(sentence);
     expect(await isSignedIn(web, cookiesOf(answer))).toBe(false);
@@ -314,9 +311,9 @@ test('the provider does not bypass a second factor, an operator’s password or 
 
 test('an account that requires its password is not linked', async () => {
   const { userId, headers } = await signIn(web, { email: 'nora@example.org' });
-  await web.platform.users.updateOne({ _id: userId }, { $set: { twoFactorEnabled: true } });
+  await web.deps.users.updateOne({ _id: userId }, { $set: { twoFactorEnabled: true } });
   expect(await messageOf((await goThere()).answer)).toContain('Sign in with your password.');
-  expect(await web.platform.credentials.countDocuments({ providerId: 'oidc' })).toBe(0);
+  expect(await web.deps.credentials.countDocuments({ providerId: 'oidc' })).toBe(0);
   expect((await getPage(web, '/account', headers)).body).toContain('you cannot sign in with Our club.');
 });
 
@@ -326,7 +323,7 @@ test('an operator’s unconfirmed account keeps its password', async () => {
     twoFactor: false,
     email: 'nora@example.org',
   });
-  await web.platform.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
   const { answer } = await goThere();
   expect(await messageOf(answer)).toContain('Sign in with your password.');
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
@@ -343,7 +340,7 @@ test.each([
   await signIn(web, { email: 'nora@example.org' });
   const known = (await goThere()).answer;
   expect(seenOf(known)).toEqual(seenOf(unknown));
-  expect(await web.platform.credentials.countDocuments({ providerId: 'oidc' })).toBe(0);
+  expect(await web.deps.credentials.countDocuments({ providerId: 'oidc' })).toBe(0);
 });
 
 /** What the browser is told: the status, where it goes, which cookies it gets. */
@@ -364,7 +361,7 @@ test.each([
 ])('a user’s name is short and no e-mail address: %j', async (names, name) => {
   op.user = { ...op.user, ...names };
   await goThere();
-  expect(await web.platform.users.find().toArray()).toMatchObject([{ name }]);
+  expect(await web.deps.users.find().toArray()).toMatchObject([{ name }]);
 });
 
 test.each<[string, OidcProvider['lies']]>([
@@ -380,7 +377,7 @@ test.each<[string, OidcProvider['lies']]>([
   op.lies = lies;
   const { answer } = await goThere();
   expect(await messageOf(answer)).toContain(FAILED);
-  expect(await web.platform.users.countDocuments()).toBe(0);
+  expect(await web.deps.users.countDocuments()).toBe(0);
 });
 
 test.each<[string, (back: URLSearchParams) => void]>([
@@ -392,7 +389,7 @@ test.each<[string, (back: URLSearchParams) => void]>([
 ])('a callback %s is refused', async (kind, change) => {
   const { answer } = await goThere({ change });
   expect(await messageOf(answer)).toContain(kind === 'with another state' ? LAPSED : FAILED);
-  expect(await web.platform.users.countDocuments()).toBe(0);
+  expect(await web.deps.users.countDocuments()).toBe(0);
 });
 
 test('a callback works once, and only in the browser that began the sign-in', async () => {

@@ -32,16 +32,16 @@ describe('a password must not be the user’s address, its first part or their n
 
   test('at sign-up with a link', async () => {
     await sendForm(mailing, '/sign-up', { email: EMAIL });
-    const token = tokenOf(await linkTo(mailing.platform, EMAIL));
+    const token = tokenOf(await linkTo(mailing.deps, EMAIL));
     await expectRefused((password) => sendForm(mailing, '/verify-email', { token, name: NAME, password }));
   });
 
   test('when a link sets a new one', async () => {
     const email = `other.${EMAIL}`;
     const { userId } = await signIn(mailing, { email });
-    await mailing.platform.users.updateOne({ _id: userId }, { $set: { name: NAME } });
+    await mailing.deps.users.updateOne({ _id: userId }, { $set: { name: NAME } });
     await sendForm(mailing, '/forgot-password', { email });
-    const token = tokenOf(await linkTo(mailing.platform, email));
+    const token = tokenOf(await linkTo(mailing.deps, email));
     const { body } = await sendForm(mailing, '/set-password', { token, password: email });
     expect(body).toContain(SENTENCE);
     const set = await sendForm(mailing, '/set-password', { token, password: `${PASSWORD} again` });

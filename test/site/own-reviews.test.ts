@@ -19,24 +19,24 @@ beforeAll(async () => {
 });
 
 const addServer = (name: string) =>
-  addOwnedServer(web.platform, new ObjectId(), { name, address: `${name.split(' ')[0]}.example.org` });
+  addOwnedServer(web.deps, new ObjectId(), { name, address: `${name.split(' ')[0]}.example.org` });
 
 async function review(serverId: ObjectId, { userId }: SignedInUser, content: string, username = 'Steve') {
-  const saved = await saveOwnReview(web.platform, { serverId, userId }, { username, rating: 4, content });
+  const saved = await saveOwnReview(web.deps, { serverId, userId }, { username, rating: 4, content });
   if (!('review' in saved)) throw new Error('not saved');
   return saved.review;
 }
 
 test('users see their own reviews in every state, also of removed servers, and delete only their own', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const [user, other] = [await signIn(web), await signIn(web)];
   const [shown, removed] = [await addServer('Alpha Craft'), await addServer('Gone Craft')];
   const ofShown = await review(shown, user, 'Good <b>lag</b>.');
   const ofRemoved = await review(removed, user, 'It was good.');
   const ofOther = await review(shown, other, 'Somebody else’s.');
-  await moderateReview(platform, ofShown._id, 'approved', 'test');
-  await moderateReview(platform, ofRemoved._id, 'rejected', 'test', { reason: 'between operators' });
-  await platform.servers.updateOne({ _id: removed }, { $set: { removedAt: new Date() } });
+  await moderateReview(deps, ofShown._id, 'approved', 'test');
+  await moderateReview(deps, ofRemoved._id, 'rejected', 'test', { reason: 'between operators' });
+  await deps.servers.updateOne({ _id: removed }, { $set: { removedAt: new Date() } });
 
   const { body } = await getPage(web, '/account/reviews', user.headers);
   expect(body).toContain('Good &lt;b&gt;lag&lt;/b&gt;.');
@@ -53,7 +53,7 @@ test('users see their own reviews in every state, also of removed servers, and d
     expect((await remove(_id)).statusCode).toBe(404);
   }
   expect(textOf((await getPage(web, '/account/reviews', user.headers)).body)).toContain('no reviews yet');
-  expect(await platform.reviews.countDocuments({ serverId: { $in: [shown, removed] } })).toBe(1);
+  expect(await deps.reviews.countDocuments({ serverId: { $in: [shown, removed] } })).toBe(1);
 });
 
 test('reviews are listed 20 a page, newest first', async () => {
@@ -71,7 +71,7 @@ test('reviews are listed 20 a page, newest first', async () => {
     moderatedBy: null,
     rejectedFor: null,
   }));
-  await web.platform.reviews.insertMany(stored);
+  await web.deps.reviews.insertMany(stored);
   const first = await getPage(web, '/account/reviews', user.headers);
   expect(first.body).toContain('Review 19.');
   expect(first.body).not.toContain('Review 20.');
@@ -81,14 +81,14 @@ test('reviews are listed 20 a page, newest first', async () => {
 });
 
 test('a review says whether its author’s account is new and a player of that name has voted', async () => {
-  const { platform } = web;
+  const { deps } = web;
   const serverId = await addServer('Beta Craft');
   const vote = (username: string, more = {}) =>
-    platform.votes.insertOne(
+    deps.votes.insertOne(
       storedVote(serverId, username, new Date(), { usernameKey: usernameKey(username), ...more }),
     );
   const [fresh, old] = [await signIn(web), await signIn(web)];
-  await platform.users.updateOne({ _id: old.userId }, { $set: { createdAt: after(new Date(), -30 * DAY) } });
+  await deps.users.updateOne({ _id: old.userId }, { $set: { createdAt: after(new Date(), -30 * DAY) } });
   await vote('STEVE');
   await vote('Imported', { seq: -1 });
   await vote('Excluded', { excludedAt: new Date() });
@@ -100,15 +100,15 @@ test('a review says whether its author’s account is new and a player of that n
     ['Nobody', null, { isNewAccount: false, hasVoted: false }],
   ];
   const reviews = expected.map(([username, user]) => written(username, user));
-  expect(await reviewersOf(platform, serverId, reviews as Review[])).toMatchObject(
+  expect(await reviewersOf(deps, serverId, reviews as Review[])).toMatchObject(
     expected.map(([, , reviewer]) => reviewer),
   );
 
   const { _id } = await review(serverId, fresh, 'Good.', 'steve');
-  await moderateReview(platform, _id, 'approved', 'test');
-  const { reviewId } = await writeReview(platform, { serverId, username: 'Nobody', rating: 5 });
-  await moderateReview(platform, new ObjectId(reviewId), 'approved', 'test');
-  const slug = (await platform.servers.findOne({ _id: serverId }))?.slug;
+  await moderateReview(deps, _id, 'approved', 'test');
+  const { reviewId } = await writeReview(deps, { serverId, username: 'Nobody', rating: 5 });
+  await moderateReview(deps, new ObjectId(reviewId), 'approved', 'test');
+  const slug = (await deps.servers.findOne({ _id: serverId }))?.slug;
   const { body } = await getPage(web, `/servers/${slug}`);
   const itemOf = (id: string) => body.slice(body.indexOf(`id="review-${id}"`)).split('</li>')[0];
   expect(itemOf(_id.toHexString())).toContain('has voted');

@@ -1,8 +1,8 @@
 import {
-  type ClockedPlatform,
+  type ClockedDeps,
   type DeliveryBench,
   deliveryBenchOn,
-  openDeliveryPlatform,
+  openDeliveryDeps,
 } from '../support/delivering.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebAppOn, sendForm, textOf, type WebApp } from '../support/web-app.ts';
@@ -20,21 +20,21 @@ export type OwnerFixture = DeliveryBench & {
 };
 
 /** The web application on a platform whose clock the test moves. */
-export type OwnerApp = WebApp & { platform: ClockedPlatform };
+export type OwnerApp = WebApp & { deps: ClockedDeps };
 
 /** Opens the application on its own platform. Tests that do not move its clock can share it. */
 export async function openOwnerApp(env: Record<string, string> = {}): Promise<OwnerApp> {
-  const platform = await openDeliveryPlatform(env);
-  return { ...(await openWebAppOn(platform)), platform };
+  const deps = await openDeliveryDeps(env);
+  return { ...(await openWebAppOn(deps)), deps };
 }
 
 /** Creates an owner, their server and its listener. */
 export async function ownerFixture(web: OwnerApp): Promise<OwnerFixture> {
-  const { platform } = web;
-  const delivery = await deliveryBenchOn(platform);
+  const { deps } = web;
+  const delivery = await deliveryBenchOn(deps);
   const { serverId } = delivery;
   const owner = await signIn(web);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId: owner.userId } });
+  await deps.servers.updateOne({ _id: serverId }, { $set: { ownerId: owner.userId } });
   const path = `/dashboard/servers/${serverId.toHexString()}`;
   const get = (part: string) => getPage(web, `${path}${part}`, owner.headers);
   return {

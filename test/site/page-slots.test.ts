@@ -64,8 +64,8 @@ describe('pages', () => {
     web = await openWebApp();
     const owner = await signIn(web);
     ({ headers } = owner);
-    const serverId = await addOwnedServer(web.platform, owner.userId, { name: 'Alpha' });
-    slug = (await web.platform.servers.findOne({ _id: serverId }))?.slug ?? '';
+    const serverId = await addOwnedServer(web.deps, owner.userId, { name: 'Alpha' });
+    slug = (await web.deps.servers.findOne({ _id: serverId }))?.slug ?? '';
   });
 
   /** Replaces the slots of the application, with one of each that a test takes. */

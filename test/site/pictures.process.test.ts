@@ -7,7 +7,7 @@ import { addOwnedServer } from '../support/owned-server.ts';
 import { fileForm, picture } from '../support/pictures.ts';
 import { environmentOf } from '../support/process-environment.ts';
 import { signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { CHEAP_PASSWORDS, OWN_ORIGIN, openWebAppOn } from '../support/web-app.ts';
 import { startWeb } from '../support/web-process.ts';
 import { startWorker } from '../support/workers.ts';
@@ -23,11 +23,11 @@ test('a web process takes a banner and sends cards and a logo without an image l
   onTestFinished(() => rm(folder, { recursive: true }));
   const LOGO = join(folder, 'logo.webp');
   await writeFile(LOGO, await picture(300, 100).webp().toBuffer());
-  const platform = { ...(await testPlatform({ LOGO })), passwords: CHEAP_PASSWORDS };
-  const owner = await signIn(await openWebAppOn(platform));
-  const serverId = await addOwnedServer(platform, owner.userId, { name: 'Alpha' });
-  const web = await startWeb({ ...environmentOf(platform.config), PORT: '0', METRICS_PORT: '0' });
-  const worker = await startWorker(platform.config, { args: ['encode-pictures', 'draw-cards'] });
+  const deps = { ...(await testDeps({ LOGO })), passwords: CHEAP_PASSWORDS };
+  const owner = await signIn(await openWebAppOn(deps));
+  const serverId = await addOwnedServer(deps, owner.userId, { name: 'Alpha' });
+  const web = await startWeb({ ...environmentOf(deps.config), PORT: '0', METRICS_PORT: '0' });
+  const worker = await startWorker(deps.config, { args: ['encode-pictures', 'draw-cards'] });
 
   const form = fileForm({ bytes: await picture(1_300, 325).png().toBuffer() });
   const banner = `${web.url}/dashboard/servers/${serverId.toHexString()}/profile/banner`;
@@ -44,7 +44,7 @@ test('a web process takes a banner and sends cards and a logo without an image l
   const placeholder = Buffer.from(await (await fetch(`${web.url}/servers/alpha/card.png`)).arrayBuffer());
 
   await vi.waitFor(async () => {
-    const server = await platform.servers.findOne({ _id: serverId });
+    const server = await deps.servers.findOne({ _id: serverId });
     expect(server?.profile?.banner).toMatchObject({ width: 1_200, height: 300 });
     expect(server?.profile).not.toHaveProperty('bannerUpload');
     const card = await fetch(`${web.url}/servers/alpha/card.png`);
@@ -52,8 +52,8 @@ test('a web process takes a banner and sends cards and a logo without an image l
     expect(png.equals(placeholder)).toBe(false);
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1_200, 630]);
   }, EVENTUALLY);
-  expect(await platform.pictureUploads.countDocuments()).toBe(0);
-  const { banner: shown } = (await platform.servers.findOne({ _id: serverId }))?.profile ?? {};
+  expect(await deps.pictureUploads.countDocuments()).toBe(0);
+  const { banner: shown } = (await deps.servers.findOne({ _id: serverId }))?.profile ?? {};
   expect((await fetch(`${web.url}/pictures/${shown?.wide}.webp`)).status).toBe(200);
   expect(await imageLibraries(web.child.pid)).toEqual([]);
   // Its drawing has the logo.

@@ -23,10 +23,10 @@ beforeAll(async () => {
 beforeEach(async () => {
   const realNow = performance.now.bind(performance);
   vi.spyOn(performance, 'now').mockImplementation(() => realNow() + ahead);
-  await web.platform.previewCards.deleteMany({});
-  await web.platform.rateLimits.deleteMany({});
+  await web.deps.previewCards.deleteMany({});
+  await web.deps.rateLimits.deleteMany({});
   number += 1;
-  serverId = await addOwnedServer(web.platform, (await signIn(web)).userId, { name: `Card ${number}` });
+  serverId = await addOwnedServer(web.deps, (await signIn(web)).userId, { name: `Card ${number}` });
   slug = `card-${number}`;
 });
 /** Requests the card anew: a process caches answers for three seconds. */
@@ -34,22 +34,19 @@ async function getCard(headers: Record<string, string> = {}) {
   ahead += 4 * SECOND;
   return getPage(web, `/servers/${slug}/card.png`, headers);
 }
-const draw = (png = 'drawn') => drawCard(web.platform, serverId, async () => Buffer.from(png));
-const card = () => web.platform.previewCards.findOne({ _id: serverId });
+const draw = (png = 'drawn') => drawCard(web.deps, serverId, async () => Buffer.from(png));
+const card = () => web.deps.previewCards.findOne({ _id: serverId });
 /** Moves the drawing back in time. */
 const age = (ms: number) =>
-  web.platform.previewCards.updateOne(
-    { _id: serverId },
-    { $set: { drawnAt: after(web.platform.clock.now(), -ms) } },
-  );
+  web.deps.previewCards.updateOne({ _id: serverId }, { $set: { drawnAt: after(web.deps.clock.now(), -ms) } });
 
 test('is a placeholder until a worker has drawn it, then the bytes that are stored', async () => {
   const first = await getCard();
   expect([first.statusCode, first.headers['content-type']]).toEqual([200, 'image/png']);
   expect([first.rawPayload.readUInt32BE(16), first.rawPayload.readUInt32BE(20)]).toEqual([1_200, 630]);
-  expect(await dueCards(web.platform)).toEqual([serverId]);
+  expect(await dueCards(web.deps)).toEqual([serverId]);
   expect(await draw()).toBe('drawn');
-  expect(await dueCards(web.platform)).toEqual([]);
+  expect(await dueCards(web.deps)).toEqual([]);
   const drawn = await getCard();
   expect(drawn.body).toBe('drawn');
   expect(drawn.headers).toMatchObject({
@@ -69,7 +66,7 @@ test('the server’s page asks for it, and names it with the time of its drawing
     return /property="og:image" content="([^"]+)"/.exec(body)?.[1];
   };
   expect(await imageOf()).toMatch(/\/card\.png$/);
-  expect(await dueCards(web.platform)).toEqual([serverId]);
+  expect(await dueCards(web.deps)).toEqual([serverId]);
   await draw();
   const image = (await imageOf()) ?? '';
   expect(image).toMatch(/\/card\.png\?drawn=\d+$/);
@@ -79,87 +76,87 @@ test('the server’s page asks for it, and names it with the time of its drawing
 test('is drawn again an hour later for its figures, or a minute later when it shows another name', async () => {
   await getCard();
   await draw('old');
-  const { servers } = web.platform;
+  const { servers } = web.deps;
   await servers.updateOne({ _id: serverId }, { $set: { 'current.onlinePlayers': 7 } });
   await age(30 * MINUTE);
   await getCard();
-  expect(await dueCards(web.platform)).toEqual([]);
+  expect(await dueCards(web.deps)).toEqual([]);
   await age(HOUR);
   expect((await getCard()).body).toBe('old');
-  expect(await dueCards(web.platform)).toEqual([serverId]);
+  expect(await dueCards(web.deps)).toEqual([serverId]);
   await draw('figures');
 
   await servers.updateOne({ _id: serverId }, { $set: { name: 'Another name' } });
   await getCard();
-  expect(await dueCards(web.platform)).toEqual([]);
+  expect(await dueCards(web.deps)).toEqual([]);
   await age(MINUTE);
   expect((await getCard()).body).toBe('figures');
-  expect(await dueCards(web.platform)).toEqual([serverId]);
+  expect(await dueCards(web.deps)).toEqual([serverId]);
   await draw('name');
   await age(MINUTE);
   await getCard();
-  expect(await dueCards(web.platform)).toEqual([]);
+  expect(await dueCards(web.deps)).toEqual([]);
 });
 
 test('a network causes sixty drawings a minute; over it the stored card or the placeholder is sent', async () => {
-  const resetAt = after(web.platform.clock.now(), MINUTE);
-  await web.platform.rateLimits.insertOne({ _id: 'cards:address:127.0.0.1', count: 60, resetAt });
+  const resetAt = after(web.deps.clock.now(), MINUTE);
+  await web.deps.rateLimits.insertOne({ _id: 'cards:address:127.0.0.1', count: 60, resetAt });
   expect((await getCard()).statusCode).toBe(200);
   expect(await card()).toBeNull();
-  await web.platform.rateLimits.deleteMany({});
+  await web.deps.rateLimits.deleteMany({});
   await getCard();
-  expect(await dueCards(web.platform)).toEqual([serverId]);
+  expect(await dueCards(web.deps)).toEqual([serverId]);
 });
 
 test('that cannot be drawn is tried three times, then not for an hour', async () => {
   await getCard();
   const fail = () =>
-    drawCard(web.platform, serverId, async () => {
+    drawCard(web.deps, serverId, async () => {
       throw new PictureProcessError('timeout', 'too slow');
     });
   for (let n = 1; n <= 3; n += 1) {
     expect(await fail()).toBe('failed');
-    const dueNow = { $set: { dueAt: web.platform.clock.now() } };
-    await web.platform.previewCards.updateOne({ _id: serverId, dueAt: { $exists: true } }, dueNow);
+    const dueNow = { $set: { dueAt: web.deps.clock.now() } };
+    await web.deps.previewCards.updateOne({ _id: serverId, dueAt: { $exists: true } }, dueNow);
   }
   expect(await draw()).toBe('not-due');
   await getCard();
-  expect(await dueCards(web.platform)).toEqual([]);
+  expect(await dueCards(web.deps)).toEqual([]);
   const { failedUntil } = (await card()) ?? {};
-  expect(failedUntil?.getTime()).toBeGreaterThan(after(web.platform.clock.now(), HOUR - MINUTE).getTime());
-  const before = after(web.platform.clock.now(), -MINUTE);
-  await web.platform.previewCards.updateOne({ _id: serverId }, { $set: { failedUntil: before } });
+  expect(failedUntil?.getTime()).toBeGreaterThan(after(web.deps.clock.now(), HOUR - MINUTE).getTime());
+  const before = after(web.deps.clock.now(), -MINUTE);
+  await web.deps.previewCards.updateOne({ _id: serverId }, { $set: { failedUntil: before } });
   await getCard();
   expect(await draw('at last')).toBe('drawn');
 });
 
 test('of a worker that stops is due again; of one that died, when its lease has expired', async () => {
   await getCard();
-  const stop = drawCard(web.platform, serverId, async () => {
+  const stop = drawCard(web.deps, serverId, async () => {
     throw new PictureProcessError('stopped', 'it stops');
   });
   await expect(stop).rejects.toMatchObject({ code: 'stopped' });
   expect(await card()).toMatchObject({ attempts: 0 });
   const leaseUntil = new Date(Date.now() + HOUR);
-  await web.platform.previewCards.updateOne({ _id: serverId }, { $set: { leaseUntil } });
+  await web.deps.previewCards.updateOne({ _id: serverId }, { $set: { leaseUntil } });
   expect(await draw()).toBe('not-due');
-  expect(await dueCards(web.platform)).toEqual([serverId]);
-  await web.platform.previewCards.updateOne({ _id: serverId }, { $set: { leaseUntil: new Date(0) } });
+  expect(await dueCards(web.deps)).toEqual([serverId]);
+  await web.deps.previewCards.updateOne({ _id: serverId }, { $set: { leaseUntil: new Date(0) } });
   expect(await draw()).toBe('drawn');
 });
 
 test('goes with its server, and a hidden or unknown server has none', async () => {
   await getCard();
   await draw();
-  await web.platform.servers.updateOne({ _id: serverId }, { $set: { hiddenAt: new Date() } });
+  await web.deps.servers.updateOne({ _id: serverId }, { $set: { hiddenAt: new Date() } });
   expect((await getCard()).statusCode).toBe(404);
-  await removeServer(web.platform, serverId, 'test');
+  await removeServer(web.deps, serverId, 'test');
   expect(await card()).toBeNull();
   expect((await getCard()).statusCode).toBe(404);
   expect((await getPage(web, '/servers/nobody/card.png')).statusCode).toBe(404);
   // Removed between the request and the drawing.
-  const now = web.platform.clock.now();
-  await web.platform.previewCards.insertOne({
+  const now = web.deps.clock.now();
+  await web.deps.previewCards.insertOne({
     _id: serverId,
     askedAt: now,
     key: 'k',
@@ -171,8 +168,8 @@ test('goes with its server, and a hidden or unknown server has none', async () =
 });
 
 test('the cards over the limit are deleted, those first that were not asked for longest', async () => {
-  const now = web.platform.clock.now();
-  const { previewCards } = web.platform;
+  const now = web.deps.clock.now();
+  const { previewCards } = web.deps;
   onTestFinished(async () => void (await previewCards.deleteMany({})));
   const ids = ['a', 'b', 'c', 'd'].map((sign) => sign.repeat(24));
   const cards = ids.map((id, n) => ({
@@ -182,9 +179,9 @@ test('the cards over the limit are deleted, those first that were not asked for 
     attempts: 0,
   }));
   await previewCards.insertMany(cards);
-  expect(await trimCards(web.platform, 2)).toBe(2);
+  expect(await trimCards(web.deps, 2)).toBe(2);
   expect((await previewCards.find({}).toArray()).map(({ _id }) => _id.toHexString())).toEqual(
     ids.slice(0, 2),
   );
-  expect(await trimCards(web.platform)).toBe(0);
+  expect(await trimCards(web.deps)).toBe(0);
 });

@@ -32,8 +32,8 @@ let pictureProcess: PictureProcess;
 /** Encodes what waits, as a worker does. */
 async function encodeAll() {
   const ends = [];
-  for (const id of await dueUploads(web.platform))
-    ends.push(await encodeUpload({ ...web.platform, pictureProcess }, id));
+  for (const id of await dueUploads(web.deps))
+    ends.push(await encodeUpload({ ...web.deps, pictureProcess }, id));
   return ends;
 }
 /** The address of the application, which listens from the first call on. */
@@ -42,31 +42,30 @@ async function listening(): Promise<URL> {
   listens ??= web.app.listen({ port: 0, host: '127.0.0.1' });
   return new URL(await listens);
 }
-const uploads = () => web.platform.pictureUploads.find({ serverId }).toArray();
+const uploads = () => web.deps.pictureUploads.find({ serverId }).toArray();
 const profilePage = async () => textOf((await getPage(web, path, owner.headers)).body);
 
 beforeAll(async () => {
   web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
-  pictureProcess = createPictureProcess(web.platform.log);
+  pictureProcess = createPictureProcess(web.deps.log);
   atTheEnd(async () => pictureProcess.close());
 });
 beforeEach(async () => {
   // Uploads are limited for each user.
   owner = await signIn(web);
-  serverId = await addOwnedServer(web.platform, owner.userId, { game: 'minecraft' });
+  serverId = await addOwnedServer(web.deps, owner.userId, { game: 'minecraft' });
   path = `/dashboard/servers/${serverId.toHexString()}/profile`;
 });
 
 const serverNow = async () => {
-  const server = await web.platform.servers.findOne({ _id: serverId });
+  const server = await web.deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('the server is not there');
   return server;
 };
 const profileNow = async () => (await serverNow()).profile;
-const stored = (id: string | null | undefined) => web.platform.pictures.findOne({ _id: id ?? '' });
+const stored = (id: string | null | undefined) => web.deps.pictures.findOne({ _id: id ?? '' });
 /** Makes pictures old enough to be deleted. */
-const age = () =>
-  web.platform.pictures.updateMany({}, { $set: { usedAt: after(web.platform.clock.now(), -DAY) } });
+const age = () => web.deps.pictures.updateMany({}, { $set: { usedAt: after(web.deps.clock.now(), -DAY) } });
 const png = (colour?: string) => picture(1_300, 325, colour).png().toBuffer();
 
 const upload = (form: ReturnType<typeof fileForm>, headers: Record<string, string> = owner.headers) =>
@@ -102,18 +101,18 @@ describe('a banner', () => {
       headers: { 'if-none-match': String(served.headers.etag) },
     });
     expect(again.statusCode).toBe(304);
-    expect(await web.platform.auditLog.findOne({ serverId, action: 'server.banner' })).toMatchObject({
+    expect(await web.deps.auditLog.findOne({ serverId, action: 'server.banner' })).toMatchObject({
       by: owner.email,
       details: { width: 1_200, height: 300 },
     });
   });
 
   test('is deleted when it is replaced or removed, unless another server has the same', async () => {
-    const other = await addOwnedServer(web.platform, owner.userId);
+    const other = await addOwnedServer(web.deps, owner.userId);
     await upload(fileForm({ bytes: await png('#112233') }));
     await encodeAll();
     const first = (await profileNow())?.banner;
-    await web.platform.servers.updateOne({ _id: other }, { $set: { 'profile.banner': first as never } });
+    await web.deps.servers.updateOne({ _id: other }, { $set: { 'profile.banner': first as never } });
     await age();
     await upload(fileForm({ bytes: await png('#445566') }));
     await encodeAll();
@@ -126,17 +125,17 @@ describe('a banner', () => {
     expect(await profileNow()).not.toHaveProperty('banner');
     for (const id of [second?.wide, second?.narrow]) expect(await stored(id)).toBeNull();
 
-    await removeServer(web.platform, other, 'test');
+    await removeServer(web.deps, other, 'test');
     for (const id of [first?.wide, first?.narrow]) expect(await stored(id)).toBeNull();
   });
 
   test('of an interrupted upload is deleted by the clean-up, and a new or used one stays', async () => {
-    const left = await storePicture(web.platform, Buffer.from('left'));
+    const left = await storePicture(web.deps, Buffer.from('left'));
     await upload(fileForm({ bytes: await png('#778899') }));
     await encodeAll();
     await age();
-    const fresh = await storePicture(web.platform, Buffer.from('fresh'));
-    await sweepPictures(web.platform);
+    const fresh = await storePicture(web.deps, Buffer.from('fresh'));
+    await sweepPictures(web.deps);
     expect(await stored(left)).toBeNull();
     expect(await stored(fresh)).not.toBeNull();
     expect(await stored((await profileNow())?.banner?.wide)).not.toBeNull();
@@ -173,12 +172,12 @@ describe('a banner', () => {
       '',
     ],
   ])('%s is refused with a message, and nothing is stored', async (_name, form, status, message) => {
-    const before = await web.platform.pictures.countDocuments();
+    const before = await web.deps.pictures.countDocuments();
     const refused = await upload(form());
     expect(refused.statusCode).toBe(status);
     expect(refused.body).toContain(message);
     expect(await profileNow()).toBeUndefined();
-    expect(await web.platform.pictures.countDocuments()).toBe(before);
+    expect(await web.deps.pictures.countDocuments()).toBe(before);
   });
 
   test('is not read from strangers, other sites, or in other forms', async () => {
@@ -204,7 +203,7 @@ describe('a banner', () => {
     const refused = await upload(form);
     expect(refused.statusCode).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    await web.platform.rateLimits.deleteMany({});
+    await web.deps.rateLimits.deleteMany({});
   });
 
   test('of an endless request is answered without reading it', async () => {
@@ -265,7 +264,7 @@ describe('an uploaded banner', () => {
     expect(stored).toMatchObject({ kind: 'banner', by: owner.email });
     for (const name of [stored?._id, createHash('sha256').update(bytes).digest('hex')])
       expect((await web.app.inject(`/pictures/${name}.webp`)).statusCode).toBe(404);
-    expect(isBackedUp(web.platform.pictureUploads.collectionName)).toBe(false);
+    expect(isBackedUp(web.deps.pictureUploads.collectionName)).toBe(false);
     await encodeAll();
     expect(await uploads()).toEqual([]);
     const { wide } = (await profileNow())?.banner ?? {};
@@ -298,17 +297,17 @@ describe('an uploaded banner', () => {
     await encodeAll();
     await upload(fileForm({ bytes: await png('#404040') }));
     const removal = { part: 'banner', reason: 'It shows a flag.' };
-    await removeProfilePart(web.platform, serverId, removal, 'operator');
+    await removeProfilePart(web.deps, serverId, removal, 'operator');
     expect(await uploads()).toEqual([]);
     expect(await profileNow()).not.toHaveProperty('bannerUpload');
 
     await upload(fileForm({ bytes: await png('#505050') }));
-    await removeServer(web.platform, serverId, 'test');
+    await removeServer(web.deps, serverId, 'test');
     expect(await uploads()).toEqual([]);
   });
 
   test('whose request was interrupted, or whose server was removed meanwhile, is deleted by the worker', async () => {
-    const now = web.platform.clock.now();
+    const now = web.deps.clock.now();
     const left = (uploadedAt: Date, of = serverId) => ({
       _id: new ObjectId().toHexString(),
       serverId: of,
@@ -320,11 +319,11 @@ describe('an uploaded banner', () => {
       expiresAt: after(now, DAY),
     });
     const [fresh, old, orphan] = [left(now), left(after(now, -2 * MINUTE)), left(now, new ObjectId())];
-    await web.platform.pictureUploads.insertMany([fresh, old, orphan]);
+    await web.deps.pictureUploads.insertMany([fresh, old, orphan]);
     expect((await encodeAll()).toSorted()).toEqual(['not-due', 'unwanted', 'unwanted']);
     // The server may name it in a moment.
-    expect((await web.platform.pictureUploads.find({}).toArray()).map(({ _id }) => _id)).toEqual([fresh._id]);
-    await web.platform.pictureUploads.deleteMany({});
+    expect((await web.deps.pictureUploads.find({}).toArray()).map(({ _id }) => _id)).toEqual([fresh._id]);
+    await web.deps.pictureUploads.deleteMany({});
   });
 
   test('is tried three times if the picture process dies, then its owner reads why', async () => {
@@ -332,14 +331,11 @@ describe('an uploaded banner', () => {
     const run = async () => {
       throw new PictureProcessError('ended', 'killed');
     };
-    const dying = { ...web.platform, pictureProcess: { run, close() {} } };
+    const dying = { ...web.deps, pictureProcess: { run, close() {} } };
     const [id = ''] = (await uploads()).map(({ _id }) => _id);
     for (const end of ['failed', 'failed', 'refused']) {
       expect(await encodeUpload(dying, id)).toBe(end);
-      await web.platform.pictureUploads.updateOne(
-        { _id: id },
-        { $set: { nextAt: web.platform.clock.now() } },
-      );
+      await web.deps.pictureUploads.updateOne({ _id: id }, { $set: { nextAt: web.deps.clock.now() } });
     }
     expect(await uploads()).toEqual([]);
     expect(await profilePage()).toContain('Reading the picture took too long.');
@@ -351,7 +347,7 @@ describe('an uploaded banner', () => {
       throw new PictureProcessError('stopped', 'it stops');
     };
     const [id = ''] = (await uploads()).map(({ _id }) => _id);
-    const stopping = { ...web.platform, pictureProcess: { run, close() {} } };
+    const stopping = { ...web.deps, pictureProcess: { run, close() {} } };
     await expect(encodeUpload(stopping, id)).rejects.toMatchObject({ code: 'stopped' });
     expect(await uploads()).toMatchObject([{ attempts: 0 }]);
     expect(await encodeAll()).toEqual(['encoded']);
@@ -362,11 +358,11 @@ describe('an uploaded banner', () => {
     const [stored] = await uploads();
     const dayLater = after(stored?.uploadedAt ?? new Date(), DAY);
     expect(stored?.expiresAt).toEqual(dayLater);
-    const indexes = await web.platform.pictureUploads.indexes();
+    const indexes = await web.deps.pictureUploads.indexes();
     expect(indexes).toContainEqual(expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }));
-    const at = after(web.platform.clock.now(), -DAY - MINUTE);
-    await web.platform.pictureUploads.deleteMany({});
-    await web.platform.servers.updateOne({ _id: serverId }, { $set: { 'profile.bannerUpload.at': at } });
+    const at = after(web.deps.clock.now(), -DAY - MINUTE);
+    await web.deps.pictureUploads.deleteMany({});
+    await web.deps.servers.updateOne({ _id: serverId }, { $set: { 'profile.bannerUpload.at': at } });
     expect(await profilePage()).toContain('The picture was not prepared. Upload it again.');
   });
 
@@ -387,15 +383,15 @@ describe('an uploaded banner', () => {
     });
     const times = { _id: `banner:${owner.userId.toHexString()}` };
     await vi.waitFor(async () => {
-      expect((await web.platform.rateLimits.findOne(times))?.count).toBe(16);
+      expect((await web.deps.rateLimits.findOne(times))?.count).toBe(16);
     }, EVENTUALLY);
     await vi.waitFor(async () => {
-      await web.platform.rateLimits.deleteOne(times);
+      await web.deps.rateLimits.deleteOne(times);
       expect((await upload(form)).statusCode).toBe(503);
     }, EVENTUALLY);
     for (const socket of sockets) socket.destroy();
     await vi.waitFor(async () => {
-      await web.platform.rateLimits.deleteOne(times);
+      await web.deps.rateLimits.deleteOne(times);
       expect((await upload(form)).statusCode).toBe(303);
     }, EVENTUALLY);
   });
@@ -426,13 +422,10 @@ describe('an icon', () => {
       ...(icon === undefined ? {} : { favicon: icon }),
     };
     await game.start();
-    await web.platform.servers.updateOne(
-      { _id: serverId },
-      { $set: { address: '127.0.0.1', port: game.port } },
-    );
+    await web.deps.servers.updateOne({ _id: serverId }, { $set: { address: '127.0.0.1', port: game.port } });
     const deps = {
-      ...web.platform,
-      ask: createAsk(web.platform.config),
+      ...web.deps,
+      ask: createAsk(web.deps.config),
       canary: { note() {}, works: async () => true },
     };
     const checked = await checkServer(deps, await serverNow());
@@ -470,13 +463,13 @@ describe('an icon', () => {
     };
     const user = { _id: owner.userId, email: owner.email };
     const wanted = { name: 'New', address: '127.0.0.1', port: game.port, game: 'minecraft' };
-    const draft = await saveDraft(web.platform, owner.userId, wanted);
+    const draft = await saveDraft(web.deps, owner.userId, wanted);
     if (!draft) throw new Error('the draft was not kept');
-    await proveDraft({ ...web.platform, ask: createAsk(web.platform.config) }, user, draft._id);
-    const { check: found } = (await web.platform.serverDrafts.findOne({ _id: draft._id })) ?? {};
+    await proveDraft({ ...web.deps, ask: createAsk(web.deps.config) }, user, draft._id);
+    const { check: found } = (await web.deps.serverDrafts.findOne({ _id: draft._id })) ?? {};
     expect(found).toMatchObject({ reached: true, motd: 'Hello' });
     expect(found).not.toHaveProperty('icon');
-    expect(await web.platform.pictureUploads.countDocuments()).toBe(0);
+    expect(await web.deps.pictureUploads.countDocuments()).toBe(0);
   });
 
   test('that an operator removed stays away until the server sends another one', async () => {
@@ -520,7 +513,7 @@ describe('an icon', () => {
 
 test('a picture that nobody uses is found by an index', async () => {
   const any = { $in: ['a'.repeat(64)] };
-  const plan = await web.platform.servers
+  const plan = await web.deps.servers
     .find({
       $or: [
         { 'profile.icon.picture': any },

@@ -18,9 +18,9 @@ beforeAll(async () => {
 type Fields = Record<string, string | string[]>;
 
 async function newServer() {
-  const serverId = await addOwnedServer(web.platform, owner.userId);
+  const serverId = await addOwnedServer(web.deps, owner.userId);
   const path = `/dashboard/servers/${serverId.toHexString()}/profile`;
-  const read = async () => (await web.platform.servers.findOne({ _id: serverId }))?.profile;
+  const read = async () => (await web.deps.servers.findOne({ _id: serverId }))?.profile;
   /** Sends the form as a browser does: a field for each chosen tag. */
   const save = (fields: Fields) => {
     const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
@@ -36,12 +36,12 @@ async function newServer() {
       payload: new URLSearchParams(pairs as [string, string][]).toString(),
     });
   };
-  const { slug = '' } = (await web.platform.servers.findOne({ _id: serverId })) ?? {};
+  const { slug = '' } = (await web.deps.servers.findOne({ _id: serverId })) ?? {};
   return { serverId, path, slug, read, save };
 }
 
 const audited = (serverId: ObjectId, action: string) =>
-  web.platform.auditLog.find({ serverId, action }).sort({ _id: 1 }).toArray();
+  web.deps.auditLog.find({ serverId, action }).sort({ _id: 1 }).toArray();
 
 const FULL: Fields = {
   shortText: 'A lighthouse for <b>every</b> island.',
@@ -218,9 +218,9 @@ describe('the list of tags', () => {
     const removed = await sendForm(web, '/operator/tags/sky-wars/remove', {}, operator.headers);
     expect(removed.statusCode).toBe(303);
     expect((await read())?.tags).toEqual(['survival']);
-    expect((await readTags(web.platform)).map(({ key }) => key)).not.toContain('sky-wars');
-    expect(await removeTag(web.platform, 'sky-wars', 'test')).toBeNull();
-    const log = await web.platform.auditLog
+    expect((await readTags(web.deps)).map(({ key }) => key)).not.toContain('sky-wars');
+    expect(await removeTag(web.deps, 'sky-wars', 'test')).toBeNull();
+    const log = await web.deps.auditLog
       .find({ action: /^tag\./ })
       .sort({ _id: 1 })
       .toArray();
@@ -233,7 +233,7 @@ describe('the list of tags', () => {
   });
 
   test('the servers of a tag are found by an index, in the order of the ranking', async () => {
-    const { servers } = web.platform;
+    const { servers } = web.deps;
     const plan = await servers.find({ 'profile.tags': 'survival' }).sort({ rankPosition: 1 }).explain();
     expect(JSON.stringify(plan)).toContain('profile.tags_1_rankPosition_1');
     expect(JSON.stringify(plan)).not.toMatch(/"stage":"(COLLSCAN|SORT)"/);

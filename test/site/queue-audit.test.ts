@@ -12,7 +12,7 @@ test.each([
   const headers = (await signIn(web, { role: 'operator' })).headers;
   const answer = await web.app.inject({ method: 'PUT', url, headers: { ...headers, ...OWN_ORIGIN } });
   expect(answer.statusCode, answer.body).toBe(200);
-  expect(await web.platform.auditLog.find({ action: 'queue.button' }).toArray()).toMatchObject([
+  expect(await web.deps.auditLog.find({ action: 'queue.button' }).toArray()).toMatchObject([
     { details: { button: 'pause', queueName: 'forward-votes' } },
   ]);
 });

@@ -18,14 +18,14 @@ test('without Redis the admin area says so, and Bull Board answers 503 at once',
   expect((await queues()).statusCode).toBe(503);
   redis.resume();
   await redis.kill();
-  await vi.waitUntil(() => web.platform.producerRedis.status !== 'ready', EVENTUALLY);
+  await vi.waitUntil(() => web.deps.producerRedis.status !== 'ready', EVENTUALLY);
   const pressed = await web.app.inject({ method: 'PUT', url: '/operator/queues/api/queues/pause', headers });
   expect(pressed.statusCode).toBe(503);
   expect(pressed.json()).toEqual({
     error: expect.stringContaining('Redis does not answer'),
     code: 'queues-unavailable',
   });
-  expect(await web.platform.auditLog.countDocuments({ action: 'queue.button' })).toBe(0);
+  expect(await web.deps.auditLog.countDocuments({ action: 'queue.button' })).toBe(0);
   expect((await getPage(web, '/operator/queues', headers)).statusCode).toBe(200);
   const page = await getPage(web, '/operator', headers);
   expect(page.statusCode).toBe(200);

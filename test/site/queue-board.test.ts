@@ -35,14 +35,14 @@ test('every route of Bull Board answers 401 without a session and 404 to owners'
 test('Bull Board’s buttons refuse requests of other sites, and the audit log records none', async () => {
   const buttons = BOARD_API.filter(({ method }) => method !== 'GET');
   expect(buttons.length).toBeGreaterThan(15);
-  const before = await web.platform.auditLog.countDocuments({ action: 'queue.button' });
+  const before = await web.deps.auditLog.countDocuments({ action: 'queue.button' });
   for (const { method, url } of buttons) {
     for (const headers of [{ origin: 'https://elsewhere.example' }, { 'sec-fetch-site': 'cross-site' }, {}]) {
       const answer = await web.app.inject({ method, url, headers: { ...operator.headers, ...headers } });
       expect(answer.statusCode, `${url} ${JSON.stringify(headers)}`).toBe(403);
     }
   }
-  expect(await web.platform.auditLog.countDocuments({ action: 'queue.button' })).toBe(before);
+  expect(await web.deps.auditLog.countDocuments({ action: 'queue.button' })).toBe(before);
 });
 
 test('each button of Bull Board is recorded in the audit log with its user before it runs', async () => {
@@ -55,7 +55,7 @@ test('each button of Bull Board is recorded in the audit log with its user befor
   expect((await press('PUT', 'forward-votes/retry/failed')).statusCode).toBe(200);
   // Refused requests are not recorded.
   expect((await press('POST', 'forward-votes/add')).statusCode).toBe(403);
-  const entries = await web.platform.auditLog.find({ action: 'queue.button' }).toArray();
+  const entries = await web.deps.auditLog.find({ action: 'queue.button' }).toArray();
   expect(entries).toMatchObject([
     {
       by: operator.email,

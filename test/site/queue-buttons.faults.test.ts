@@ -5,7 +5,7 @@ import { DELIVERY_QUEUES, type DeliveryQueue } from '../../src/listeners/deliver
 import { HOUR } from '../../src/platform/clock.ts';
 import { QUEUES, queuePrefix } from '../../src/platform/queues.ts';
 import { openRedis } from '../../src/platform/redis.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { buildWorkers } from '../../workers/build-workers.ts';
@@ -75,14 +75,14 @@ test('the list has every button of Bull Board', () => {
 
 /** Presses `button`, once or for every job of its queue. */
 async function press(
-  { app, platform }: WebApp,
+  { app, deps }: WebApp,
   headers: object,
   button: Button,
   queue: DeliveryQueue = 'forward-votes',
 ): Promise<void> {
-  const jobs = await platform.queues[queue].getJobs();
+  const jobs = await deps.queues[queue].getJobs();
   const ids = button.path.includes(':jobId') ? jobs.map((job) => job.id ?? '') : [''];
-  if (button.path.endsWith('/obliterate')) await platform.queues[queue].pause();
+  if (button.path.endsWith('/obliterate')) await deps.queues[queue].pause();
   for (const id of ids) {
     const answer = await app.inject({
       method: button.method,
@@ -95,13 +95,13 @@ async function press(
 }
 
 /** The workers of these queues and the relay; stopped when the test ends. */
-function startWorker(platform: Platform, queues: DeliveryQueue[] = ['forward-votes']): void {
-  const worker = buildWorkers(platform, { metrics: createMetrics(platform), queues });
+function startWorker(deps: AppDeps, queues: DeliveryQueue[] = ['forward-votes']): void {
+  const worker = buildWorkers(deps, { metrics: createMetrics(deps), queues });
   onTestFinished(() => worker.close());
 }
 
-function openWorker(platform: Platform, process: Processor): Worker {
-  const { config, log } = platform;
+function openWorker(deps: AppDeps, process: Processor): Worker {
+  const { config, log } = deps;
   const connection = openRedis(config.REDIS_URL, log);
   const worker = new Worker('forward-votes', process, {
     connection,
@@ -117,15 +117,15 @@ function openWorker(platform: Platform, process: Processor): Worker {
 }
 
 /** Jobs of the listener in every job state, and its wake-up job. */
-async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
-  const queue = platform.queues['forward-votes'];
-  const listener = await platform.listeners.findOne({ serverId });
+async function makeJobs({ deps, serverId }: DeliveryBench): Promise<void> {
+  const queue = deps.queues['forward-votes'];
+  const listener = await deps.listeners.findOne({ serverId });
   const listenerId = listener?._id.toHexString() ?? '';
   const payload = { serverId: serverId.toHexString(), listenerId };
   const key = QUEUES['forward-votes'].key(payload);
   await queue.obliterate({ force: true });
   await queue.resume();
-  const worker = openWorker(platform, async (job) => {
+  const worker = openWorker(deps, async (job) => {
     if (job.name === 'failing') throw new Error('a fault of ours');
     if (job.name === 'hanging') await new Promise(() => {});
   });
@@ -146,7 +146,7 @@ async function makeJobs({ platform, serverId }: DeliveryBench): Promise<void> {
 }
 
 /** Expires the locks of active jobs, so that the next worker treats them as stalled. */
-async function expireLocks({ queues, producerRedis }: Platform): Promise<void> {
+async function expireLocks({ queues, producerRedis }: AppDeps): Promise<void> {
   const queue = queues['forward-votes'];
   for (const { id = '' } of await queue.getActive()) {
     await producerRedis.del(`${queue.toKey(id)}:lock`);
@@ -157,13 +157,13 @@ async function expireLocks({ queues, producerRedis }: Platform): Promise<void> {
 
 /** One vote in each state and three more waiting ones; returns the names that must arrive. */
 async function castVotes(bench: DeliveryBench): Promise<string[]> {
-  const { platform, listener } = bench;
+  const { deps, listener } = bench;
   await bench.cast('delivered');
   await bench.drain();
   expect(listener.votes.map((vote) => vote.username)).toEqual(['delivered']);
   const states: DeliveryState[] = ['none', 'unconfirmed', 'failed', 'sending'];
   for (const state of states) {
-    await putInState(platform, await bench.cast(state), state);
+    await putInState(deps, await bench.cast(state), state);
   }
   const waiting = ['waiting-1', 'waiting-2', 'waiting-3'];
   for (const name of waiting) await bench.cast(name);
@@ -172,16 +172,16 @@ async function castVotes(bench: DeliveryBench): Promise<string[]> {
 
 /** Waits until `names` have arrived and these queues have nothing left to do, and returns everything that arrived. */
 async function arrivals(
-  { platform, listener, serverId }: DeliveryBench,
+  { deps, listener, serverId }: DeliveryBench,
   names: string[],
   queues: readonly DeliveryQueue[] = ['forward-votes'],
 ): Promise<string[]> {
   const arrived = () => listener.votes.map((vote) => vote.username).toSorted();
   await vi.waitUntil(() => names.every((name) => arrived().includes(name)), EVENTUALLY);
   await vi.waitUntil(async () => {
-    const waiting = await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
-    const leased = await platform.listeners.countDocuments({ serverId, lease: { $ne: null } });
-    const counts = queues.map((queue) => platform.queues[queue].getJobCountByTypes('active', 'wait'));
+    const waiting = await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' });
+    const leased = await deps.listeners.countDocuments({ serverId, lease: { $ne: null } });
+    const counts = queues.map((queue) => deps.queues[queue].getJobCountByTypes('active', 'wait'));
     const jobs = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     return waiting + leased + jobs === 0;
   }, EVENTUALLY);
@@ -190,23 +190,23 @@ async function arrivals(
 
 test.each(BUTTONS)('$method $path loses and duplicates no vote', async (button) => {
   const bench = await deliveryBench();
-  const web = await openWebAppOn(bench.platform);
+  const web = await openWebAppOn(bench.deps);
   const headers = (await signIn(web, { role: 'operator' })).headers;
   const names = await castVotes(bench);
   await makeJobs(bench);
   await press(web, headers, button);
-  await bench.platform.queues['forward-votes'].resume();
-  await expireLocks(bench.platform);
-  startWorker(bench.platform);
+  await bench.deps.queues['forward-votes'].resume();
+  await expireLocks(bench.deps);
+  startWorker(bench.deps);
   expect(await arrivals(bench, names)).toEqual(['delivered', ...names]);
 });
 
 test('all buttons pressed while votes are sent lose and duplicate no vote', async () => {
   const bench = await deliveryBench();
-  const web = await openWebAppOn(bench.platform);
+  const web = await openWebAppOn(bench.deps);
   const headers = (await signIn(web, { role: 'operator' })).headers;
   bench.listener.behaviour = { answerDelayMs: 100 };
-  startWorker(bench.platform);
+  startWorker(bench.deps);
   const names: string[] = [];
   for (const [index, button] of BUTTONS.entries()) {
     for (const half of ['a', 'b']) {
@@ -214,7 +214,7 @@ test('all buttons pressed while votes are sent lose and duplicate no vote', asyn
       await bench.cast(`player-${index}${half}`);
     }
     await press(web, headers, button);
-    await bench.platform.queues['forward-votes'].resume();
+    await bench.deps.queues['forward-votes'].resume();
   }
   expect(await arrivals(bench, names)).toEqual(names.toSorted());
 }, 60_000);
@@ -233,7 +233,7 @@ test.each([
     BREAKER_SCHEDULE: '0.1s',
     DELIVERY_SCHEDULE: '0s,0.1s,0.1s,0.1s,0.1s',
   });
-  const web = await openWebAppOn(bench.platform);
+  const web = await openWebAppOn(bench.deps);
   const headers = (await signIn(web, { role: 'operator' })).headers;
   const { votes, held, released } = HELD_IN[queue];
   await bench.cast('first');
@@ -241,11 +241,11 @@ test.each([
   const names = Array.from({ length: votes }, (_, n) => `player-${n}`);
   for (const name of names) await bench.cast(name);
   bench.listener.behaviour = held;
-  startWorker(bench.platform, [...DELIVERY_QUEUES]);
-  await vi.waitUntil(async () => (await bench.platform.queues[queue].getJobs()).length > 0, EVENTUALLY);
+  startWorker(bench.deps, [...DELIVERY_QUEUES]);
+  await vi.waitUntil(async () => (await bench.deps.queues[queue].getJobs()).length > 0, EVENTUALLY);
   for (const button of buttonsOf(queue)) {
     await press(web, headers, button, queue);
-    await bench.platform.queues[queue].resume();
+    await bench.deps.queues[queue].resume();
   }
   bench.listener.behaviour = released;
   expect(await arrivals(bench, names, DELIVERY_QUEUES)).toEqual(['first', ...names].toSorted());

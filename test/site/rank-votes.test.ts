@@ -21,25 +21,25 @@ beforeAll(async () => {
   web = await openWebApp();
   owner = await signIn(web);
   operator = await signIn(web, { role: 'operator' });
-  const { platform } = web;
-  bought = await addOwnedServer(platform, owner.userId, { name: 'Bought' });
-  honest = await addOwnedServer(platform, owner.userId, { name: 'Honest', port: 25_566 });
-  const yesterday = addDays(dayOf(platform.clock.now()), -1);
-  await markDone(platform, 'weigh-votes', addDays(yesterday, -3));
+  const { deps } = web;
+  bought = await addOwnedServer(deps, owner.userId, { name: 'Bought' });
+  honest = await addOwnedServer(deps, owner.userId, { name: 'Honest', port: 25_566 });
+  const yesterday = addDays(dayOf(deps.clock.now()), -1);
+  await markDone(deps, 'weigh-votes', addDays(yesterday, -3));
   for (const [serverId, votes] of [
     [bought, 500],
     [honest, 20],
   ] as const) {
     const probes = { ...NOTHING, onlineSeconds: 86_400, peakPlayers: 12 };
     const stats = { _id: new ObjectId(), serverId, day: yesterday, probes, reports: NOTHING };
-    await platform.dailyStats.insertOne(stats);
+    await deps.dailyStats.insertOne(stats);
     const at = startOf(yesterday);
-    await platform.votes.insertMany(
+    await deps.votes.insertMany(
       Array.from({ length: votes }, (_, i) => storedVote(serverId, `name${i}`, at, { source: 'web' })),
     );
-    await recountVotes(platform, serverId, [yesterday]);
+    await recountVotes(deps, serverId, [yesterday]);
   }
-  await recomputeRanks(platform);
+  await recomputeRanks(deps);
 });
 
 const GERMAN = { 'accept-language': 'de' };
@@ -48,7 +48,7 @@ test('the ranking and a server’s page show the votes, and beside them what the
   const ranking = textOf((await getPage(web, '/')).body);
   expect(ranking).toMatch(/Bought.*500 votes 44\.4 for the rank/);
   expect(ranking).not.toMatch(/20 votes 20 for the rank/);
-  const { slug = '' } = (await web.platform.servers.findOne({ _id: bought })) ?? {};
+  const { slug = '' } = (await web.deps.servers.findOne({ _id: bought })) ?? {};
   expect(textOf((await getPage(web, `/servers/${slug}`)).body)).toMatch(/500 44\.4 for the rank/);
 });
 
@@ -82,8 +82,8 @@ test('the owner sees how many votes count for the rank, and why the others do no
 });
 
 test('votes that wait need an operator’s attention, and one decision counts them', async () => {
-  const { platform } = web;
-  const { waitingVotes } = await needsAttention(platform);
+  const { deps } = web;
+  const { waitingVotes } = await needsAttention(deps);
   expect(waitingVotes.rows).toMatchObject([{ server: { name: 'Bought' }, waiting: 380, votesCount: 500 }]);
   expect(textOf((await getPage(web, '/operator', operator.headers)).body)).toContain(
     'Votes that wait in the ranking',
@@ -105,10 +105,10 @@ test('votes that wait need an operator’s attention, and one decision counts th
   );
   const { headers } = await sendForm(web, `${path}/allow-votes`, by, operator.headers);
   expect(headers.location).toContain('done=votes-allowed');
-  await recomputeRanks(platform);
-  expect((await needsAttention(platform)).waitingVotes.rows).toEqual([]);
-  expect((await platform.servers.findOne({ _id: bought }))?.ranked).not.toHaveProperty('rankVotes');
+  await recomputeRanks(deps);
+  expect((await needsAttention(deps)).waitingVotes.rows).toEqual([]);
+  expect((await deps.servers.findOne({ _id: bought }))?.ranked).not.toHaveProperty('rankVotes');
   const page = textOf((await getPage(web, path, operator.headers)).body);
   expect(page).toContain('600 votes a day need no evidence: “ A streamer played here. ”');
-  expect(await platform.auditLog.findOne({ action: 'rank.allow' })).toMatchObject({ by: operator.email });
+  expect(await deps.auditLog.findOne({ action: 'rank.allow' })).toMatchObject({ by: operator.email });
 });

@@ -30,16 +30,16 @@ const online = (players: number) => ({
 
 /** A server with a probe in this minute and a report one hour earlier. */
 async function probedAndReporting(port: number): Promise<ObjectId> {
-  const { platform } = web;
-  const serverId = await addOwnedServer(platform, olivia.userId, { port });
-  const now = platform.clock.now();
-  const before = { ...platform, clock: { now: () => after(now, -60 * MINUTE) } };
+  const { deps } = web;
+  const serverId = await addOwnedServer(deps, olivia.userId, { port });
+  const now = deps.clock.now();
+  const before = { ...deps, clock: { now: () => after(now, -60 * MINUTE) } };
   await reportStatus(before, serverId, { onlinePlayers: 77, maxPlayers: 100, latencyMs: 31 });
-  await platform.servers.updateOne(
+  await deps.servers.updateOne(
     { _id: serverId },
     { $set: { 'probe.status': 'online', 'probe.checkedAt': now, 'probe.succeededAt': now } },
   );
-  await platform.statusSamples.insertOne({
+  await deps.statusSamples.insertOne({
     at: after(now, -MINUTE),
     serverId,
     source: 'probe',
@@ -66,16 +66,16 @@ it('the statistics show reports of a probed server separately from our checks', 
 });
 
 it('a single report has a chart of its own time range, without latency data', async () => {
-  const { platform } = web;
-  const serverId = await addOwnedServer(platform, olivia.userId, { port: 25_584 });
-  const now = platform.clock.now();
-  await reportStatus(platform, serverId, { onlinePlayers: 77, maxPlayers: 100 });
-  await platform.servers.updateOne(
+  const { deps } = web;
+  const serverId = await addOwnedServer(deps, olivia.userId, { port: 25_584 });
+  const now = deps.clock.now();
+  await reportStatus(deps, serverId, { onlinePlayers: 77, maxPlayers: 100 });
+  await deps.servers.updateOne(
     { _id: serverId },
     { $set: { 'probe.status': 'online', 'probe.checkedAt': now, 'probe.succeededAt': now } },
   );
   await insert(
-    platform,
+    deps,
     [20, 10, 1].map((days) => probe(serverId, after(now, -days * DAY), { onlinePlayers: 12 })),
   );
   const page = (await get(serverId)).body;
@@ -88,27 +88,27 @@ it('a single report has a chart of its own time range, without latency data', as
 });
 
 it('a server with only failed checks was not online; unknown time is called unknown', async () => {
-  const { platform } = web;
-  const now = platform.clock.now();
+  const { deps } = web;
+  const now = deps.clock.now();
   for (const [port, status, words] of [
     [25_585, 'offline', 'The server was not online in this period.'],
     [25_586, 'unknown', 'Status unknown in this period.'],
   ] as const) {
-    const serverId = await addOwnedServer(platform, olivia.userId, { port });
-    await insert(platform, [probe(serverId, after(now, -60 * MINUTE), { status, onlinePlayers: 0 })]);
+    const serverId = await addOwnedServer(deps, olivia.userId, { port });
+    await insert(deps, [probe(serverId, after(now, -60 * MINUTE), { status, onlinePlayers: 0 })]);
     expect((await get(serverId)).body).toContain(words);
   }
 });
 
 it('reported days have their own CSV file', async () => {
   const serverId = await probedAndReporting(25_581);
-  const today = dayOf(web.platform.clock.now());
+  const today = dayOf(web.deps.clock.now());
   for (const [ago, probes, reports] of [
     [1, online(12), online(70)],
     [2, online(10), NOTHING],
   ] as const) {
     const day = addDays(today, -ago);
-    await web.platform.dailyStats.insertOne({ _id: new ObjectId(), serverId, day, probes, reports });
+    await web.deps.dailyStats.insertOne({ _id: new ObjectId(), serverId, day, probes, reports });
   }
   const lines = async (file: string) => (await get(serverId, `/${file}`)).body.split('\r\n').slice(0, -1);
   expect(await lines('reported.csv')).toEqual([
@@ -126,9 +126,9 @@ it('reported days have their own CSV file', async () => {
 });
 
 it('a server without reports and a server with only reports have one chart', async () => {
-  const silent = await addOwnedServer(web.platform, olivia.userId, { port: 25_582 });
+  const silent = await addOwnedServer(web.deps, olivia.userId, { port: 25_582 });
   expect((await get(silent)).body).not.toContain('Reported by the server');
-  const reporting = await addOwnedServer(web.platform, olivia.userId, { port: 25_583 });
-  await reportStatus(web.platform, reporting, { onlinePlayers: 5, maxPlayers: 10 });
+  const reporting = await addOwnedServer(web.deps, olivia.userId, { port: 25_583 });
+  await reportStatus(web.deps, reporting, { onlinePlayers: 5, maxPlayers: 10 });
   expect((await get(reporting)).body).not.toContain('Reported by the server');
 });

@@ -12,7 +12,7 @@ const change = (web: WebApp, form: string, headers: { cookie: string }, fields: 
   sendForm(web, `/account/two-factor/${form}`, { password: PASSWORD, ...fields }, headers);
 
 const isOn = async (web: WebApp, email: string) =>
-  (await web.platform.users.findOne({ email }))?.twoFactorEnabled;
+  (await web.deps.users.findOne({ email }))?.twoFactorEnabled;
 
 describe.each(FORMS)('/account/two-factor/%s', (form) => {
   test.each([
@@ -61,9 +61,9 @@ test('codes cannot be guessed in an open session: ten attempts in ten minutes', 
   const web = await openWebApp();
   const owner = await signIn(web);
   const { headers, backupCodes } = await setUpTwoFactor(web, owner);
-  await web.platform.rateLimits.deleteMany({});
+  await web.deps.rateLimits.deleteMany({});
   expect((await change(web, 'off', headers, { code: '000000' })).statusCode).toBe(400);
-  await web.platform.rateLimits.updateMany({ _id: /^proof:/ }, { $set: { count: 9 } });
+  await web.deps.rateLimits.updateMany({ _id: /^proof:/ }, { $set: { count: 9 } });
   expect((await change(web, 'off', headers, { code: '000001' })).statusCode).toBe(400);
   expect((await change(web, 'off', headers, { code: backupCodes[0] ?? '' })).statusCode).toBe(429);
   expect(await isOn(web, owner.email)).toBe(true);
@@ -72,7 +72,7 @@ test('codes cannot be guessed in an open session: ten attempts in ten minutes', 
 test('each change is recorded in the audit log and mailed, also with notifications off', async () => {
   const web = await openWebApp(MAIL);
   const { email, headers: before, userId } = await signIn(web);
-  await web.platform.users.updateOne({ _id: userId }, { $set: { wantsMail: false } });
+  await web.deps.users.updateOne({ _id: userId }, { $set: { wantsMail: false } });
   const { headers, backupCodes } = await setUpTwoFactor(web, { headers: before });
   const made = await change(web, 'backup-codes', headers, { code: backupCodes[0] ?? '' });
   await change(web, 'off', headers, { code: copied(made.body).split('\n')[0] ?? '' });
@@ -90,10 +90,10 @@ test('each change is recorded in the audit log and mailed, also with notificatio
     'account.two-factor-off',
     'account.password',
   ];
-  const entries = await web.platform.auditLog.find({ by: email }).sort({ at: 1, _id: 1 }).toArray();
+  const entries = await web.deps.auditLog.find({ by: email }).sort({ at: 1, _id: 1 }).toArray();
   expect(entries.map(({ action }) => action)).toEqual(actions);
   for (const { details } of entries) expect(details).toEqual({ personId: userId.toHexString() });
-  const letters = await mailsTo(web.platform, email);
+  const letters = await mailsTo(web.deps, email);
   expect(letters.map((text) => text.split('\n')[0])).toEqual([
     'The second factor of your account was switched on.',
     'New backup codes were made for your account. The old ones work no more.',
@@ -107,21 +107,21 @@ test('a password set by a link and a second factor reset by an operator are mail
   const web = await openWebApp(MAIL);
   const { email, userId } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });
-  const [text = ''] = await mailsTo(web.platform, email);
+  const [text = ''] = await mailsTo(web.deps, email);
   const token = /\?token=(\S+)/.exec(text)?.[1] ?? '';
   await sendForm(web, '/set-password', { token, password: 'seven lamps on the quay' });
   const operator = await signIn(web, { role: 'operator' });
   await sendForm(web, `/operator/users/${userId.toHexString()}/reset-two-factor`, {}, operator.headers);
-  const letters = await mailsTo(web.platform, email);
+  const letters = await mailsTo(web.deps, email);
   expect(letters[1]).toContain('A new password was set for your account.');
   expect(letters[2]).toContain('An operator has taken the second factor of your account away.');
-  expect(await web.platform.auditLog.countDocuments({ action: 'account.password', by: email })).toBe(1);
+  expect(await web.deps.auditLog.countDocuments({ action: 'account.password', by: email })).toBe(1);
 });
 
 /** Moves an operator's session into the past. */
 async function ago(web: WebApp, ms: number): Promise<void> {
   const at = new Date(Date.now() - ms);
-  await web.platform.sessions.updateMany({}, { $set: { createdAt: at, secondFactorAt: at } });
+  await web.deps.sessions.updateMany({}, { $set: { createdAt: at, secondFactorAt: at } });
 }
 
 test('a new password renews an operator’s session, and not the time of the code', async () => {
@@ -150,7 +150,7 @@ test.each([
   const web = await openWebApp({ OPERATOR_TWO_FACTOR: rule });
   const { headers } = await signIn(web, { role: 'operator' });
   expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
-  await web.platform.sessions.updateMany({}, { $unset: { secondFactorAt: '' } });
+  await web.deps.sessions.updateMany({}, { $unset: { secondFactorAt: '' } });
   expect((await getPage(web, '/operator', headers)).headers.location).toMatch(/^\/sign-in/);
 });
 

@@ -16,8 +16,8 @@ beforeAll(async () => {
   web = await openWebApp();
   const owner = await signIn(web);
   ({ headers } = owner);
-  serverId = await addOwnedServer(web.platform, owner.userId, { name: 'Before' });
-  await editServer(web.platform, serverId, { name: 'After' }, 'test');
+  serverId = await addOwnedServer(web.deps, owner.userId, { name: 'Before' });
+  await editServer(web.deps, serverId, { name: 'After' }, 'test');
   addresses = { id: serverId.toHexString(), capitals: 'AFTER', 'earlier slug': 'before' };
 });
 
@@ -28,7 +28,7 @@ it.each(KINDS)('a vote form that was opened at the server’s %s still casts a v
   const address = `203.0.${KINDS.indexOf(kind)}.7`;
   const answer = await voteOnPage(web, addresses[kind], username, { address });
   expect(answer.statusCode).toBe(303);
-  const vote = await web.platform.votes.findOne({ serverId, username });
+  const vote = await web.deps.votes.findOne({ serverId, username });
   expect(answer.headers.location).toBe(`/servers/after/vote/${vote?._id.toString()}`);
   const refused = await postVoteForm(web, `${addresses[kind]}/vote`, { username: '' }, { address });
   expect(refused.statusCode).toBe(400);
@@ -38,7 +38,7 @@ it.each(KINDS)('a report that was begun at the server’s %s is stored', async (
   const fields = { kind: 'scam', text: `At the ${kind}` };
   const answer = await sendForm(web, `/servers/${addresses[kind]}/report`, fields);
   expect([answer.statusCode, answer.headers.location]).toEqual([303, '/servers/after/report?done=sent']);
-  expect(await web.platform.complaints.countDocuments({ serverId, text: fields.text })).toBe(1);
+  expect(await web.deps.complaints.countDocuments({ serverId, text: fields.text })).toBe(1);
 });
 
 it.each(KINDS)('no page or form of a server fails at its %s', async (kind) => {

@@ -128,7 +128,7 @@ function isWellFormed(written: string): boolean {
 it('any site may embed images, they are cached for a short time, and opened alone they are sandboxed', async () => {
   const web = await openWebApp();
   const owner = await signIn(web);
-  await addOwnedServer(web.platform, owner.userId, { name: 'Embedded' });
+  await addOwnedServer(web.deps, owner.userId, { name: 'Embedded' });
   for (const file of ['banner.svg', 'badge.svg']) {
     const { statusCode, headers, body } = await getPage(web, `/servers/embedded/${file}`, {
       accept: 'image/svg+xml,image/*',
@@ -151,9 +151,9 @@ it('any site may embed images, they are cached for a short time, and opened alon
 it('an answer that carries a renewed session is not cached by proxies', async () => {
   const web = await openWebApp();
   const owner = await signIn(web);
-  await addOwnedServer(web.platform, owner.userId, { name: 'Renewed' });
+  await addOwnedServer(web.deps, owner.userId, { name: 'Renewed' });
   const soon = new Date(Date.now() + HOUR);
-  await web.platform.sessions.updateOne({ userId: owner.userId }, { $set: { expiresAt: soon } });
+  await web.deps.sessions.updateOne({ userId: owner.userId }, { $set: { expiresAt: soon } });
   const renewed = await getPage(web, '/servers/renewed/badge.svg', owner.headers);
   expect(renewed.cookies.length).toBeGreaterThan(0);
   expect(renewed.headers['cache-control']).toBe('no-store');
@@ -171,8 +171,8 @@ it('a drawing for previews of links shows the name, or the address if the fonts 
 
 it('any site may frame the widget, which runs nothing; and no site another page', async () => {
   const web = await openWebApp();
-  await addOwnedServer(web.platform, (await signIn(web)).userId, { name: 'A <i>Widget' });
-  const { slug } = (await web.platform.servers.findOne({})) ?? {};
+  await addOwnedServer(web.deps, (await signIn(web)).userId, { name: 'A <i>Widget' });
+  const { slug } = (await web.deps.servers.findOne({})) ?? {};
   const widget = await getPage(web, `/servers/${slug}/widget`);
   expect(widget.statusCode).toBe(200);
   expect(widget.headers).not.toHaveProperty('x-frame-options');

@@ -28,8 +28,8 @@ beforeAll(async () => {
 
 /** Olivia's listed server: its id and the path of its page. */
 async function list(name: string): Promise<{ id: ObjectId; path: string }> {
-  const id = await addOwnedServer(web.platform, olivia.userId, { name, port: port++ });
-  return { id, path: `/servers/${(await web.platform.servers.findOne({ _id: id }))?.slug}` };
+  const id = await addOwnedServer(web.deps, olivia.userId, { name, port: port++ });
+  return { id, path: `/servers/${(await web.deps.servers.findOne({ _id: id }))?.slug}` };
 }
 
 const get = (path: string, who?: SignedInUser) => getPage(web, path, who?.headers);
@@ -47,7 +47,7 @@ describe('a server’s page', () => {
 
   it('shows the server’s state, and its canonical address to search engines', async () => {
     const { id, path } = await list('Open Sea');
-    await web.platform.servers.updateOne(
+    await web.deps.servers.updateOne(
       { _id: id },
       {
         $set: {
@@ -64,7 +64,7 @@ describe('a server’s page', () => {
         },
       },
     );
-    await setHowToVote(web.platform, id, 'Type /vote.\nSee https://vote.example', 'test');
+    await setHowToVote(web.deps, id, 'Type /vote.\nSee https://vote.example', 'test');
     const { body, statusCode, headers } = await get(path);
     expect(statusCode).toBe(200);
     const text = textOf(body);
@@ -89,16 +89,16 @@ describe('a server’s page', () => {
 
   it('marks players as reported until the next successful probe', async () => {
     const { id, path } = await list('Boasting');
-    const now = web.platform.clock.now();
+    const now = web.deps.clock.now();
     const probed = { 'probe.status': 'online', 'probe.checkedAt': now, 'probe.succeededAt': now } as const;
-    await web.platform.servers.updateOne({ _id: id }, { $set: probed });
-    await reportStatus(web.platform, id, { onlinePlayers: 1_000_000, maxPlayers: 100 });
+    await web.deps.servers.updateOne({ _id: id }, { $set: probed });
+    await reportStatus(web.deps, id, { onlinePlayers: 1_000_000, maxPlayers: 100 });
     const dashboard = `/dashboard/servers/${id.toHexString()}`;
     const { body } = await get(path);
     expect(textOf(body)).toMatch(/Players\s+1,000,000\s+of 100\s+reported/);
     expect(body).toContain('content="Boasting: 1,000,000 of 100 players reported, rank');
     expect(await read(dashboard, olivia)).toMatch(/of 100\s+reported/);
-    await web.platform.servers.updateOne(
+    await web.deps.servers.updateOne(
       { _id: id },
       { $set: { 'current.onlinePlayers': 3, 'current.playersSource': 'probes' } },
     );
@@ -108,10 +108,10 @@ describe('a server’s page', () => {
   it('lists the top voters of this and last month to everybody, without excluded votes', async () => {
     const { id } = await list('Voted For');
     const { id: busy, path: busyPath } = await list('Much Voted For');
-    const now = web.platform.clock.now();
+    const now = web.deps.clock.now();
     const lastMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 0));
     const excluded = { excludedAt: now, excludedBy: [new ObjectId()] };
-    await web.platform.votes.insertMany([
+    await web.deps.votes.insertMany([
       storedVote(busy, '<b>Newest</b>', now),
       storedVote(busy, 'Cheat', now, excluded),
       storedVote(busy, 'Faithful', after(lastMonth, -2 * DAY)),
@@ -132,11 +132,11 @@ describe('a server’s page', () => {
   it('says since when a server is offline, when it was last online, and that its ownership is proven', async () => {
     const { id, path } = await list('Sunken Quay');
     const shown = async (set: object) => {
-      await web.platform.servers.updateOne({ _id: id }, { $set: set });
+      await web.deps.servers.updateOne({ _id: id }, { $set: set });
       const { body } = await getPage(web, path, olivia.headers);
       return textOf(body.slice(body.indexOf('page-head'), body.indexOf('id="join"'))).replace(/\s+/g, ' ');
     };
-    const now = web.platform.clock.now().getTime();
+    const now = web.deps.clock.now().getTime();
     const probe = { 'probe.checkedAt': new Date(now), 'probe.intervalSeconds': 300 };
     const online = await shown({ ...probe, 'probe.status': 'online', 'probe.succeededAt': new Date(now) });
     expect(online).not.toMatch(/Last seen|Offline since|Ownership proven/);
@@ -178,15 +178,15 @@ describe('a server’s page', () => {
 
   it('escapes text of users and game servers', async () => {
     const { id, path } = await list(`Hostile ${HOSTILE}`.slice(0, 90));
-    await web.platform.servers.updateOne(
+    await web.deps.servers.updateOne(
       { _id: id },
       { $set: { 'current.motd': `§a${HOSTILE}\n§k§x§f§f§0§0§0§0${HOSTILE}`, 'current.version': HOSTILE } },
     );
-    await setHowToVote(web.platform, id, HOSTILE, 'test');
+    await setHowToVote(web.deps, id, HOSTILE, 'test');
     const review = { serverId: id, username: HOSTILE.slice(0, 50), rating: 1, content: HOSTILE };
-    const reviewId = new ObjectId((await writeReview(web.platform, review)).reviewId);
-    await moderateReview(web.platform, reviewId, 'approved', 'test');
-    await answerReview(web.platform, { serverId: id, reviewId, answer: HOSTILE }, 'test');
+    const reviewId = new ObjectId((await writeReview(web.deps, review)).reviewId);
+    await moderateReview(web.deps, reviewId, 'approved', 'test');
+    await answerReview(web.deps, { serverId: id, reviewId, answer: HOSTILE }, 'test');
     for (const { body } of [await get(path), await get(path, olivia)]) {
       expect(body).not.toMatch(/<script>|<img src=x|onerror=y>(?!&)/);
       // page.js and vote.js.
@@ -202,9 +202,9 @@ describe('a server’s page', () => {
 
   it('shows players over 48 hours, 30 days or all time, with gaps and their reasons', async () => {
     const { id, path } = await list('Drawn');
-    const now = web.platform.clock.now().getTime();
+    const now = web.deps.clock.now().getTime();
     const at = (hoursAgo: number) => new Date(now - hoursAgo * 3_600_000);
-    await insert(web.platform, [
+    await insert(web.deps, [
       probe(id, at(9), { onlinePlayers: 40 }),
       probe(id, at(6), { status: 'unknown', reason: 'canary', seconds: 3_600 }),
       probe(id, at(3), { status: 'offline', seconds: 3_600 }),
@@ -229,7 +229,7 @@ describe('a server’s page', () => {
 
   it('redirects from an earlier slug, capital letters and the id, with images and query', async () => {
     const { id } = await list('Once Called');
-    await editServer(web.platform, id, { name: 'Now Called' }, 'test');
+    await editServer(web.deps, id, { name: 'Now Called' }, 'test');
     for (const from of ['once-called', 'NOW-CALLED', id.toHexString()]) {
       for (const rest of ['', '?players=30d', '/banner.svg', '/badge.svg']) {
         const { statusCode, headers } = await get(`/servers/${from}${rest}`);
@@ -237,14 +237,14 @@ describe('a server’s page', () => {
         expect(headers['cache-control']).toBe('public, max-age=60');
       }
     }
-    await editServer(web.platform, id, { name: 'Once Called' }, 'test');
+    await editServer(web.deps, id, { name: 'Once Called' }, 'test');
     expect((await get('/servers/once-called')).statusCode).toBe(200);
   });
 
   it('is gone for removed servers; of hidden ones only the owner and operators see it', async () => {
     const [hidden, removed] = [await list('Hidden Cove'), await list('Removed Cove')];
-    await removeServer(web.platform, removed.id, 'test');
-    await hideServer(web.platform, hidden.id, { reason: 'A copy.' }, 'test');
+    await removeServer(web.deps, removed.id, 'test');
+    await hideServer(web.deps, hidden.id, { reason: 'A copy.' }, 'test');
     const operator = await signIn(web, { role: 'operator' });
     for (const rest of ['', '/banner.svg', '/badge.svg']) {
       expect((await get(`${removed.path}${rest}`, olivia)).statusCode).toBe(404);
@@ -301,8 +301,8 @@ describe('a review on a server’s page', () => {
     sendForm(web, `${path}/review`, fields, who.headers);
   const WORDS = { rating: '4', username: 'Ada', content: 'Quiet water.' };
   const approve = async (id: ObjectId) => {
-    const review = await web.platform.reviews.findOne({ serverId: id, state: 'pending' });
-    await moderateReview(web.platform, review?._id ?? new ObjectId(), 'approved', 'test');
+    const review = await web.deps.reviews.findOne({ serverId: id, state: 'pending' });
+    await moderateReview(web.deps, review?._id ?? new ObjectId(), 'approved', 'test');
   };
 
   it('is visible only to its author until it is approved, waits again after an edit, and can be deleted', async () => {
@@ -327,7 +327,7 @@ describe('a review on a server’s page', () => {
     expect(await read(path, olivia)).toMatch(/Rough water/);
     await sendForm(web, `${path}/review/delete`, {}, ada.headers);
     expect(await read(path, olivia)).toContain('No reviews yet.');
-    expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
+    expect(await web.deps.reviews.countDocuments({ serverId: id })).toBe(0);
   });
 
   it('with errors keeps the entries and stores nothing', async () => {
@@ -346,7 +346,7 @@ describe('a review on a server’s page', () => {
     ])
       expect((await send(path, ada, { ...WORDS, ...fields })).statusCode).toBe(400);
     expect((await send(path, ada, {})).statusCode).toBe(400);
-    expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
+    expect(await web.deps.reviews.countDocuments({ serverId: id })).toBe(0);
   });
 
   it('is refused for the server’s owner and for suspended users', async () => {
@@ -354,16 +354,16 @@ describe('a review on a server’s page', () => {
     expect((await send(path, olivia, WORDS)).statusCode).toBe(403);
     expect(await read(path, olivia)).toContain('You cannot review your own server.');
     const ada = await signIn(web);
-    await suspendUser(web.platform, ada.userId, { reason: 'Insults.' }, { userId: null, by: 'test' });
+    await suspendUser(web.deps, ada.userId, { reason: 'Insults.' }, { userId: null, by: 'test' });
     expect((await send(path, ada, WORDS)).headers.location).toMatch(/^\/sign-in/);
-    expect(await web.platform.reviews.countDocuments({ serverId: id })).toBe(0);
+    expect(await web.deps.reviews.countDocuments({ serverId: id })).toBe(0);
   });
 
   it('needs a confirmed address if the listing sends mail', async () => {
     const mailing = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'a@example.org' });
     const ada = await signIn(mailing);
-    await addOwnedServer(mailing.platform, olivia.userId, { name: 'Mailed' });
-    await mailing.platform.users.updateOne({ _id: ada.userId }, { $set: { emailVerified: false } });
+    await addOwnedServer(mailing.deps, olivia.userId, { name: 'Mailed' });
+    await mailing.deps.users.updateOne({ _id: ada.userId }, { $set: { emailVerified: false } });
     const answer = await sendForm(mailing, '/servers/mailed/review', WORDS, ada.headers);
     expect([answer.statusCode, textOf(answer.body)]).toEqual([
       403,
@@ -384,9 +384,9 @@ describe('a review on a server’s page', () => {
     const { id, path } = await list('Rejected');
     const ada = await signIn(web);
     await send(path, ada, WORDS);
-    const review = await web.platform.reviews.findOne({ serverId: id });
+    const review = await web.deps.reviews.findOne({ serverId: id });
     const reason = { reason: 'It names a user.' };
-    await moderateReview(web.platform, review?._id ?? new ObjectId(), 'rejected', 'test', reason);
+    await moderateReview(web.deps, review?._id ?? new ObjectId(), 'rejected', 'test', reason);
     const page = await read(path, ada);
     expect(page).toContain('not approved');
     expect(page).not.toContain('It names a user.');
@@ -396,7 +396,7 @@ describe('a review on a server’s page', () => {
     const { id, path } = await list('AdminArea');
     const [ada, operator] = [await signIn(web), await signIn(web, { role: 'operator' })];
     await send(path, ada, WORDS);
-    const { _id = new ObjectId() } = (await web.platform.reviews.findOne({ serverId: id })) ?? {};
+    const { _id = new ObjectId() } = (await web.deps.reviews.findOne({ serverId: id })) ?? {};
     await send(path, ada, { ...WORDS, content: 'Join mine instead!' });
     const seen = { state: 'approved', seenAs: 'pending', revision: '0' };
     const decided = await sendForm(web, `/operator/reviews/${_id}`, seen, operator.headers);
@@ -404,14 +404,14 @@ describe('a review on a server’s page', () => {
     expect(await read(String(decided.headers.location), operator)).toContain(
       'The review has changed since you opened it.',
     );
-    expect(await web.platform.reviews.findOne({ _id })).toMatchObject({ state: 'pending' });
+    expect(await web.deps.reviews.findOne({ _id })).toMatchObject({ state: 'pending' });
   });
 
   it('is shown ten to a page, with links to the neighbouring pages', async () => {
     const { id, path } = await list('Paged');
     for (let i = 0; i < 12; i++) {
-      const { reviewId } = await writeReview(web.platform, { serverId: id, username: `p${i}`, rating: 3 });
-      await moderateReview(web.platform, new ObjectId(reviewId), 'approved', 'test');
+      const { reviewId } = await writeReview(web.deps, { serverId: id, username: `p${i}`, rating: 3 });
+      await moderateReview(web.deps, new ObjectId(reviewId), 'approved', 'test');
     }
     const first = (await get(path, olivia)).body;
     expect(first.split('<li id="review-')).toHaveLength(11);

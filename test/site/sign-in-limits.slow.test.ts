@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createKnownDevices } from '../../src/accounts/known-devices.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import {
   CHEAP_PASSWORDS,
   OWN_ORIGIN,
@@ -19,8 +19,8 @@ const from = (address: string, headers: { cookie?: string } = {}) => ({
 });
 
 /** Sets the counters of keys that begin with `kind`. Real attempts would each cost a password hash. */
-async function makeTries({ platform }: WebApp, kind: string, count: number): Promise<void> {
-  await platform.rateLimits.updateMany({ _id: new RegExp(`^${kind}`) }, { $set: { count } });
+async function makeTries({ deps }: WebApp, kind: string, count: number): Promise<void> {
+  await deps.rateLimits.updateMany({ _id: new RegExp(`^${kind}`) }, { $set: { count } });
 }
 
 /** A web application that checks no password before `release`. */
@@ -31,8 +31,8 @@ async function blockedPasswordChecks() {
     verify: (password: string, stored: string) =>
       released.then(() => CHEAP_PASSWORDS.verify(password, stored)),
   };
-  const web = await openWebAppOn({ ...(await testPlatform({ TRUST_PROXY: '1' })), passwords });
-  const devices = createKnownDevices(web.platform.config, web.platform.clock);
+  const web = await openWebAppOn({ ...(await testDeps({ TRUST_PROXY: '1' })), passwords });
+  const devices = createKnownDevices(web.deps.config, web.deps.clock);
   const deviceCookie = (email: string) => ({ cookie: devices.cookieFor(email).split(';')[0] ?? '' });
   return { web, release, deviceCookie };
 }
@@ -65,7 +65,7 @@ test('a known device can sign in despite many attempts from other clients, also 
   const device = await deviceOf(web, email);
   await sendSignIn(web, email, 'wrong', from('203.0.113.9'));
   await makeTries(web, 'sign-in:', 1_000);
-  const limits = await web.platform.rateLimits.find({ count: 1_000 }).toArray();
+  const limits = await web.deps.rateLimits.find({ count: 1_000 }).toArray();
   expect(limits.map(({ _id }) => _id.split(':')[1]).toSorted()).toEqual([
     'account',
     'address',
@@ -247,7 +247,7 @@ test('sign-ins, codes and sign-ups of an IPv6 /48 are counted together', async (
     return sent.map(({ statusCode }) => statusCode);
   };
   expect(await statuses('2001:db8:7:1')).toEqual([401, 303, 409]);
-  await web.platform.rateLimits.updateMany({ _id: /2001:db8:7::\/48$/ }, { $set: { count: 120 } });
+  await web.deps.rateLimits.updateMany({ _id: /2001:db8:7::\/48$/ }, { $set: { count: 120 } });
   expect(await statuses('2001:db8:7:2')).toEqual([429, 429, 429]);
   expect(await statuses('2001:db8:8:1')).toEqual([401, 303, 409]);
 });

@@ -1,10 +1,10 @@
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { freshNames } from '../support/databases.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import {
   CHEAP_PASSWORDS,
   getPage,
@@ -25,11 +25,11 @@ const NEWCOMER = { name: 'Nora Newcomer', email: 'Nora@Example.org', password: P
 
 test('a user signs up, signs out and signs in, and reaches the requested page', async () => {
   // Passwords are hashed here as in production.
-  const web = await openWebAppOn(await testPlatform());
+  const web = await openWebAppOn(await testDeps());
   const up = await sendForm(web, '/sign-up', NEWCOMER);
   expect(up.statusCode).toBe(303);
   expect(up.headers.location).toBe('/dashboard');
-  expect(await web.platform.credentials.findOne({})).toMatchObject({
+  expect(await web.deps.credentials.findOne({})).toMatchObject({
     password: expect.stringMatching(/^scrypt\$32768\$8\$3\$/),
   });
   const first = cookiesOf(up);
@@ -72,9 +72,9 @@ test('cookies are limited to this site and its path, and secure with https', asy
 
 test('two simultaneous sign-ups with one address on two processes create one user', async () => {
   const first = await openWebApp();
-  const { platform } = first;
+  const { deps } = first;
   // The processes share only the database.
-  const other = await openPlatform(platform.config, 'test');
+  const other = await openAppDeps(deps.config, 'test');
   onTestFinished(() => other.close());
   const second = await openWebAppOn({ ...other, passwords: CHEAP_PASSWORDS });
   const answers = await Promise.all(
@@ -84,8 +84,8 @@ test('two simultaneous sign-ups with one address on two processes create one use
   expect(made).toBe(303);
   // A mailbox makes two accounts a day, so the third of them at once may meet that limit first.
   for (const status of refused) expect([409, 429]).toContain(status);
-  expect(await platform.users.countDocuments()).toBe(1);
-  expect(await platform.credentials.countDocuments()).toBe(1);
+  expect(await deps.users.countDocuments()).toBe(1);
+  expect(await deps.credentials.countDocuments()).toBe(1);
 });
 
 test('an unknown address and a wrong password get the same message', async () => {
@@ -108,7 +108,7 @@ test('simultaneous sign-ins wait in a short queue; the rest are refused', async 
     verify: (password: string, stored: string) =>
       released.then(() => CHEAP_PASSWORDS.verify(password, stored)),
   };
-  const web = await openWebAppOn({ ...(await testPlatform({ TRUST_PROXY: '1' })), passwords });
+  const web = await openWebAppOn({ ...(await testDeps({ TRUST_PROXY: '1' })), passwords });
   const { email } = await signIn(web);
   const answers: number[] = [];
   const all = Array.from({ length: 20 }, async (_, n) => {
@@ -177,7 +177,7 @@ test('an operator without a server of their own lands in the admin area, all oth
     await signIn(web, { role: 'operator', twoFactor: false }),
     await signIn(web),
   ];
-  await addOwnedServer(web.platform, managing.userId);
+  await addOwnedServer(web.deps, managing.userId);
   const goal = async ({ email }: SignedInUser, next?: string) => {
     const fields = { email, password: PASSWORD, ...(next === undefined ? {} : { next }) };
     return (await sendForm(web, '/sign-in', fields)).headers.location;
@@ -196,7 +196,7 @@ test('operators must sign in again every twelve hours, owners do not', async () 
   const operator = await signIn(web, { role: 'operator' });
   expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(200);
   const createdAt = new Date(Date.now() - 12 * 3_600_000 - 10_000);
-  await web.platform.sessions.updateMany({ userId: operator.userId }, { $set: { createdAt } });
+  await web.deps.sessions.updateMany({ userId: operator.userId }, { $set: { createdAt } });
   expect((await getPage(web, '/operator', operator.headers)).statusCode).toBe(303);
   expect((await getPage(web, '/account', operator.headers)).statusCode).toBe(200);
 });

@@ -2,23 +2,23 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { isPublicMail, mailboxOf, mailDomainOf } from '../../src/accounts/mailbox.ts';
 import { makeWithinLimits, takeSignUp } from '../../src/accounts/sign-up-limits.ts';
 import { DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 import { linkTo, tokenOf } from './account-pages.ts';
 
 describe('new accounts of a day', () => {
-  let platform: Platform & { clock: StoppedClock };
+  let deps: AppDeps & { clock: StoppedClock };
   beforeEach(async () => {
-    platform = { ...(await testPlatform()), clock: stoppedClock(new Date('2026-11-21T10:00:00Z')) };
+    deps = { ...(await testDeps()), clock: stoppedClock(new Date('2026-11-21T10:00:00Z')) };
   });
 
   /** How many of `many` accounts may be made. */
   async function made(many: number, account: (n: number) => { email: string; address: string }) {
     let count = 0;
-    for (let n = 0; n < many; n += 1) if (!(await takeSignUp(platform, account(n)))) count += 1;
+    for (let n = 0; n < many; n += 1) if (!(await takeSignUp(deps, account(n)))) count += 1;
     return count;
   }
 
@@ -27,7 +27,7 @@ describe('new accounts of a day', () => {
     expect(await made(8, (n) => ({ email: mail(n), address: '203.0.113.7' }))).toBe(5);
     expect(await made(20, (n) => ({ email: mail(n), address: `203.0.113.${n + 50}` }))).toBe(5);
     expect(await made(20, (n) => ({ email: mail(n), address: `2001:db8:1:${n}::1` }))).toBe(10);
-    platform.clock.move(DAY);
+    deps.clock.move(DAY);
     expect(await made(8, (n) => ({ email: mail(n), address: '203.0.113.7' }))).toBe(5);
   });
 
@@ -45,12 +45,12 @@ describe('new accounts of a day', () => {
 
   test('that were not made in the end do not count', async () => {
     const account = { email: 'ann@example.org', address: '203.0.113.7' };
-    const failed = makeWithinLimits(platform, account, () => Promise.reject(new Error('full')));
+    const failed = makeWithinLimits(deps, account, () => Promise.reject(new Error('full')));
     await expect(failed).rejects.toThrow('full');
     for (let n = 0; n < 10; n += 1)
       expect(
         await makeWithinLimits(
-          platform,
+          deps,
           account,
           async () => n,
           () => false,
@@ -59,18 +59,18 @@ describe('new accounts of a day', () => {
         retryAt: null,
         result: n,
       });
-    expect(await makeWithinLimits(platform, account, async () => 'made')).toMatchObject({ result: 'made' });
+    expect(await makeWithinLimits(deps, account, async () => 'made')).toMatchObject({ result: 'made' });
   });
 
   test('leave the place of one that fails while another is refused', async () => {
     const account = (n: number) => ({ email: `ann${n}@example.org`, address: '203.0.113.8' });
     expect(await made(4, account)).toBe(4);
-    const failed = makeWithinLimits(platform, account(4), async () => {
-      expect(await takeSignUp(platform, account(5))).not.toBeNull();
+    const failed = makeWithinLimits(deps, account(4), async () => {
+      expect(await takeSignUp(deps, account(5))).not.toBeNull();
       throw new Error('full');
     });
     await expect(failed).rejects.toThrow('full');
-    expect(await takeSignUp(platform, account(6))).toBeNull();
+    expect(await takeSignUp(deps, account(6))).toBeNull();
   });
 });
 
@@ -100,7 +100,7 @@ describe('the sign-up page', () => {
     expect(refused.statusCode).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000);
     expect(textOf(refused.body)).toContain('Too many new accounts came from your network');
-    expect(await web.platform.users.countDocuments()).toBe(5);
+    expect(await web.deps.users.countDocuments()).toBe(5);
   });
 
   test('with mail counts an account when its link is used, and the link still works the next day', async () => {
@@ -110,7 +110,7 @@ describe('the sign-up page', () => {
       SIGN_UPS_PER_NETWORK: '2',
     });
     const finish = async (email: string) => {
-      const token = tokenOf(await linkTo(web.platform, email));
+      const token = tokenOf(await linkTo(web.deps, email));
       return sendForm(web, '/verify-email', { token, name: 'Nora', password: PASSWORD });
     };
     await signUp(web, 1);
@@ -120,7 +120,7 @@ describe('the sign-up page', () => {
     expect([refused.statusCode, Number(refused.headers['retry-after']) > 86_000]).toEqual([429, true]);
     // Nobody gets a link in vain.
     expect((await signUp(web, 3)).statusCode).toBe(429);
-    await web.platform.rateLimits.deleteMany({});
+    await web.deps.rateLimits.deleteMany({});
     expect((await finish('nora2@d2.example')).statusCode).toBe(303);
   });
 });

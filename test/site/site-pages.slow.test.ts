@@ -137,7 +137,7 @@ test('the privacy page says what is stored with the present settings, unless the
 
 test('an address that is listed already names the contact', async () => {
   const web = await openWebApp({ CONTACT: 'help@example.org' });
-  await addOwnedServer(web.platform, new ObjectId(), { address: 'play.example.org', port: 25_565 });
+  await addOwnedServer(web.deps, new ObjectId(), { address: 'play.example.org', port: 25_565 });
   const { headers } = await signIn(web);
   const fields = {
     name: 'Mine',

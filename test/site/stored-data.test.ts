@@ -2,17 +2,17 @@ import { expect, it } from 'vitest';
 import { DAY } from '../../src/platform/clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { STORED_DATA, type StoredData } from '../../src/site/stored-data.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const config = loadConfig({ NODE_ENV: 'test' });
 
 it('names every collection of a migrated database, and its TTL index', async () => {
-  const platform = await testPlatform();
-  const found = await platform.mongo.db.listCollections().toArray();
+  const deps = await testDeps();
+  const found = await deps.mongo.db.listCollections().toArray();
   const actual = new Map<string, StoredData['ttl']>();
   for (const { name, type } of found) {
     if (name.startsWith('system.')) continue;
-    const indexes = type === 'timeseries' ? [] : await platform.mongo.db.collection(name).indexes();
+    const indexes = type === 'timeseries' ? [] : await deps.mongo.db.collection(name).indexes();
     const ttls = indexes.filter(({ expireAfterSeconds }) => expireAfterSeconds !== undefined);
     actual.set(
       name,
@@ -23,7 +23,7 @@ it('names every collection of a migrated database, and its TTL index', async () 
     );
   }
   const keys = Object.keys(STORED_DATA) as (keyof typeof STORED_DATA)[];
-  const listed = new Map(keys.map((key) => [platform[key].collectionName, STORED_DATA[key]]));
+  const listed = new Map(keys.map((key) => [deps[key].collectionName, STORED_DATA[key]]));
   expect([...listed.keys()].toSorted()).toEqual([...actual.keys()].toSorted());
   for (const [name, stored] of listed) {
     // Without personal data the time does not matter.

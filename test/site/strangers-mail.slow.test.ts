@@ -16,7 +16,7 @@ beforeAll(async () => {
     TRUST_PROXY: '1',
   });
 });
-beforeEach(() => removeUsers(web.platform));
+beforeEach(() => removeUsers(web.deps));
 
 /** A user with servers, on a network of their own. */
 async function ownerWith(servers: number, network: number) {
@@ -24,7 +24,7 @@ async function ownerWith(servers: number, network: number) {
   const ids: ObjectId[] = [];
   for (let i = 0; i < servers; i += 1) {
     const port = 25_565 + i;
-    ids.push(await addOwnedServer(web.platform, owner.userId, { address: `n${network}.example.org`, port }));
+    ids.push(await addOwnedServer(web.deps, owner.userId, { address: `n${network}.example.org`, port }));
   }
   return { owner, ids, from: { 'x-forwarded-for': `203.0.113.${network}` } };
 }
@@ -43,14 +43,14 @@ test('a user who invites a stranger to 18 servers causes one mail, and all invit
   const answers = [];
   for (const id of some.ids) answers.push((await invite(some, id, STRANGER)).statusCode);
   expect(answers).toEqual(answers.map(() => 303));
-  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(1);
-  expect(await web.platform.servers.countDocuments({ 'invitations.email': STRANGER })).toBe(18);
+  expect(await mailsTo(web.deps, STRANGER)).toHaveLength(1);
+  expect(await web.deps.servers.countDocuments({ 'invitations.email': STRANGER })).toBe(18);
 });
 
 test('invitations at the same moment cause one mail too', async () => {
   const some = await ownerWith(18, 2);
   await Promise.all(some.ids.map((id) => invite(some, id, STRANGER)));
-  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(1);
+  expect(await mailsTo(web.deps, STRANGER)).toHaveLength(1);
 });
 
 test('an address gets five mails an hour, whichever users, networks and pages cause them', async () => {
@@ -64,16 +64,16 @@ test('an address gets five mails an hour, whichever users, networks and pages ca
   const change = { email: STRANGER, password: PASSWORD };
   const changed = await sendForm(web, '/account/email', change, { ...changing.headers, ...from(15) });
   expect(changed.statusCode).toBe(200);
-  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(5);
+  expect(await mailsTo(web.deps, STRANGER)).toHaveLength(5);
 
   const late = await ownerWith(1, 16);
   const refused = await invite(late, late.ids[0], ` ${STRANGER.toUpperCase()} `);
   expect(refused.statusCode).toBe(429);
   expect(refused.body).toContain('Too many invitations by you, to this address or from your network.');
-  const invited = await web.platform.servers.findOne({ ownerId: late.owner.userId });
+  const invited = await web.deps.servers.findOne({ ownerId: late.owner.userId });
   expect(invited?.invitations ?? []).toEqual([]);
   expect((await sendForm(web, '/forgot-password', { email: STRANGER }, from(17))).statusCode).toBe(429);
-  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(5);
+  expect(await mailsTo(web.deps, STRANGER)).toHaveLength(5);
 });
 
 test('a network causes 20 mails an hour, invitations by several users included', async () => {
@@ -83,12 +83,12 @@ test('a network causes 20 mails an hour, invitations by several users included',
   for (let n = 0; n < 10; n += 1)
     expect([await invited(one, n), await invited(two, 100 + n)]).toEqual([303, 303]);
   expect(await invited(one, 10)).toBe(429);
-  expect(await web.platform.mails.countDocuments()).toBe(20);
+  expect(await web.deps.mails.countDocuments()).toBe(20);
 });
 
 test('an account with an unconfirmed address causes no mail to it: it may be a stranger’s', async () => {
   const user = await signIn(web, { email: STRANGER });
-  await web.platform.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
   const send = (path: string, fields: Record<string, string>) => sendForm(web, path, fields, user.headers);
   for (let i = 0; i < 3; i += 1) {
     expect((await send('/account/delete', { password: PASSWORD })).statusCode).toBe(303);
@@ -96,16 +96,16 @@ test('an account with an unconfirmed address causes no mail to it: it may be a s
   }
   const password = { current: PASSWORD, password: 'seven lamps on the quay' };
   await send('/account/password', password);
-  expect(await web.platform.auditLog.countDocuments({ action: 'account.delete-requested' })).toBe(3);
-  expect(await web.platform.auditLog.countDocuments({ action: 'account.password' })).toBe(1);
-  expect(await mailsTo(web.platform, STRANGER)).toEqual([]);
+  expect(await web.deps.auditLog.countDocuments({ action: 'account.delete-requested' })).toBe(3);
+  expect(await web.deps.auditLog.countDocuments({ action: 'account.password' })).toBe(1);
+  expect(await mailsTo(web.deps, STRANGER)).toEqual([]);
 });
 
 test('a change of address counts the mail to an unconfirmed present address too', async () => {
   for (let i = 0; i < 5; i += 1) await sendForm(web, '/sign-up', { email: STRANGER });
   const user = await signIn(web, { email: STRANGER });
-  await web.platform.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
   const change = { email: 'other@example.org', password: PASSWORD };
   expect((await sendForm(web, '/account/email', change, user.headers)).statusCode).toBe(429);
-  expect(await mailsTo(web.platform, STRANGER)).toHaveLength(5);
+  expect(await mailsTo(web.deps, STRANGER)).toHaveLength(5);
 });

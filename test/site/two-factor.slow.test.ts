@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 // All requests come from one address, so their attempts must not count together.
-beforeEach(() => web.platform.rateLimits.deleteMany({}));
+beforeEach(() => web.deps.rateLimits.deleteMany({}));
 
 /** Where a code without a pending sign-in redirects. */
 const ENDED = '/sign-in?done=code-too-late&next=%2Fdashboard';
@@ -102,7 +102,7 @@ test('after a used code the next one works, and wrong attempts stay counted', as
   for (let n = 0; n < 4; n += 1) await sendCode(web, '000000', second);
   expect((await sendCode(web, used, second)).body).toContain('Wait for the next one.');
   const factor = { userId: nora.userId };
-  expect(await web.platform.twoFactors.findOne(factor)).toMatchObject({ failedVerificationCount: 4 });
+  expect(await web.deps.twoFactors.findOne(factor)).toMatchObject({ failedVerificationCount: 4 });
   const next = codeOf(secret, now + 30_000);
   const done = await sendCode(web, next, second);
   expect(done.headers.location).toBe('/dashboard');
@@ -140,7 +140,7 @@ test('codes sent by others do not block sign-ins', async () => {
   const nora = await signIn(web);
   const { email } = nora;
   const { secret } = await setUpTwoFactor(web, nora);
-  const { config } = web.platform;
+  const { config } = web.deps;
   const fromElsewhere = () =>
     web.app.inject({
       method: 'POST',
@@ -207,11 +207,11 @@ test('a backup code is accepted in any notation', async () => {
 test('backup codes of older versions work with and without their dash', async () => {
   const nora = await signIn(web);
   await setUpTwoFactor(web, nora);
-  const { $context } = createAuth({ ...web.platform, passwords: CHEAP_PASSWORDS }, async () => {});
+  const { $context } = createAuth({ ...web.deps, passwords: CHEAP_PASSWORDS }, async () => {});
   const { secretConfig: key } = await $context;
   const data = JSON.stringify(['aB3dE-5fGhI', 'Zz9Yy-8XxWw']);
   const backupCodes = await symmetricEncrypt({ key, data });
-  await web.platform.twoFactors.updateOne({ userId: nora.userId }, { $set: { backupCodes } as object });
+  await web.deps.twoFactors.updateOne({ userId: nora.userId }, { $set: { backupCodes } as object });
   for (const [code, to] of [
     ['ab3de-5fghi', undefined],
     ['aB3dE5fGhI', '/dashboard'],
@@ -269,10 +269,10 @@ test('if it is on, starting the setup shows its page', async () => {
 test('if it is on, a code alone shows no backup codes and writes nothing', async () => {
   const nora = await signIn(web);
   const { headers, secret } = await setUpTwoFactor(web, nora);
-  const entries = await web.platform.auditLog.countDocuments();
+  const entries = await web.deps.auditLog.countDocuments();
   const answer = await sendForm(web, '/account/two-factor/confirm', { code: codeOf(secret) }, headers);
   expect(answer.headers.location).toBe('/account/two-factor');
-  expect(await web.platform.auditLog.countDocuments()).toBe(entries);
+  expect(await web.deps.auditLog.countDocuments()).toBe(entries);
 });
 
 test('the sign-in page does not reveal valid codes to a session', async () => {

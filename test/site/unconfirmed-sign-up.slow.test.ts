@@ -22,7 +22,7 @@ function finish(web: WebApp, link: string, password = OWN_PASSWORD) {
 /** An unconfirmed account, as listings without mail and older versions create them. */
 async function unconfirmed(web: WebApp, email = VICTIM) {
   const stranger = await signIn(web, { email });
-  await web.platform.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
+  await web.deps.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
   return stranger;
 }
 
@@ -31,23 +31,23 @@ describe('a sign-up with another user’s address', () => {
     const web = await openWebApp(MAIL);
     const attack = { name: 'Mallory', email: VICTIM, password: PASSWORD };
     expect((await sendForm(web, '/sign-up', attack)).statusCode).toBe(200);
-    expect(await web.platform.users.countDocuments()).toBe(0);
-    expect(await web.platform.credentials.countDocuments()).toBe(0);
+    expect(await web.deps.users.countDocuments()).toBe(0);
+    expect(await web.deps.credentials.countDocuments()).toBe(0);
     expect((await sendSignIn(web, VICTIM)).body).toContain('Wrong e-mail address or password.');
-    expect(await mailsTo(web.platform, VICTIM)).toHaveLength(1);
+    expect(await mailsTo(web.deps, VICTIM)).toHaveLength(1);
   });
 
   test('gives the attacker’s password no access, whichever link the owner opens', async () => {
     const web = await openWebApp(MAIL);
     await sendForm(web, '/sign-up', { name: 'Mallory', email: VICTIM, password: PASSWORD });
-    const attackersLink = await linkTo(web.platform, VICTIM);
+    const attackersLink = await linkTo(web.deps, VICTIM);
     await sendForm(web, '/sign-up', { name: 'Vera', email: VICTIM, password: OWN_PASSWORD });
     await sendSignIn(web, VICTIM);
     expect((await getPage(web, attackersLink)).body).toContain('name="password"');
     expect((await finish(web, attackersLink)).headers.location).toBe('/sign-in?done=verified');
     expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
     expect(await isSignedIn(web, cookiesOf(await sendSignIn(web, VICTIM, OWN_PASSWORD)))).toBe(true);
-    expect(await web.platform.users.find().toArray()).toMatchObject([
+    expect(await web.deps.users.find().toArray()).toMatchObject([
       { email: VICTIM, emailVerified: true, role: 'owner', name: 'Vera' },
     ]);
   });
@@ -56,9 +56,9 @@ describe('a sign-up with another user’s address', () => {
 test('a sign-up link works once and for a day; then the other links stop working', async () => {
   const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
-  const first = await linkTo(web.platform, VICTIM);
+  const first = await linkTo(web.deps, VICTIM);
   await sendForm(web, '/sign-up', { email: VICTIM });
-  const second = await linkTo(web.platform, VICTIM);
+  const second = await linkTo(web.deps, VICTIM);
   const answers = await Promise.all([finish(web, first), finish(web, first), finish(web, first)]);
   const [made, ...refused] = answers.map(({ statusCode }) => statusCode).toSorted();
   expect(made).toBe(303);
@@ -68,8 +68,8 @@ test('a sign-up link works once and for a day; then the other links stop working
   expect((await sendSignIn(web, VICTIM, OWN_PASSWORD)).statusCode).toBe(303);
 
   await sendForm(web, '/sign-up', { email: 'late@example.org' });
-  const late = await linkTo(web.platform, 'late@example.org');
-  await web.platform.verifications.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
+  const late = await linkTo(web.deps, 'late@example.org');
+  await web.deps.verifications.updateMany({}, { $set: { expiresAt: new Date(Date.now() - 1_000) } });
   expect((await getPage(web, late)).statusCode).toBe(400);
   expect((await finish(web, late)).statusCode).toBe(400);
 });
@@ -77,7 +77,7 @@ test('a sign-up link works once and for a day; then the other links stop working
 test('a link for an address with an account creates no second one and changes no password', async () => {
   const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
-  const link = await linkTo(web.platform, VICTIM);
+  const link = await linkTo(web.deps, VICTIM);
   await signIn(web, { email: VICTIM });
   expect((await finish(web, link)).statusCode).toBe(409);
   expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(303);
@@ -87,7 +87,7 @@ test('a link for an address with an account creates no second one and changes no
 test('a refused password or an invalid name does not use up the link', async () => {
   const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
-  const link = await linkTo(web.platform, VICTIM);
+  const link = await linkTo(web.deps, VICTIM);
   const common = await finish(web, link, '0123456789');
   expect(common.statusCode).toBe(400);
   expect(common.body).toContain('This password is too common');
@@ -103,14 +103,14 @@ describe('an older unconfirmed account', () => {
     const stranger = await unconfirmed(web);
     const { headers } = await setUpTwoFactor(web, stranger);
     await sendForm(web, path, { email: VICTIM });
-    expect((await finish(web, await linkTo(web.platform, VICTIM))).statusCode).toBe(303);
+    expect((await finish(web, await linkTo(web.deps, VICTIM))).statusCode).toBe(303);
     expect(await isSignedIn(web, stranger.headers)).toBe(false);
     expect(await isSignedIn(web, headers)).toBe(false);
     expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
     const entered = await sendSignIn(web, VICTIM, OWN_PASSWORD);
     // The attacker's second factor is not required.
     expect(entered.headers.location).toBe('/dashboard');
-    expect(await web.platform.users.find().toArray()).toMatchObject([
+    expect(await web.deps.users.find().toArray()).toMatchObject([
       { _id: stranger.userId, emailVerified: true },
     ]);
   });
@@ -126,7 +126,7 @@ describe('an older unconfirmed account', () => {
       await sendForm(web, '/sign-up', { email: VICTIM }, from);
       await sendForm(web, '/forgot-password', { email: VICTIM }, from);
     }
-    expect(await mailsTo(web.platform, VICTIM)).toHaveLength(5);
+    expect(await mailsTo(web.deps, VICTIM)).toHaveLength(5);
   });
 });
 
@@ -138,6 +138,6 @@ test('an address gets five sign-up links an hour, and earlier ones still work', 
   const refused = await up(6);
   expect(refused.statusCode).toBe(429);
   expect(refused.body).toContain('the links that we sent still work');
-  expect(await mailsTo(web.platform, VICTIM)).toHaveLength(5);
-  expect((await finish(web, await linkTo(web.platform, VICTIM))).statusCode).toBe(303);
+  expect(await mailsTo(web.deps, VICTIM)).toHaveLength(5);
+  expect((await finish(web, await linkTo(web.deps, VICTIM))).statusCode).toBe(303);
 });

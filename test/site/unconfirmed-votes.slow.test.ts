@@ -17,7 +17,7 @@ beforeAll(async () => {
   shared = await openOwnerApp();
 });
 // All listeners run on one address, so their test votes must not count together.
-beforeEach(() => shared.platform.rateLimits.deleteMany({}));
+beforeEach(() => shared.deps.rateLimits.deleteMany({}));
 
 /** An owner with an unconfirmed vote, caused by a wrong token. */
 async function usedUp(): Promise<OwnerFixture & { port: string }> {
@@ -53,12 +53,12 @@ test('a corrected token sends unconfirmed votes again', async () => {
   expect(textOf(saved.body)).toContain('including unconfirmed votes');
   await fixture.drain();
   expect(
-    await fixture.platform.votes.countDocuments({
+    await fixture.deps.votes.countDocuments({
       serverId: fixture.serverId,
       'delivery.state': 'delivered',
     }),
   ).toBe(1);
-  expect(await fixture.platform.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
+  expect(await fixture.deps.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
     maxSendings: 2,
   });
 });
@@ -73,13 +73,13 @@ test('unconfirmed votes are not sent again if the owner opts out', async () => {
     'The test vote below shows whether votes arrive. Test vote',
   );
   expect(
-    await fixture.platform.votes.countDocuments({
+    await fixture.deps.votes.countDocuments({
       serverId: fixture.serverId,
       'delivery.state': 'unconfirmed',
     }),
   ).toBe(1);
   // A field missing from the form keeps its value.
-  expect(await fixture.platform.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
+  expect(await fixture.deps.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
     maxSendings: 1,
   });
 });
@@ -152,7 +152,7 @@ test('a corrected v1 key offers to send again votes that the earlier key may hav
   await fixture.drain();
   expect(await fixture.read('/listener')).not.toContain('Sent, not confirmed');
   expect(await fixture.read('/votes')).toMatch(/Steve just now delivered confirmed/);
-  const attempts = await fixture.platform.votes.distinct('delivery.attemptCount', {
+  const attempts = await fixture.deps.votes.distinct('delivery.attemptCount', {
     serverId: fixture.serverId,
   });
   expect(attempts.toSorted()).toEqual([1, 2]);

@@ -8,7 +8,7 @@ import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { postVoteForm, proofFor, solve, type Visitor, voteOnPage } from '../support/vote-form.ts';
 import { getPage, openWebApp, openWebAppOn, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
@@ -16,13 +16,13 @@ type Open = WebApp & { serverId: ObjectId; slug: string };
 
 async function withServer(web: WebApp, name = 'Alpha Craft', address = 'play.example.org'): Promise<Open> {
   const owner = await signIn(web);
-  const serverId = await addOwnedServer(web.platform, owner.userId, { name, address });
-  const server = await web.platform.servers.findOne({ _id: serverId });
+  const serverId = await addOwnedServer(web.deps, owner.userId, { name, address });
+  const server = await web.deps.servers.findOne({ _id: serverId });
   return { ...web, serverId, slug: server?.slug ?? '' };
 }
 
-const voteOf = async ({ platform, serverId }: Open, username: string) =>
-  platform.votes.findOne({ serverId, username });
+const voteOf = async ({ deps, serverId }: Open, username: string) =>
+  deps.votes.findOne({ serverId, username });
 
 describe('the vote form', () => {
   it('counts a vote with a proof of work, and leads to the page of the vote', async () => {
@@ -35,8 +35,8 @@ describe('the vote form', () => {
     expect(answer.headers.location).toBe(`/servers/${open.slug}/vote/${vote?._id.toString()}`);
     const page = await getPage(open, String(answer.headers.location));
     expect(textOf(page.body)).toContain('The vote of Steve counts. Alpha Craft has 1 this month.');
-    await open.platform.voteCounts.flush();
-    expect((await voteFigures(open.platform, open.serverId)).monthlyVotes).toBe(1);
+    await open.deps.voteCounts.flush();
+    expect((await voteFigures(open.deps, open.serverId)).monthlyVotes).toBe(1);
   });
 
   it('is on the page of the server, and its own page fills in the name of a link', async () => {
@@ -102,7 +102,7 @@ describe('the vote form', () => {
 
   it('is switched off by the owner for a server, and by the operator for all', async () => {
     const open = await withServer(await openWebApp());
-    await open.platform.servers.updateOne({ _id: open.serverId }, { $set: { webVotes: false } });
+    await open.deps.servers.updateOne({ _id: open.serverId }, { $set: { webVotes: false } });
     for (const path of ['vote', 'vote/challenge']) {
       const refused = await postVoteForm(open, `${open.slug}/${path}`, { username: 'Steve' });
       expect([refused.statusCode, refused.json()]).toMatchObject([403, { code: 'web-votes-off' }]);
@@ -118,13 +118,13 @@ describe('the vote form', () => {
 });
 
 it('casts nothing while the clock is wrong, or while a unique index is missing', async () => {
-  const platform = await testPlatform();
-  const open = await withServer(await openWebAppOn({ ...platform, clockSkew: () => 5_000 }));
+  const deps = await testDeps();
+  const open = await withServer(await openWebAppOn({ ...deps, clockSkew: () => 5_000 }));
   const off = await voteOnPage(open, open.slug, 'Steve');
   expect([off.statusCode, off.json()]).toMatchObject([503, { code: 'clock-wrong' }]);
 
   const unprepared = await withServer(await openWebApp());
-  const { votes } = unprepared.platform;
+  const { votes } = unprepared.deps;
   const unique = 'serverId_1_usernameKey_1_seq_1';
   await votes.dropIndex(unique);
   const early = await voteOnPage(unprepared, unprepared.slug, 'Steve');
@@ -166,7 +166,7 @@ describe('the proof of work', () => {
         }),
       ),
     ).toEqual([400, 'proof-wrong']);
-    expect(await open.platform.votes.countDocuments()).toBe(0);
+    expect(await open.deps.votes.countDocuments()).toBe(0);
   });
 
   it('is for one server, one player and one network', async () => {
@@ -186,7 +186,7 @@ describe('the proof of work', () => {
 
   it('expires after 10 minutes', async () => {
     const clock = stoppedClock();
-    const open = await withServer(await openWebAppOn({ ...(await testPlatform()), clock }));
+    const open = await withServer(await openWebAppOn({ ...(await testDeps()), clock }));
     const proof = await proofFor(open, open.slug, 'Steve');
     clock.move(10 * MINUTE);
     const answer = await postVoteForm(open, `${open.slug}/vote`, { username: 'Steve', proof });
@@ -206,7 +206,7 @@ describe('the proof of work', () => {
     );
     expect(codes.filter((code) => code === 'accepted')).toHaveLength(1);
     expect(codes.filter((code) => code === 'proof-used')).toHaveLength(99);
-    expect(await open.platform.votes.countDocuments()).toBe(1);
+    expect(await open.deps.votes.countDocuments()).toBe(1);
   });
 
   it('is harder for a network that votes a lot', async () => {
@@ -222,7 +222,7 @@ describe('the proof of work', () => {
       return JSON.parse(Buffer.from(proof, 'base64').toString()).solution.counter;
     };
     expect(await counterOf('203.0.113.7')).toBeLessThanOrEqual(200);
-    const { voteOrigins } = open.platform;
+    const { voteOrigins } = open.deps;
     const [origin] = await voteOrigins.find().toArray();
     expect(origin).toBeUndefined();
     await voteOnPage(open, open.slug, 'Steve', { address: '203.0.113.7' });
@@ -247,7 +247,7 @@ describe('the proof of work', () => {
 describe('the limit of a network', () => {
   it('is four new players for a server and a day; a fifth may sign in with an established account', async () => {
     const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
-    const open = await withServer(await openWebAppOn({ ...(await testPlatform()), clock }));
+    const open = await withServer(await openWebAppOn({ ...(await testDeps()), clock }));
     const home = (last: number) => ({ address: `203.0.113.${last}` });
     const early = await proofFor(open, open.slug, 'Dan', home(3));
     for (const [i, name] of ['Ann', 'Ben', 'Cleo', 'Gus'].entries())
@@ -296,7 +296,7 @@ describe('the limit of a network', () => {
   it('stores networks as keyed hashes for 30 days', async () => {
     const open = await withServer(await openWebApp());
     await voteOnPage(open, open.slug, 'Steve', { address: '203.0.113.7' });
-    const [origin] = await open.platform.voteOrigins.find().toArray();
+    const [origin] = await open.deps.voteOrigins.find().toArray();
     expect(origin?._id).toMatch(/^[\w-]{22}:\d{4}-\d{2}-\d{2}$/);
     expect(JSON.stringify(origin)).not.toMatch(/203\.0|steve/i);
     const days = ((origin?.expiresAt.getTime() ?? 0) - Date.now()) / DAY;
@@ -308,27 +308,27 @@ describe('the limit of a network', () => {
 
 it('quarantines a bot again the day after its vote was excluded', async () => {
   const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
-  const open = await withServer(await openWebAppOn({ ...(await testPlatform()), clock }));
-  const { platform, serverId } = open;
+  const open = await withServer(await openWebAppOn({ ...(await testDeps()), clock }));
+  const { deps, serverId } = open;
   // More new players than are usual.
   const fill = async () => {
-    await platform.rateLimits.deleteMany({});
+    await deps.rateLimits.deleteMany({});
     const limit = { times: 20, windowMs: HOUR };
     for (let n = 0; n < 20; n += 1)
-      await useAllowance(platform, `new-web-voters:${serverId.toHexString()}:firsts`, limit);
+      await useAllowance(deps, `new-web-voters:${serverId.toHexString()}:firsts`, limit);
   };
   await fill();
   expect((await voteOnPage(open, open.slug, 'Bot')).statusCode).toBe(303);
-  const [exclusion] = await platform.voteExclusions.find().toArray();
-  await excludeQuarantined(platform, exclusion?._id as ObjectId, 'Bots', 'operator');
-  await finishExclusion(platform, exclusion?._id as ObjectId, { settledMs: -HOUR });
+  const [exclusion] = await deps.voteExclusions.find().toArray();
+  await excludeQuarantined(deps, exclusion?._id as ObjectId, 'Bots', 'operator');
+  await finishExclusion(deps, exclusion?._id as ObjectId, { settledMs: -HOUR });
   const page = (await getPage(open, `/servers/${open.slug}/vote/${(await voteOf(open, 'Bot'))?._id}`)).body;
   expect(page).toContain('has excluded the vote');
   expect(page).not.toContain('every 3s');
   clock.move(DAY + MINUTE);
   await fill();
   expect((await voteOnPage(open, open.slug, 'Bot')).statusCode).toBe(303);
-  expect(await platform.voteExclusions.countDocuments({ serverId, state: 'quarantined' })).toBe(1);
+  expect(await deps.voteExclusions.countDocuments({ serverId, state: 'quarantined' })).toBe(1);
 });
 
 describe('the page of a vote', () => {
@@ -349,7 +349,7 @@ describe('the page of a vote', () => {
     const open = await withServer(await openWebApp());
     const limit = { times: 20, windowMs: HOUR };
     for (let n = 0; n < 20; n += 1)
-      await useAllowance(open.platform, `new-web-voters:${open.serverId.toHexString()}:firsts`, limit);
+      await useAllowance(open.deps, `new-web-voters:${open.serverId.toHexString()}:firsts`, limit);
     const { location } = (await voteOnPage(open, open.slug, 'Steve')).headers;
     const page = textOf((await getPage(open, String(location))).body);
     expect(page).toContain('The reason is not you: many new players vote for Alpha Craft now.');

@@ -5,13 +5,13 @@ import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { type MovableClock, movableClock } from './platform.ts';
-import { testPlatform } from './test-platform.ts';
+import { type MovableClock, movableClock } from './start-app.ts';
+import { testDeps } from './test-deps.ts';
 
 /** Configuration for deliveries: short timeouts, and loopback is allowed. */
 export const QUICK = {
@@ -23,7 +23,7 @@ export const QUICK = {
 
 /** A listed server with a running v2 listener, drained by hand. */
 export type DeliveryBench = {
-  platform: Platform;
+  deps: AppDeps;
   clock: MovableClock;
   serverId: ObjectId;
   listener: VotifierListener;
@@ -36,71 +36,67 @@ export type DeliveryBench = {
 
 /** Sends the due votes of a server's listener, as a worker of all delivery queues does. */
 export async function drainHere(
-  platform: Platform,
+  deps: AppDeps,
   serverId: ObjectId | string,
   options: Partial<DrainOptions> = {},
-  send = createSend(platform.config),
+  send = createSend(deps.config),
 ): Promise<DrainResult> {
   const never = new AbortController().signal;
-  const deps = {
-    ...platform,
+  const withSend = {
+    ...deps,
     send,
-    open: (found: Parameters<typeof openListener>[1]) => openListener(platform.secrets, found),
+    open: (found: Parameters<typeof openListener>[1]) => openListener(deps.secrets, found),
   };
   const usual = { queue: 'forward-votes', stop: never, waitNoLonger: never, budgetMs: 20_000 } as const;
-  let end = await drainListener(deps, new ObjectId(serverId), { ...usual, ...options });
+  let end = await drainListener(withSend, new ObjectId(serverId), { ...usual, ...options });
   while (end.kind === 'moved' && !options.queue)
-    end = await drainListener(deps, new ObjectId(serverId), { ...usual, ...options, queue: end.to });
+    end = await drainListener(withSend, new ObjectId(serverId), { ...usual, ...options, queue: end.to });
   return end;
 }
 
 /** A platform whose clock the test moves. */
-export type ClockedPlatform = Platform & { clock: MovableClock };
+export type ClockedDeps = AppDeps & { clock: MovableClock };
 
 /** Opens a platform of its own, with a clock that is moved. */
-export async function openDeliveryPlatform(env: Record<string, string> = {}): Promise<ClockedPlatform> {
-  return { ...(await testPlatform({ ...QUICK, ...env })), clock: movableClock() };
+export async function openDeliveryDeps(env: Record<string, string> = {}): Promise<ClockedDeps> {
+  return { ...(await testDeps({ ...QUICK, ...env })), clock: movableClock() };
 }
 
 /** Opens a separate platform with one server and its listener. Only `drain()` delivers votes. */
 export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
-  return deliveryBenchOn(await openDeliveryPlatform(env));
+  return deliveryBenchOn(await openDeliveryDeps(env));
 }
 
 /** One more server with its listener on a platform that is open. */
-export async function deliveryBenchOn(platform: ClockedPlatform): Promise<DeliveryBench> {
-  const { clock } = platform;
+export async function deliveryBenchOn(deps: ClockedDeps): Promise<DeliveryBench> {
+  const { clock } = deps;
   const listener = new VotifierListener();
   await listener.start();
   onTestFinished(() => listener.stop());
 
-  const added = await addServer(
-    platform,
-    { name: 'Alpha', address: 'alpha.example.org', port: 25_565 },
-    'test',
-  );
+  const added = await addServer(deps, { name: 'Alpha', address: 'alpha.example.org', port: 25_565 }, 'test');
   const serverId = new ObjectId(added.serverId);
-  const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
+  const { tokenId } = await issueToken(deps, { serverId, name: 'plugin' });
   const set: DeliveryBench['set'] = (changes) => {
     const { port, token: secret } = listener;
     const running = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
-    return setListener(platform, serverId, { ...running, serviceName: 'Tallyport', ...changes }, 'test');
+    return setListener(deps, serverId, { ...running, serviceName: 'Tallyport', ...changes }, 'test');
   };
   await set({});
   return {
-    platform,
+    deps,
     clock,
     serverId,
     listener,
     set,
     async cast(username) {
-      const cast = await castVote(platform, { serverId, username, tokenId: new ObjectId(tokenId) });
+      const cast = await castVote(deps, { serverId, username, tokenId: new ObjectId(tokenId) });
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
       return cast.vote;
     },
-    drain: (options) => drainHere(platform, serverId, options),
+    drain: (options) => drainHere(deps, serverId, options),
     async vote({ _id }) {
-      const found = await platform.votes.findOne({ serverId, _id });
+      const found = await deps.votes.findOne({ serverId, _id });
       if (!found) throw new Error(`no vote ${_id}`);
       return found;
     },

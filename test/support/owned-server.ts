@@ -1,12 +1,12 @@
 import { ObjectId } from 'mongodb';
 import type { User } from '../../src/accounts/user.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 
 /** Adds a user who owns servers: Olivia, olivia@example.org. Returns the id. */
 export async function addOwner(
-  { users, clock }: Pick<Platform, 'users' | 'clock'>,
+  { users, clock }: Pick<AppDeps, 'users' | 'clock'>,
   user: Partial<User> = {},
 ): Promise<ObjectId> {
   const now = clock.now();
@@ -27,12 +27,12 @@ export async function addOwner(
 
 /** A listed server that belongs to a user. */
 export async function addOwnedServer(
-  platform: Platform,
+  deps: AppDeps,
   ownerId: ObjectId,
   settings: Partial<NewServer> = {},
 ): Promise<ObjectId> {
   const added = { name: 'Alpha Craft', address: 'play.example.org', port: 25_565, ...settings };
-  const serverId = new ObjectId((await addServer(platform, added, 'test')).serverId);
-  await platform.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
+  const serverId = new ObjectId((await addServer(deps, added, 'test')).serverId);
+  await deps.servers.updateOne({ _id: serverId }, { $set: { ownerId } });
   return serverId;
 }

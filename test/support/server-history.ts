@@ -1,7 +1,7 @@
 import { type Collection, type Document, ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import type { ReviewList } from '../../src/reviews/review.ts';
 import { deliveredVote } from './votes.ts';
 
@@ -22,7 +22,7 @@ function times<T>(count: number, make: (i: number) => T): T[] {
 
 /** Fills the collections that requests read with the history of `servers`, up to 2 days before `now`. */
 export async function addHistory(
-  platform: Platform,
+  deps: AppDeps,
   servers: ObjectId[],
   now: Date,
   amounts: Amounts,
@@ -32,7 +32,7 @@ export async function addHistory(
     servers.flatMap((serverId) => times(count, (i) => make(serverId, i)));
 
   await insertAll(
-    platform.votes,
+    deps.votes,
     each(amounts.votes, (serverId, i) =>
       // Half of them belong to one player, one a day.
       i % 2
@@ -41,7 +41,7 @@ export async function addHistory(
     ),
   );
   await insertAll(
-    platform.voteCounters,
+    deps.voteCounters,
     each(amounts.months, (serverId, i) => ({
       _id: new ObjectId(),
       serverId,
@@ -55,7 +55,7 @@ export async function addHistory(
     ),
   );
   await insertAll(
-    platform.statusSamples,
+    deps.statusSamples,
     each(amounts.samples, (serverId, i) => ({
       at: after(newest, -i * HOUR),
       serverId,
@@ -68,7 +68,7 @@ export async function addHistory(
     })),
   );
   await insertAll(
-    platform.idempotencyKeys,
+    deps.idempotencyKeys,
     each(amounts.keys, (serverId, i) => ({
       _id: new ObjectId(),
       serverId,
@@ -79,11 +79,11 @@ export async function addHistory(
       answer: '{}',
     })),
   );
-  await addReviews(platform, servers, newest, amounts.reviews);
+  await addReviews(deps, servers, newest, amounts.reviews);
 }
 
 async function addReviews(
-  { reviews, reviewLists }: Platform,
+  { reviews, reviewLists }: AppDeps,
   servers: ObjectId[],
   newest: Date,
   count: number,

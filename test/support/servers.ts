@@ -3,7 +3,7 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { secretContext } from '../../src/delivery/send-vote.ts';
 import { type Listener, REACHABLE } from '../../src/listeners/listener.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addServer, newListing } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
@@ -33,14 +33,14 @@ export type Listed = Partial<
 };
 
 /** Lists servers as if they had been here for a while, each under a slug of its name, and ranks them. */
-export async function listServers(platform: Platform, listed: Listed[]): Promise<ObjectId[]> {
-  const now = platform.clock.now();
+export async function listServers(deps: AppDeps, listed: Listed[]): Promise<ObjectId[]> {
+  const now = deps.clock.now();
   const servers = listed.map((one, index) => serverOf(one, index, now));
-  await platform.servers.insertMany(servers);
+  await deps.servers.insertMany(servers);
   const voted = listed.flatMap(({ votes }, index) => (votes ? [{ votes, _id: servers[index]?._id }] : []));
   const [month, day] = [now.toISOString().slice(0, 7), now.toISOString().slice(8, 10)];
   if (voted.length > 0) {
-    await platform.voteCounters.insertMany(
+    await deps.voteCounters.insertMany(
       voted.map(({ votes, _id = new ObjectId() }) => {
         return { _id: new ObjectId(), serverId: _id, month, days: { [day]: votes } };
       }),
@@ -50,8 +50,8 @@ export async function listServers(platform: Platform, listed: Listed[]): Promise
     const _id = servers[index]?._id;
     return reviews && _id ? [{ _id, ...reviews, entries: [] }] : [];
   });
-  if (lists.length > 0) await platform.reviewLists.insertMany(lists);
-  await recomputeRanks(platform);
+  if (lists.length > 0) await deps.reviewLists.insertMany(lists);
+  await recomputeRanks(deps);
   return servers.map(({ _id }) => _id);
 }
 
@@ -102,22 +102,22 @@ function serverOf(one: Listed, index: number, now: Date) {
  * @param lastDeliveredAt - when they last accepted a vote
  */
 export async function listServersAt(
-  platform: Platform,
+  deps: AppDeps,
   ports: number[],
   token: string,
   lastDeliveredAt: Date | null = null,
 ): Promise<ObjectId[]> {
   const name = `Server ${new ObjectId().toHexString()}`;
-  const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test');
+  const added = await addServer(deps, { name, address: 'play.example.org', port: 25_565 }, 'test');
   const modelId = new ObjectId(added.serverId);
   const settings = { host: '127.0.0.1', port: 1, secret: token, serviceName: 'Tallyport' };
-  await setListener(platform, modelId, { protocol: 'votifier-v2', ...settings }, 'test');
-  const server = (await platform.servers.findOneAndDelete({ _id: modelId })) as Server;
-  const listener = (await platform.listeners.findOneAndDelete({ serverId: modelId })) as Listener;
+  await setListener(deps, modelId, { protocol: 'votifier-v2', ...settings }, 'test');
+  const server = (await deps.servers.findOneAndDelete({ _id: modelId })) as Server;
+  const listener = (await deps.listeners.findOneAndDelete({ serverId: modelId })) as Listener;
   const serverIds = ports.map(() => new ObjectId());
   for (let from = 0; from < ports.length; from += BATCH) {
     const some = serverIds.slice(from, from + BATCH);
-    await platform.servers.insertMany(
+    await deps.servers.insertMany(
       some.map((_id) => ({
         ...server,
         _id,
@@ -125,7 +125,7 @@ export async function listServersAt(
         slugs: [`server-${_id.toHexString()}`],
       })),
     );
-    await platform.listeners.insertMany(
+    await deps.listeners.insertMany(
       some.map((serverId, i) => ({
         ...listener,
         _id: new ObjectId(),
@@ -136,7 +136,7 @@ export async function listServersAt(
         breaker: REACHABLE,
         lastDeliveredAt,
         acknowledgedAt: lastDeliveredAt,
-        sealedSecret: platform.secrets.seal(token, secretContext({ serverId })),
+        sealedSecret: deps.secrets.seal(token, secretContext({ serverId })),
       })),
     );
   }

@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
 import type { Role } from '../../src/accounts/user.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { CHEAP_PASSWORDS } from './web-app.ts';
 
 /** The password of every account that a test makes. */
@@ -24,30 +24,30 @@ type Options = {
 
 /** Makes a user with a confirmed address and signs them in, without a request to the application. */
 export async function signIn(
-  { platform }: { platform: Platform },
+  { deps }: { deps: AppDeps },
   { role = 'owner', email = `${role}-${randomUUID()}@example.org`, twoFactor = true, days = 0 }: Options = {},
 ): Promise<SignedInUser> {
   // With mail, signing up would wait for the address to be confirmed.
-  const config = { ...platform.config, SMTP_URL: undefined };
-  const auth = createAuth({ ...platform, config, passwords: CHEAP_PASSWORDS }, async () => {});
+  const config = { ...deps.config, SMTP_URL: undefined };
+  const auth = createAuth({ ...deps, config, passwords: CHEAP_PASSWORDS }, async () => {});
   const { headers, response } = await auth.api.signUpEmail({
     body: { name: role === 'owner' ? 'Olivia Owner' : 'Oscar Operator', email, password: PASSWORD },
     returnHeaders: true,
   });
   const userId = new ObjectId(response.user.id);
-  await platform.users.updateOne(
+  await deps.users.updateOne(
     { _id: userId },
     {
       $set: {
         role,
         emailVerified: true,
         twoFactorEnabled: role === 'operator' && twoFactor,
-        ...(days > 0 ? { createdAt: after(platform.clock.now(), -days * DAY) } : {}),
+        ...(days > 0 ? { createdAt: after(deps.clock.now(), -days * DAY) } : {}),
       },
     },
   );
-  const secondFactorAt = role === 'operator' && twoFactor ? platform.clock.now() : null;
-  await platform.sessions.updateMany({ userId: userId }, { $set: { secondFactorAt } });
+  const secondFactorAt = role === 'operator' && twoFactor ? deps.clock.now() : null;
+  await deps.sessions.updateMany({ userId: userId }, { $set: { secondFactorAt } });
   const cookie = headers
     .getSetCookie()
     .map((one) => one.split(';')[0])

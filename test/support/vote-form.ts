@@ -12,14 +12,14 @@ export type Visitor = {
 
 /** Sends a form of the vote page as its script does, and gets JSON for a refusal. */
 export function postVoteForm(
-  { app, platform }: WebApp,
+  { app, deps }: WebApp,
   path: string,
   fields: Record<string, string>,
   { address = '203.0.113.7', headers = {} }: Visitor = {},
 ) {
   return app.inject({
     method: 'POST',
-    url: `${platform.config.basePath}/servers/${path}`,
+    url: `${deps.config.basePath}/servers/${path}`,
     remoteAddress: address,
     headers: {
       'content-type': 'application/x-www-form-urlencoded',

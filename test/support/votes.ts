@@ -2,7 +2,7 @@ import { type ObjectId, UUID } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../../src/listeners/delivery-limits.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { newVoteId } from '../../src/votes/cast-vote.ts';
 import { noDelivery } from '../../src/votes/new-delivery.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
@@ -48,7 +48,7 @@ function timesIn(
 
 /** Puts the delivery of a vote into `state`; it was never tried unless `more` says so. */
 export async function putInState(
-  { votes }: Pick<Platform, 'votes'>,
+  { votes }: Pick<AppDeps, 'votes'>,
   { serverId, _id, votedAt }: Pick<Vote, 'serverId' | '_id' | 'votedAt'>,
   state: Delivery['state'],
   more: Partial<Delivery> = {},
@@ -86,7 +86,7 @@ export function deliveredVote(
 
 /** Inserts `each` waiting votes for every server, a millisecond apart, without adding jobs. */
 export async function insertWaitingVotes(
-  { votes }: Pick<Platform, 'votes'>,
+  { votes }: Pick<AppDeps, 'votes'>,
   serverIds: ObjectId[],
   each: number,
 ): Promise<void> {
@@ -105,13 +105,13 @@ export async function insertWaitingVotes(
 
 /** Moves a server's votes `byMs` into the past, to the day before too, with its counters. */
 export async function ageVotes(
-  platform: Pick<Platform, 'votes' | 'voteCounters' | 'voteCounts' | 'clock'>,
+  deps: Pick<AppDeps, 'votes' | 'voteCounters' | 'voteCounts' | 'clock'>,
   serverId: ObjectId,
   byMs: number,
 ): Promise<void> {
-  await platform.voteCounts.flush();
-  await platform.votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', byMs] } } }]);
-  await platform.voteCounters.deleteMany({ serverId });
-  const now = platform.clock.now();
-  await recountVotes(platform, serverId, [...new Set([dayOf(after(now, -byMs - MINUTE)), dayOf(now)])]);
+  await deps.voteCounts.flush();
+  await deps.votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', byMs] } } }]);
+  await deps.voteCounters.deleteMany({ serverId });
+  const now = deps.clock.now();
+  await recountVotes(deps, serverId, [...new Set([dayOf(after(now, -byMs - MINUTE)), dayOf(now)])]);
 }

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { hashPassword, type PasswordHashing, verifyPassword } from '../../src/accounts/password.ts';
 import { buildApp } from '../../src/app.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { atTheEnd } from './at-the-end.ts';
-import { testPlatform } from './test-platform.ts';
+import { testDeps } from './test-deps.ts';
 
 /** The web application in this process, and its dependencies. */
-export type WebApp = { app: FastifyInstance; platform: Platform };
+export type WebApp = { app: FastifyInstance; deps: AppDeps };
 
 /** Password hashes with the lowest cost; each hash records its cost, so checking is cheap too. */
 export const CHEAP_PASSWORDS: PasswordHashing = {
@@ -18,19 +18,19 @@ export const CHEAP_PASSWORDS: PasswordHashing = {
 
 /** The web application on a database of its own; closed when the test ends, or the file (see `atTheEnd`). */
 export async function openWebApp(env: Record<string, string> = {}): Promise<WebApp> {
-  return openWebAppOn({ ...(await testPlatform(env)), passwords: CHEAP_PASSWORDS });
+  return openWebAppOn({ ...(await testDeps(env)), passwords: CHEAP_PASSWORDS });
 }
 
 /** The web application on a platform that is open already; closed as that of `openWebApp`. */
-export async function openWebAppOn(platform: Platform): Promise<WebApp> {
+export async function openWebAppOn(deps: AppDeps): Promise<WebApp> {
   const stopping = new AbortController();
-  const app = await buildApp(platform, {
-    metrics: createMetrics(platform),
-    readiness: watchReadiness(platform, stopping.signal),
+  const app = await buildApp(deps, {
+    metrics: createMetrics(deps),
+    readiness: watchReadiness(deps, stopping.signal),
     stopping: stopping.signal,
   });
   atTheEnd(() => app.close());
-  return { app, platform };
+  return { app, deps };
 }
 
 /** The headers of a browser with a form of our pages. */
@@ -38,14 +38,14 @@ export const OWN_ORIGIN = { origin: 'http://localhost:3000', 'sec-fetch-site': '
 
 /** Sends a form as a browser does. */
 export function sendForm(
-  { app, platform }: WebApp,
+  { app, deps }: WebApp,
   path: string,
   fields: Record<string, string>,
   headers: Record<string, string> = {},
 ) {
   return app.inject({
     method: 'POST',
-    url: `${platform.config.basePath}${path}`,
+    url: `${deps.config.basePath}${path}`,
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
       accept: 'text/html',
@@ -57,9 +57,9 @@ export function sendForm(
 }
 
 /** Asks for a page as a browser does. */
-export function getPage({ app, platform }: WebApp, path: string, headers: Record<string, string> = {}) {
+export function getPage({ app, deps }: WebApp, path: string, headers: Record<string, string> = {}) {
   return app.inject({
-    url: `${platform.config.basePath}${path}`,
+    url: `${deps.config.basePath}${path}`,
     headers: { accept: 'text/html', ...headers },
   });
 }

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { type EstablishedAccount, establishedAccount } from '../../src/accounts/established.ts';
 import { after, DAY, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import type { Voter } from '../../src/votes/web/origin-keys.ts';
 import { castWebVote, challengeFor, type WebVoteResult } from '../../src/votes/web/web-vote.ts';
 import { solve } from './vote-form.ts';
@@ -11,7 +11,7 @@ export type Outcome = 'counted' | 'held' | Exclude<WebVoteResult['kind'], 'accep
 
 /** The account of a user who signed up `days` days ago and confirmed the address. */
 export function accountOf(
-  { clock }: Pick<Platform, 'clock'>,
+  { clock }: Pick<AppDeps, 'clock'>,
   email: string,
   days = 8,
 ): EstablishedAccount | null {
@@ -21,20 +21,20 @@ export function accountOf(
 
 /** Votes as the vote form does: without an established account with a solved challenge. */
 export async function voteAs(
-  platform: Platform,
+  deps: AppDeps,
   serverId: ObjectId,
   username: string,
   voter: Voter,
 ): Promise<Outcome> {
-  const server = await platform.servers.findOne({ _id: serverId });
+  const server = await deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('no such server');
   let proof = '';
   if (!voter.account) {
-    const made = await challengeFor(platform, { server, username, voter });
+    const made = await challengeFor(deps, { server, username, voter });
     if (made.kind !== 'challenge') return made.kind;
     proof = await solve(made.challenge);
   }
-  const result = await castWebVote(platform, { server, username, voter, proof }, 20 * SECOND);
+  const result = await castWebVote(deps, { server, username, voter, proof }, 20 * SECOND);
   if (result.kind !== 'accepted') return result.kind;
   return result.isQuarantined ? 'held' : 'counted';
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import type { OpenOptions } from '../../src/platform/resources.ts';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { type StartWork, startProcess } from '../../src/process/process.ts';
 import { buildScheduler } from '../../workers/build-scheduler.ts';
 import { buildWorkers, WORKER_OPTIONS } from '../../workers/build-workers.ts';
@@ -31,8 +31,8 @@ type Options = {
 
 /** Starts what `workers/main.ts` runs, and throws as it would. */
 export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<RunningWorker> {
-  const start: StartWork = (platform, { metrics }) =>
-    buildWorkers(platform, { metrics, queues: options.args ?? [], watchEveryMs: options.watchEveryMs });
+  const start: StartWork = (deps, { metrics }) =>
+    buildWorkers(deps, { metrics, queues: options.args ?? [], watchEveryMs: options.watchEveryMs });
   return startHere('worker', start, config, { ...options, open: WORKER_OPTIONS });
 }
 
@@ -53,10 +53,10 @@ async function startHere(
   const own = loadConfig({ ...environmentOf(config), METRICS_PORT: '0', LOG_LEVEL: 'info', ...env });
   const { lines, add, end, waitForEvent } = collectLines();
   const log = createLogger(own, name, { write: add });
-  const opened = await openPlatform(own as ConnectedConfig, name, { ...open, log });
-  const platform = clock ? { ...opened, clock } : opened;
+  const opened = await openAppDeps(own as ConnectedConfig, name, { ...open, log });
+  const deps = clock ? { ...opened, clock } : opened;
   const stopping = new AbortController();
-  const running = await startProcess(name, platform, start, stopping.signal);
+  const running = await startProcess(name, deps, start, stopping.signal);
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopping.abort();
@@ -64,5 +64,5 @@ async function startHere(
     return stopped;
   };
   atTheEnd(stop);
-  return { processId: platform.processId, lines, waitForEvent, stop };
+  return { processId: deps.processId, lines, waitForEvent, stop };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { after, type Clock, DAY } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type CastRequest, castVote, newVoteId } from '../../src/votes/cast-vote.ts';
 import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
 import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
@@ -39,7 +39,7 @@ async function leaveClaim(
   return claim;
 }
 
-function withClock(clock: Clock): Platform {
+function withClock(clock: Clock): AppDeps {
   return { ...voting.one, clock };
 }
 
@@ -170,16 +170,16 @@ describe.concurrent('a claim whose process died', () => {
 describe('a key after 24 hours', () => {
   test('replays one millisecond before, and is new exactly then', async () => {
     const clock = stoppedClock(new Date());
-    const platform = withClock(clock);
+    const deps = withClock(clock);
     const request = keyed('Steve');
-    const first = await castVoteOnce(platform, request, bodyOf);
+    const first = await castVoteOnce(deps, request, bodyOf);
     clock.move(DAY - 1);
-    expect(await castVoteOnce(platform, request, bodyOf)).toEqual({ ...first, replayed: true });
+    expect(await castVoteOnce(deps, request, bodyOf)).toEqual({ ...first, replayed: true });
     clock.move(1);
-    const second = await castVoteOnce(platform, request, bodyOf);
+    const second = await castVoteOnce(deps, request, bodyOf);
     expect(second.kind).toBe('answer');
     expect(answerOf(second)).not.toEqual(answerOf(first));
-    expect(await votesOf(platform, request.serverId)).toHaveLength(2);
+    expect(await votesOf(deps, request.serverId)).toHaveLength(2);
   });
 
   test('may be used for another name', async () => {

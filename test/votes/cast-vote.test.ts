@@ -45,49 +45,49 @@ describe('one vote per player and server in any 24 hours', () => {
   });
 
   test('the next vote is refused one millisecond before next_vote_at and accepted exactly then', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
-    const first = await accept(platform, request);
+    const first = await accept(deps, request);
 
     clock.move(DAY - 1);
-    const refused = await refuse(platform, { ...request, username: 'STEVE' });
+    const refused = await refuse(deps, { ...request, username: 'STEVE' });
     expect(refused.vote).toEqual(first.vote);
     expect(refused.nextVoteAt).toEqual(new Date('2026-05-05T10:00:00.000Z'));
 
     clock.move(1);
-    const second = await accept(platform, request);
+    const second = await accept(deps, request);
     expect(second.vote.votedAt).toEqual(refused.nextVoteAt);
-    expect((await votesOf(platform, request.serverId)).map((vote) => vote.seq)).toEqual([1, 2]);
+    expect((await votesOf(deps, request.serverId)).map((vote) => vote.seq)).toEqual([1, 2]);
   });
 
   test('of 40 casts at once that are all due exactly at next_vote_at, one is accepted', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
-    await accept(platform, request);
+    await accept(deps, request);
     clock.move(DAY);
     const other = { ...voting.other, clock };
     const ends = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => castVote(i % 2 ? platform : other, request)),
+      Array.from({ length: 40 }, (_, i) => castVote(i % 2 ? deps : other, request)),
     );
     expect(ends.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
-    expect(await votesOf(platform, request.serverId)).toHaveLength(2);
+    expect(await votesOf(deps, request.serverId)).toHaveLength(2);
   });
 
   test('a clock that goes back lets nobody vote again', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
-    await accept(platform, request);
+    await accept(deps, request);
     clock.move(-3 * DAY);
-    await refuse(platform, request);
+    await refuse(deps, request);
   });
 });
 
 describe('an accepted vote', () => {
   test('is stored trimmed and otherwise as typed, with the moment it was compared at', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.123Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.123Z');
     const request = ballot('Ｓt\u200beve ß 🧑‍🚀');
-    const { vote } = await accept(platform, request);
-    const [stored] = await votesOf(platform, request.serverId);
+    const { vote } = await accept(deps, request);
+    const [stored] = await votesOf(deps, request.serverId);
     expect(stored).toEqual(vote);
     expect(stored).toMatchObject({
       serverId: request.serverId,
@@ -100,18 +100,18 @@ describe('an accepted vote', () => {
   });
 
   test('has a version 7 UUID whose time is the time of the vote', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.123Z');
-    const { vote } = await accept(platform, ballot('Steve'));
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.123Z');
+    const { vote } = await accept(deps, ballot('Steve'));
     const id = vote._id.toString();
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toBe(clock.now().getTime());
   });
 
   test('waits for its listener, for 72 hours, and wakes a worker', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
     const listener = await setListener(
-      platform,
+      deps,
       request.serverId,
       {
         protocol: 'votifier-v2',
@@ -122,10 +122,10 @@ describe('an accepted vote', () => {
       },
       'test',
     );
-    const queue = platform.queues['test-listeners'];
+    const queue = deps.queues['test-listeners'];
     for (const job of await queue.getJobs()) await job.remove();
 
-    const { vote } = await accept(platform, request);
+    const { vote } = await accept(deps, request);
     expect(vote.delivery).toEqual(
       waitingDelivery(clock.now(), { dueBy: 'cast', expiresAt: after(clock.now(), 72 * HOUR) }),
     );
@@ -167,10 +167,10 @@ describe('the vote’s own id', () => {
 
 describe('imported votes, which have negative numbers', () => {
   async function importVote(votedAt: string, seq: number): Promise<ObjectId> {
-    const { platform } = voting.at(votedAt);
+    const { deps } = voting.at(votedAt);
     const request = ballot('Steve');
-    const { vote } = await accept(platform, ballot('Steve'));
-    await platform.votes.insertOne({
+    const { vote } = await accept(deps, ballot('Steve'));
+    await deps.votes.insertOne({
       ...vote,
       _id: newVoteId(vote.votedAt),
       serverId: request.serverId,
@@ -182,13 +182,13 @@ describe('imported votes, which have negative numbers', () => {
 
   test('under 24 hours old they block, then the live votes count from 1', async () => {
     const serverId = await importVote('2026-05-04T10:00:00.000Z', -1);
-    const { platform, clock } = voting.at('2026-05-05T09:59:59.999Z');
-    const refused = await refuse(platform, ballot('steve', serverId));
+    const { deps, clock } = voting.at('2026-05-05T09:59:59.999Z');
+    const refused = await refuse(deps, ballot('steve', serverId));
     expect(refused.vote.seq).toBe(-1);
     clock.move(1);
-    expect((await accept(platform, ballot('steve', serverId))).vote.seq).toBe(1);
+    expect((await accept(deps, ballot('steve', serverId))).vote.seq).toBe(1);
     clock.move(DAY);
-    expect((await accept(platform, ballot('steve', serverId))).vote.seq).toBe(2);
+    expect((await accept(deps, ballot('steve', serverId))).vote.seq).toBe(2);
   });
 
   test('of 20 casts at once after an import one is accepted', async () => {

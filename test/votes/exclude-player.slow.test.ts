@@ -17,7 +17,7 @@ import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { erasePlayer } from '../../src/workflows/erase-player.ts';
 import { listServersAt } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { accept, ballot } from './voting.ts';
 
 /** The clock of these tests stands still: nothing waits for votes under way. */
@@ -26,47 +26,47 @@ const SETTLED = { settledMs: -MINUTE };
 /** Two servers: each has two votes of Steve, on two days, and one of Alex. */
 async function voted() {
   const clock = stoppedClock(new Date('2026-11-20T10:00:00Z'));
-  const platform = { ...(await testPlatform()), clock };
-  const servers = await listServersAt(platform, [1, 2], 'a-token-of-a-test');
+  const deps = { ...(await testDeps()), clock };
+  const servers = await listServersAt(deps, [1, 2], 'a-token-of-a-test');
   for (const name of ['Steve', 'Alex', 'STEVE']) {
-    for (const serverId of servers) await accept(platform, ballot(name, serverId));
+    for (const serverId of servers) await accept(deps, ballot(name, serverId));
     if (name !== 'Steve') clock.move(DAY);
   }
-  await platform.voteCounts.flush();
+  await deps.voteCounts.flush();
   const total = async () => {
-    const figures = await Promise.all(servers.map((id) => voteFigures(platform, id)));
+    const figures = await Promise.all(servers.map((id) => voteFigures(deps, id)));
     return figures.map(({ allTimeVotes }) => allTimeVotes);
   };
   const [one = new ObjectId(), other = new ObjectId()] = servers;
   const all = { username: 'steve', serverId: null, since: null, until: clock.now() };
-  return { platform, clock, one, other, total, all };
+  return { deps, clock, one, other, total, all };
 }
 
 const REASONS = { reason: 'A bot', reasonForOwner: 'Automated votes' };
 
 describe('excluding one player', () => {
   it('shows the votes by server, excludes them on all, and can be undone', async () => {
-    const { platform, all, total, one } = await voted();
-    expect(await countPlayerVotes(platform, all)).toMatchObject([
+    const { deps, all, total, one } = await voted();
+    expect(await countPlayerVotes(deps, all)).toMatchObject([
       { votes: 2, excluded: 0 },
       { votes: 2, excluded: 0 },
     ]);
     expect(await total()).toEqual([3, 3]);
-    const done = await excludePlayer(platform, { ...all, ...REASONS }, 'someone', SETTLED);
+    const done = await excludePlayer(deps, { ...all, ...REASONS }, 'someone', SETTLED);
     expect(done).toMatchObject([
       { state: 'excluded', votes: 2, ...REASONS },
       { state: 'excluded', votes: 2, username: 'steve' },
     ]);
     expect(await total()).toEqual([1, 1]);
-    expect(await countPlayerVotes(platform, { ...all, serverId: one })).toEqual([
+    expect(await countPlayerVotes(deps, { ...all, serverId: one })).toEqual([
       { serverId: one, votes: 2, excluded: 2 },
     ]);
     const [first] = done;
-    expect(await requestPlayerInclusion(platform, first?.groupId ?? new ObjectId(), 'another')).toBe(2);
-    for (const id of await openExclusions(platform)) await finishExclusion(platform, id, SETTLED);
+    expect(await requestPlayerInclusion(deps, first?.groupId ?? new ObjectId(), 'another')).toBe(2);
+    for (const id of await openExclusions(deps)) await finishExclusion(deps, id, SETTLED);
     expect(await total()).toEqual([3, 3]);
-    expect(await platform.votes.countDocuments({ excludedAt: { $exists: true } })).toBe(0);
-    const audited = await platform.auditLog.find({ action: /^vote\.(ex|in)clude$/ }).toArray();
+    expect(await deps.votes.countDocuments({ excludedAt: { $exists: true } })).toBe(0);
+    const audited = await deps.auditLog.find({ action: /^vote\.(ex|in)clude$/ }).toArray();
     expect(audited.map(({ action, by, details }) => [action, by, details.username])).toEqual([
       ['vote.exclude', 'someone', 'steve'],
       ['vote.exclude', 'someone', 'steve'],
@@ -76,82 +76,82 @@ describe('excluding one player', () => {
   });
 
   it('covers one server or a time only, if asked', async () => {
-    const { platform, all, total, one, clock } = await voted();
+    const { deps, all, total, one, clock } = await voted();
     const until = new Date(clock.now().getTime() - DAY - HOUR);
-    await excludePlayer(platform, { ...all, ...REASONS, serverId: one, until }, 'someone', SETTLED);
+    await excludePlayer(deps, { ...all, ...REASONS, serverId: one, until }, 'someone', SETTLED);
     expect(await total()).toEqual([2, 3]);
   });
 
   it('is undone on one server alone, and leaves votes under another exclusion excluded', async () => {
-    const { platform, all, total, one, other, clock } = await voted();
-    const done = await excludePlayer(platform, { ...all, ...REASONS }, 'someone', SETTLED);
+    const { deps, all, total, one, other, clock } = await voted();
+    const done = await excludePlayer(deps, { ...all, ...REASONS }, 'someone', SETTLED);
     const range = { serverId: other, since: new Date(0), until: clock.now(), tokenId: null };
-    await excludeVotes(platform, { ...range, reason: 'Bought' }, 'someone', SETTLED);
+    await excludeVotes(deps, { ...range, reason: 'Bought' }, 'someone', SETTLED);
     for (const { _id, serverId } of done) {
-      if (serverId.equals(one)) await includeVotes(platform, _id, 'someone', SETTLED);
+      if (serverId.equals(one)) await includeVotes(deps, _id, 'someone', SETTLED);
     }
     expect(await total()).toEqual([3, 0]);
   });
 
   it('is one decision when its form is sent twice, and a worker finishes what was interrupted', async () => {
-    const { platform, all, total } = await voted();
+    const { deps, all, total } = await voted();
     const groupId = new ObjectId();
-    const send = () => requestPlayerExclusion(platform, groupId, { ...all, ...REASONS }, 'someone');
+    const send = () => requestPlayerExclusion(deps, groupId, { ...all, ...REASONS }, 'someone');
     const [first, second] = await Promise.all([send(), send()]);
     expect(first?.map(({ _id }) => _id)).toEqual(second?.map(({ _id }) => _id));
-    expect(await platform.voteExclusions.countDocuments()).toBe(2);
-    const jobs = await platform.queues['exclude-votes'].getJobs();
+    expect(await deps.voteExclusions.countDocuments()).toBe(2);
+    const jobs = await deps.queues['exclude-votes'].getJobs();
     expect(new Set(jobs.map(({ data }) => data.exclusionId)).size).toBe(2);
-    const open = await openExclusions(platform);
+    const open = await openExclusions(deps);
     expect(open).toHaveLength(2);
-    for (const id of open) await finishExclusion(platform, id, SETTLED);
+    for (const id of open) await finishExclusion(deps, id, SETTLED);
     expect(await total()).toEqual([1, 1]);
-    expect(await openExclusions(platform)).toEqual([]);
+    expect(await openExclusions(deps)).toEqual([]);
   });
 
   it('is completed by the same form when a crash stored only a part of it', async () => {
-    const { platform, all, one, other } = await voted();
+    const { deps, all, one, other } = await voted();
     const groupId = new ObjectId();
-    const send = () => requestPlayerExclusion(platform, groupId, { ...all, ...REASONS }, 'someone');
+    const send = () => requestPlayerExclusion(deps, groupId, { ...all, ...REASONS }, 'someone');
     await send();
-    await platform.voteExclusions.deleteOne({ groupId, serverId: other });
+    await deps.voteExclusions.deleteOne({ groupId, serverId: other });
     const ids = (await send()).map(({ serverId }) => serverId.toHexString());
     expect(ids.toSorted()).toEqual([one.toHexString(), other.toHexString()].toSorted());
-    expect(await platform.voteExclusions.countDocuments({ groupId })).toBe(2);
+    expect(await deps.voteExclusions.countDocuments({ groupId })).toBe(2);
   });
 
   it('changes nothing for a player without votes, and refuses a time that is not over', async () => {
-    const { platform, all, clock } = await voted();
+    const { deps, all, clock } = await voted();
     const nobody = { ...all, ...REASONS, username: 'Nobody' };
-    expect(await excludePlayer(platform, nobody, 'someone', SETTLED)).toEqual([]);
+    expect(await excludePlayer(deps, nobody, 'someone', SETTLED)).toEqual([]);
     const until = new Date(clock.now().getTime() + HOUR);
-    await expect(excludePlayer(platform, { ...all, ...REASONS, until }, 'someone')).rejects.toMatchObject({
+    await expect(excludePlayer(deps, { ...all, ...REASONS, until }, 'someone')).rejects.toMatchObject({
       code: 'range-not-over',
     });
-    await expect(excludePlayer(platform, { ...all, reason: ' ' }, 'someone')).rejects.toMatchObject({
+    await expect(excludePlayer(deps, { ...all, reason: ' ' }, 'someone')).rejects.toMatchObject({
       errors: { reason: 'The reason must say why.' },
     });
   });
 
   it('loses the name when the player’s name is erased, and can still be undone', async () => {
-    const { platform, all, total, clock } = await voted();
-    const done = await excludePlayer(platform, { ...all, ...REASONS }, 'someone', SETTLED);
+    const { deps, all, total, clock } = await voted();
+    const done = await excludePlayer(deps, { ...all, ...REASONS }, 'someone', SETTLED);
     clock.move(2 * DAY);
-    expect(await erasePlayer(platform, 'Steve', 'cli')).toMatchObject({ exclusions: 2 });
-    expect(await platform.voteExclusions.countDocuments({ usernameKey: 'steve' })).toBe(0);
-    expect(JSON.stringify(await platform.auditLog.find().toArray())).not.toMatch(/steve/i);
-    for (const { _id } of done) await includeVotes(platform, _id, 'someone', SETTLED);
+    expect(await erasePlayer(deps, 'Steve', 'cli')).toMatchObject({ exclusions: 2 });
+    expect(await deps.voteExclusions.countDocuments({ usernameKey: 'steve' })).toBe(0);
+    expect(JSON.stringify(await deps.auditLog.find().toArray())).not.toMatch(/steve/i);
+    for (const { _id } of done) await includeVotes(deps, _id, 'someone', SETTLED);
     expect(await total()).toEqual([3, 3]);
   });
 
   it('is not taken for the exclusion of all players in the same range, even without its name', async () => {
-    const { platform, all, total, one, clock } = await voted();
+    const { deps, all, total, one, clock } = await voted();
     const since = new Date('2026-11-01T00:00:00Z');
-    await excludePlayer(platform, { ...all, serverId: one, since, reason: 'Bots' }, 'someone', SETTLED);
+    await excludePlayer(deps, { ...all, serverId: one, since, reason: 'Bots' }, 'someone', SETTLED);
     clock.move(2 * DAY);
-    await erasePlayer(platform, 'Steve', 'cli');
+    await erasePlayer(deps, 'Steve', 'cli');
     const range = { serverId: one, since, until: all.until, tokenId: null, reason: 'Bots' };
-    await excludeVotes(platform, range, 'someone', SETTLED);
+    await excludeVotes(deps, range, 'someone', SETTLED);
     expect(await total()).toEqual([0, 3]);
   });
 });

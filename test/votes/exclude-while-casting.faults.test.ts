@@ -4,7 +4,7 @@ import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { startPlatform } from '../support/platform.ts';
+import { startApp } from '../support/start-app.ts';
 import { startWeb } from '../support/web-process.ts';
 
 /** Each process casts at most so often: the exclusion has to meet votes, not to win a race for the processor. */
@@ -12,9 +12,9 @@ const BETWEEN_CASTS_MS = 10;
 
 describe('while votes are being cast', () => {
   it('each vote is counted or excluded, and none is both', async () => {
-    const tallyport = await startPlatform();
+    const tallyport = await startApp();
     onTestFinished(() => tallyport.close());
-    const { platform } = tallyport;
+    const { deps } = tallyport;
     const server = await tallyport.addServer();
     const { serverId } = server;
     const webs = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
@@ -30,21 +30,21 @@ describe('while votes are being cast', () => {
         await pause(BETWEEN_CASTS_MS);
       }
     });
-    await expect.poll(() => platform.votes.countDocuments({ serverId })).toBeGreaterThan(20);
-    const until = platform.clock.now();
+    await expect.poll(() => deps.votes.countDocuments({ serverId })).toBeGreaterThan(20);
+    const until = deps.clock.now();
     const request = { serverId, since: after(until, -MINUTE), until, tokenId: null, reason: 'A flood' };
-    const exclusion = await excludeVotes(platform, request, 'someone', { settledMs: 2 * SECOND });
+    const exclusion = await excludeVotes(deps, request, 'someone', { settledMs: 2 * SECOND });
     enough.abort();
     await Promise.all(casts);
 
-    const left = await platform.votes.countDocuments({ serverId, votedAt: { $gte: until } });
-    const excluded = await platform.votes.countDocuments({ serverId, votedAt: { $lt: until } });
+    const left = await deps.votes.countDocuments({ serverId, votedAt: { $gte: until } });
+    const excluded = await deps.votes.countDocuments({ serverId, votedAt: { $lt: until } });
     expect({ left, votes: exclusion.votes }).toEqual({ left: expect.any(Number), votes: excluded });
     expect(left).toBeGreaterThan(20);
-    const counted = async () => (await voteFigures(platform, serverId)).allTimeVotes;
+    const counted = async () => (await voteFigures(deps, serverId)).allTimeVotes;
     await vi.waitFor(async () => expect(await counted()).toBe(left), EVENTUALLY);
 
-    await includeVotes(platform, exclusion._id, 'someone', { settledMs: 2 * SECOND });
+    await includeVotes(deps, exclusion._id, 'someone', { settledMs: 2 * SECOND });
     expect(await counted()).toBe(left + excluded);
   }, 90_000);
 });

@@ -14,60 +14,60 @@ import { newPlayersAllowed } from '../../src/votes/web/suspicion.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { listServersAt } from '../support/servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 /** The clock of these tests stands still: nothing waits for votes under way. */
 const SETTLED = { settledMs: -MINUTE };
 
 async function quarantined(players: string[]) {
   const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
-  const platform = { ...(await testPlatform()), clock };
-  const [serverId = new ObjectId()] = await listServersAt(platform, [1], 'a-token-of-a-test');
-  const quarantineId = await openQuarantine(platform, serverId, 'Too many at once.');
+  const deps = { ...(await testDeps()), clock };
+  const [serverId = new ObjectId()] = await listServersAt(deps, [1], 'a-token-of-a-test');
+  const quarantineId = await openQuarantine(deps, serverId, 'Too many at once.');
   for (const username of players) {
-    const cast = await castVote(platform, { serverId, username, tokenId: null, quarantineId });
+    const cast = await castVote(deps, { serverId, username, tokenId: null, quarantineId });
     expect(cast.kind).toBe('accepted');
   }
-  await platform.voteCounts.flush();
-  return { platform, clock, serverId, quarantineId };
+  await deps.voteCounts.flush();
+  return { deps, clock, serverId, quarantineId };
 }
 
-const votesOf = (platform: { votes: Collection<Vote> }, serverId: ObjectId) =>
-  platform.votes.find({ serverId }).sort({ username: 1 }).toArray();
+const votesOf = (deps: { votes: Collection<Vote> }, serverId: ObjectId) =>
+  deps.votes.find({ serverId }).sort({ username: 1 }).toArray();
 
 describe('a quarantined vote', () => {
   it('blocks its player, but is neither counted nor delivered', async () => {
-    const { platform, serverId, quarantineId } = await quarantined(['One', 'Two']);
-    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 0, allTimeVotes: 0 });
-    for (const vote of await votesOf(platform, serverId)) {
+    const { deps, serverId, quarantineId } = await quarantined(['One', 'Two']);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ monthlyVotes: 0, allTimeVotes: 0 });
+    for (const vote of await votesOf(deps, serverId)) {
       expect(vote).toMatchObject({ excludedBy: [quarantineId], delivery: { state: 'none' } });
-      expect(await resendVote(platform, vote._id, 'someone')).toEqual({ kind: 'quarantined' });
+      expect(await resendVote(deps, vote._id, 'someone')).toEqual({ kind: 'quarantined' });
     }
-    expect(await checkVote(platform, serverId, 'one')).toMatchObject({ hasVoted: true });
-    const again = await castVote(platform, { serverId, username: 'ONE', tokenId: null });
+    expect(await checkVote(deps, serverId, 'one')).toMatchObject({ hasVoted: true });
+    const again = await castVote(deps, { serverId, username: 'ONE', tokenId: null });
     expect(again.kind).toBe('refused');
-    expect(await openQuarantines(platform, { limit: 5 })).toMatchObject([
+    expect(await openQuarantines(deps, { limit: 5 })).toMatchObject([
       { votes: 2, players: 2, quarantine: { reason: 'Too many at once.', by: 'automatic' } },
     ]);
   });
 
   it('does not count after a repair of the counters either, and the repair finds no drift', async () => {
-    const { platform, clock, serverId } = await quarantined(['One', 'Two']);
+    const { deps, clock, serverId } = await quarantined(['One', 'Two']);
     clock.move(5 * MINUTE);
-    expect((await repairOpenCounters(platform)).drifts).toEqual([]);
-    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 0 });
+    expect((await repairOpenCounters(deps)).drifts).toEqual([]);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ monthlyVotes: 0 });
   });
 
   it('is counted and enters the queue of its listener when it is released', async () => {
-    const { platform, clock, serverId, quarantineId } = await quarantined(['One', 'Two']);
-    await castVote(platform, { serverId, username: 'Three', tokenId: null });
-    await platform.voteCounts.flush();
+    const { deps, clock, serverId, quarantineId } = await quarantined(['One', 'Two']);
+    await castVote(deps, { serverId, username: 'Three', tokenId: null });
+    await deps.voteCounts.flush();
     clock.move(HOUR);
-    await requestInclusion(platform, quarantineId, 'someone');
-    await finishExclusion(platform, quarantineId, SETTLED);
+    await requestInclusion(deps, quarantineId, 'someone');
+    await finishExclusion(deps, quarantineId, SETTLED);
 
-    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 3, allTimeVotes: 3 });
-    const [one, , two] = await votesOf(platform, serverId);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ monthlyVotes: 3, allTimeVotes: 3 });
+    const [one, , two] = await votesOf(deps, serverId);
     for (const vote of [one, two]) {
       expect(vote).not.toHaveProperty('quarantinedAt');
       expect(vote).not.toHaveProperty('excludedAt');
@@ -79,78 +79,78 @@ describe('a quarantined vote', () => {
         events: [{ kind: 'released' }],
       });
     }
-    expect(await platform.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
+    expect(await deps.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
       state: 'included',
       votes: 2,
     });
-    const actions = (await platform.auditLog.find({ serverId }).toArray()).map(({ action }) => action);
+    const actions = (await deps.auditLog.find({ serverId }).toArray()).map(({ action }) => action);
     expect(actions).toContain('vote.release');
     expect(actions).not.toContain('vote.exclude');
     // Once more changes nothing.
-    await includeVotes(platform, quarantineId, 'someone', SETTLED);
-    expect((await votesOf(platform, serverId))[0]?.delivery.events).toHaveLength(1);
+    await includeVotes(deps, quarantineId, 'someone', SETTLED);
+    expect((await votesOf(deps, serverId))[0]?.delivery.events).toHaveLength(1);
   });
 
   it('stays out of the counts and is not delivered when an operator excludes it; undoing that releases it', async () => {
-    const { platform, clock, serverId, quarantineId } = await quarantined(['One']);
+    const { deps, clock, serverId, quarantineId } = await quarantined(['One']);
     clock.move(HOUR);
-    await excludeQuarantined(platform, quarantineId, 'Bots', 'someone');
-    await finishExclusion(platform, quarantineId, SETTLED);
-    expect(await platform.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
+    await excludeQuarantined(deps, quarantineId, 'Bots', 'someone');
+    await finishExclusion(deps, quarantineId, SETTLED);
+    expect(await deps.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
       state: 'excluded',
       votes: 1,
       by: 'someone',
       reason: 'Bots',
     });
-    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 0 });
-    expect(await openQuarantines(platform, { limit: 5 })).toEqual([]);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 0 });
+    expect(await openQuarantines(deps, { limit: 5 })).toEqual([]);
 
-    await includeVotes(platform, quarantineId, 'someone', SETTLED);
-    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 1 });
-    expect((await votesOf(platform, serverId))[0]?.delivery.state).toBe('waiting');
+    await includeVotes(deps, quarantineId, 'someone', SETTLED);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 1 });
+    expect((await votesOf(deps, serverId))[0]?.delivery.state).toBe('waiting');
   });
 
   it('of a vote under way when the operator decides is released too, and later votes enter a new quarantine', async () => {
-    const { platform, clock, serverId, quarantineId } = await quarantined(['One']);
-    await requestInclusion(platform, quarantineId, 'someone');
-    await castVote(platform, { serverId, username: 'Late', tokenId: null, quarantineId });
-    await platform.voteCounts.flush();
+    const { deps, clock, serverId, quarantineId } = await quarantined(['One']);
+    await requestInclusion(deps, quarantineId, 'someone');
+    await castVote(deps, { serverId, username: 'Late', tokenId: null, quarantineId });
+    await deps.voteCounts.flush();
     clock.move(MINUTE);
-    await finishExclusion(platform, quarantineId);
-    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 2 });
-    expect(await openQuarantine(platform, serverId, 'Again.')).not.toEqual(quarantineId);
+    await finishExclusion(deps, quarantineId);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 2 });
+    expect(await openQuarantine(deps, serverId, 'Again.')).not.toEqual(quarantineId);
   });
 });
 
 describe('a quarantine', () => {
   it('is one for a server, however many processes open it at once', async () => {
-    const platform = await testPlatform();
-    const [serverId = new ObjectId()] = await listServersAt(platform, [1], 'a-token-of-a-test');
+    const deps = await testDeps();
+    const [serverId = new ObjectId()] = await listServersAt(deps, [1], 'a-token-of-a-test');
     const ids = await Promise.all(
-      Array.from({ length: 20 }, () => openQuarantine(platform, serverId, 'Too many.')),
+      Array.from({ length: 20 }, () => openQuarantine(deps, serverId, 'Too many.')),
     );
     expect(new Set(ids.map(String)).size).toBe(1);
-    expect(await excludeQuarantined(platform, new ObjectId(), 'x', 'someone')).toBeNull();
+    expect(await excludeQuarantined(deps, new ObjectId(), 'x', 'someone')).toBeNull();
   });
 
   it('is closed when its server is removed', async () => {
-    const { platform, serverId, quarantineId } = await quarantined(['One']);
-    await removeServer(platform, serverId, 'someone');
-    expect(await openQuarantines(platform, { limit: 5 })).toEqual([]);
-    expect(await platform.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
+    const { deps, serverId, quarantineId } = await quarantined(['One']);
+    await removeServer(deps, serverId, 'someone');
+    expect(await openQuarantines(deps, { limit: 5 })).toEqual([]);
+    expect(await deps.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
       state: 'confirming',
     });
   });
 
   it('leaves the counts right when a recount reads a vote before its increment is written', async () => {
-    const { platform, clock, serverId, quarantineId } = await quarantined([]);
-    await castVote(platform, { serverId, username: 'Counted', tokenId: null });
-    await castVote(platform, { serverId, username: 'Held', tokenId: null, quarantineId });
-    await recountVotes(platform, serverId, ['2026-11-21']);
-    await platform.voteCounts.flush();
+    const { deps, clock, serverId, quarantineId } = await quarantined([]);
+    await castVote(deps, { serverId, username: 'Counted', tokenId: null });
+    await castVote(deps, { serverId, username: 'Held', tokenId: null, quarantineId });
+    await recountVotes(deps, serverId, ['2026-11-21']);
+    await deps.voteCounts.flush();
     clock.move(5 * MINUTE);
-    await repairOpenCounters(platform);
-    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 1 });
+    await repairOpenCounters(deps);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ monthlyVotes: 1 });
   });
 
   it('begins after 20 new players in an hour, or two for each player of the server', () => {

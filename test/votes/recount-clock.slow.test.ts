@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
-import { movableClock } from '../support/platform.ts';
+import { movableClock } from '../support/start-app.ts';
 import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';
 
 const voting = await votingForAll();

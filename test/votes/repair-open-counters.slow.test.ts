@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
@@ -20,7 +20,7 @@ const STEP_MS = 3 * SECOND;
 const writing = mongoCommand('update', 'vote_counters');
 
 /** Votes whose increments are lost, as those of a process that was killed. */
-async function castUncounted({ votes, clock }: Platform, serverId: ObjectId, names: string[]): Promise<void> {
+async function castUncounted({ votes, clock }: AppDeps, serverId: ObjectId, names: string[]): Promise<void> {
   await votes.insertMany(names.map((name) => storedVote(serverId, name, clock.now())));
 }
 
@@ -32,73 +32,73 @@ async function listed(): Promise<ObjectId> {
 
 test('finds increments that were lost once their minute is settled, and changes nothing when run again', async () => {
   const serverId = await listed();
-  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
-  await accept(platform, ballot('Counted', serverId));
-  await castUncounted(platform, serverId, ['Lost', 'Lost too']);
+  const { deps, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  await accept(deps, ballot('Counted', serverId));
+  await castUncounted(deps, serverId, ['Lost', 'Lost too']);
   await flushCounts();
-  expect((await repairOpenCounters(platform)).drifts).toEqual([]);
-  expect(await counted(platform, serverId)).toBe(1);
+  expect((await repairOpenCounters(deps)).drifts).toEqual([]);
+  expect(await counted(deps, serverId)).toBe(1);
   clock.move(90 * SECOND);
-  const repairs = await Promise.all([repairOpenCounters(platform), repairOpenCounters(platform)]);
+  const repairs = await Promise.all([repairOpenCounters(deps), repairOpenCounters(deps)]);
   expect(repairs.flatMap(({ drifts }) => drifts)).toEqual([
     { serverId, day: '2026-05-04', counted: 1, votes: 3 },
   ]);
-  expect(await counted(platform, serverId)).toBe(3);
+  expect(await counted(deps, serverId)).toBe(3);
   clock.move(MINUTE);
-  expect(await repairOpenCounters(platform)).toEqual({ servers: 1, drifts: [] });
+  expect(await repairOpenCounters(deps)).toEqual({ servers: 1, drifts: [] });
 });
 
 test('takes away increments that came twice', async () => {
   const serverId = await listed();
-  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
-  const { vote } = await accept(platform, ballot('Steve', serverId));
-  platform.voteCounts.add(vote);
+  const { deps, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  const { vote } = await accept(deps, ballot('Steve', serverId));
+  deps.voteCounts.add(vote);
   await flushCounts();
   clock.move(2 * MINUTE);
-  await repairOpenCounters(platform);
-  expect(await counted(platform, serverId)).toBe(1);
+  await repairOpenCounters(deps);
+  expect(await counted(deps, serverId)).toBe(1);
 });
 
 test('finds what was written or inserted after its minute was repaired', async () => {
   const serverId = await listed();
-  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
-  await castUncounted(platform, serverId, ['Late']);
-  const [vote] = await votesOf(platform, serverId);
+  const { deps, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  await castUncounted(deps, serverId, ['Late']);
+  const [vote] = await votesOf(deps, serverId);
   if (!vote) throw new Error('no vote');
   clock.move(2 * MINUTE);
-  await repairOpenCounters(platform);
+  await repairOpenCounters(deps);
   // A mongod that stood still executes what a dead process sent it.
-  platform.voteCounts.add(vote);
-  await platform.votes.insertOne(storedVote(serverId, 'later', vote.votedAt));
-  await platform.votes.insertOne(storedVote(serverId, 'latest', vote.votedAt));
+  deps.voteCounts.add(vote);
+  await deps.votes.insertOne(storedVote(serverId, 'later', vote.votedAt));
+  await deps.votes.insertOne(storedVote(serverId, 'latest', vote.votedAt));
   await flushCounts();
   clock.move(MINUTE);
-  await repairOpenCounters(platform);
-  expect(await counted(platform, serverId)).toBe(3);
+  await repairOpenCounters(deps);
+  expect(await counted(deps, serverId)).toBe(3);
 });
 
 test('goes back to where the last repair that ended well began, at most to the beginning of the day', async () => {
   const serverId = await listed();
-  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
-  await repairOpenCounters(platform);
-  await castUncounted(platform, serverId, ['Lost']);
+  const { deps, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  await repairOpenCounters(deps);
+  await castUncounted(deps, serverId, ['Lost']);
   clock.move(3 * HOUR);
-  await repairOpenCounters(platform);
-  expect(await counted(platform, serverId)).toBe(1);
+  await repairOpenCounters(deps);
+  expect(await counted(deps, serverId)).toBe(1);
   // The day's own repair counts the day before, once it is settled.
-  await castUncounted(platform, serverId, ['Lost later']);
+  await castUncounted(deps, serverId, ['Lost later']);
   clock.move(DAY);
-  expect((await repairOpenCounters(platform)).drifts).toEqual([]);
+  expect((await repairOpenCounters(deps)).drifts).toEqual([]);
 });
 
 test('repairs both days around midnight', async () => {
   const serverId = await listed();
-  const { platform, clock } = voting.at('2026-05-31T23:59:59.999Z');
-  await castUncounted(platform, serverId, ['Last of May']);
+  const { deps, clock } = voting.at('2026-05-31T23:59:59.999Z');
+  await castUncounted(deps, serverId, ['Last of May']);
   clock.move(1);
-  await castUncounted(platform, serverId, ['First of June']);
+  await castUncounted(deps, serverId, ['First of June']);
   clock.move(2 * MINUTE);
-  expect((await repairOpenCounters(platform)).drifts).toEqual([
+  expect((await repairOpenCounters(deps)).drifts).toEqual([
     { serverId, day: '2026-05-31', counted: 0, votes: 1 },
     { serverId, day: '2026-06-01', counted: 0, votes: 1 },
   ]);
@@ -106,27 +106,27 @@ test('repairs both days around midnight', async () => {
 
 test('keeps few minutes on a counter', async () => {
   const serverId = await listed();
-  const { platform, clock } = voting.at('2026-05-04T10:00:30.000Z');
+  const { deps, clock } = voting.at('2026-05-04T10:00:30.000Z');
   for (let minute = 0; minute < 60; minute += 1) {
-    await accept(platform, ballot(`Player ${minute}`, serverId));
+    await accept(deps, ballot(`Player ${minute}`, serverId));
     await flushCounts();
     clock.move(MINUTE);
-    expect((await repairOpenCounters(platform)).drifts).toEqual([]);
+    expect((await repairOpenCounters(deps)).drifts).toEqual([]);
   }
-  const counter = await platform.voteCounters.findOne({ serverId });
+  const counter = await deps.voteCounters.findOne({ serverId });
   expect(Object.keys(counter?.minutes ?? {}).length).toBeLessThan(30);
-  expect(await counted(platform, serverId)).toBe(60);
+  expect(await counted(deps, serverId)).toBe(60);
 });
 
 test('counts votes of the previous version, and forgets what that noted on a counter', async () => {
   const serverId = await listed();
-  const { platform, clock } = voting.at(new Date());
-  const { voteCounters } = platform;
+  const { deps, clock } = voting.at(new Date());
+  const { voteCounters } = deps;
   /** As the previous version counted a vote. */
   const raise = async (name: string) => {
     const votedAt = clock.now();
-    await platform.votes.insertOne(storedVote(serverId, name, votedAt));
-    await platform.mongo.db.collection('vote_counters').updateOne(
+    await deps.votes.insertOne(storedVote(serverId, name, votedAt));
+    await deps.mongo.db.collection('vote_counters').updateOne(
       { serverId, month: votedAt.toISOString().slice(0, 7), 'raises.id': { $ne: new ObjectId() } },
       {
         $inc: { [`days.${dayOf(votedAt)}`]: 1 },
@@ -136,22 +136,22 @@ test('counts votes of the previous version, and forgets what that noted on a cou
     );
   };
   await raise('Young');
-  await migrateDatabase(platform.mongo);
+  await migrateDatabase(deps.mongo);
   // The process that made it looks for it still.
   expect(await voteCounters.findOne({ serverId })).toHaveProperty('raises');
-  await accept(platform, ballot('New version', serverId));
+  await accept(deps, ballot('New version', serverId));
   await raise('Old version');
   await flushCounts();
-  expect(await counted(platform, serverId)).toBe(3);
+  expect(await counted(deps, serverId)).toBe(3);
   clock.move(2 * MINUTE);
-  await repairOpenCounters(platform);
-  expect(await counted(platform, serverId)).toBe(3);
+  await repairOpenCounters(deps);
+  expect(await counted(deps, serverId)).toBe(3);
   expect(await voteCounters.findOne({ serverId })).not.toHaveProperty('raises');
 
   const old = { id: ObjectId.createFromTime(Date.now() / SECOND - 120), votes: 1 };
   await voteCounters.updateOne({ serverId }, { $set: { raises: [old], recount: {} } as never });
-  await migrateDatabase(platform.mongo);
-  await migrateDatabase(platform.mongo);
+  await migrateDatabase(deps.mongo);
+  await migrateDatabase(deps.mongo);
   const migrated = await voteCounters.findOne({ serverId });
   expect(migrated).not.toHaveProperty('raises');
   expect(migrated).not.toHaveProperty('recount');
@@ -159,12 +159,12 @@ test('counts votes of the previous version, and forgets what that noted on a cou
 
 test('beside casting neither loses nor doubles a vote, whatever increments are lost and votes excluded', async () => {
   const servers = [await listed(), await listServer(voting.one), await listServer(voting.one)];
-  const { platform: one, clock } = voting.at('2026-05-04T23:52:00.000Z');
+  const { deps: one, clock } = voting.at('2026-05-04T23:52:00.000Z');
   const other = { ...voting.other, clock: { now: () => after(clock.now(), 2 * SECOND) } };
   let players = 0;
-  const cast = async (platform: Platform) => {
+  const cast = async (deps: AppDeps) => {
     players += 1;
-    await castVote(platform, ballot(`Player ${players}`, servers[players % 3] as ObjectId));
+    await castVote(deps, ballot(`Player ${players}`, servers[players % 3] as ObjectId));
   };
   const seen: number[] = [];
   const repair = async () => {

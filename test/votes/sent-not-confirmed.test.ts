@@ -15,8 +15,8 @@ const SENDINGS: [player: string, codes: OutcomeCode[], kept: boolean][] = [
 ];
 
 test('a search for unconfirmed deliveries finds the votes that are shown as such, and no others', async () => {
-  const { platform, serverId, cast } = await deliveryBench();
-  const { votes } = platform;
+  const { deps, serverId, cast } = await deliveryBench();
+  const { votes } = deps;
   for (const [player, codes, kept] of SENDINGS) {
     const { _id } = await cast(player);
     const attempts = codes.map((code) => ({

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { topVotersOfMonth } from '../../src/votes/top-voters.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 const NOW = '2026-03-10T12:00:00.000Z';
 
@@ -12,17 +12,14 @@ type Cast = [name: string, at: string, more?: Partial<Vote>];
 
 /** A platform whose clock stands at `NOW`, and a server with these votes. */
 async function serverWith(cast: Cast[]) {
-  const platform = { ...(await testPlatform()), clock: stoppedClock(new Date(NOW)) };
+  const deps = { ...(await testDeps()), clock: stoppedClock(new Date(NOW)) };
   const serverId = new ObjectId();
   const add = (votes: Cast[], first = 1) =>
-    platform.votes.insertMany(votes.map((vote, i) => voteOf(serverId, vote, first + i)));
+    deps.votes.insertMany(votes.map((vote, i) => voteOf(serverId, vote, first + i)));
   await add(cast);
   const top = async (month: string, limit = 10) =>
-    (await topVotersOfMonth(platform, serverId, month, limit)).map(({ username, votes }) => [
-      username,
-      votes,
-    ]);
-  return { platform, serverId, add, top };
+    (await topVotersOfMonth(deps, serverId, month, limit)).map(({ username, votes }) => [username, votes]);
+  return { deps, serverId, add, top };
 }
 
 function voteOf(serverId: ObjectId, [username, at, more]: Cast, seq: number): Vote {
@@ -70,11 +67,11 @@ test('a month that has not begun has no voters', async () => {
 });
 
 test('a list is read once a minute, also by requests at the same time, and its months one after the other', async () => {
-  const { platform, top, add } = await serverWith([['Steve', '2026-03-01T00:00:00.000Z']]);
+  const { deps, top, add } = await serverWith([['Steve', '2026-03-01T00:00:00.000Z']]);
   let running = 0;
   let most = 0;
-  const original = platform.votes.aggregate.bind(platform.votes);
-  const aggregate = vi.spyOn(platform.votes, 'aggregate').mockImplementation((...args) => {
+  const original = deps.votes.aggregate.bind(deps.votes);
+  const aggregate = vi.spyOn(deps.votes, 'aggregate').mockImplementation((...args) => {
     const cursor = original(...args);
     const toArray = cursor.toArray.bind(cursor);
     cursor.toArray = async () => {
@@ -92,8 +89,8 @@ test('a list is read once a minute, also by requests at the same time, and its m
 });
 
 test('a read that fails is not remembered', async () => {
-  const { platform, top } = await serverWith([['Steve', '2026-03-01T00:00:00.000Z']]);
-  vi.spyOn(platform.votes, 'aggregate').mockImplementationOnce(() => {
+  const { deps, top } = await serverWith([['Steve', '2026-03-01T00:00:00.000Z']]);
+  vi.spyOn(deps.votes, 'aggregate').mockImplementationOnce(() => {
     throw new Error('no database');
   });
   await expect(top('2026-03')).rejects.toThrow('no database');

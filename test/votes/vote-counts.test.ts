@@ -2,7 +2,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
-import { openPlatform } from '../../src/process/app-deps.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
 import { countVotesOfMonth } from '../../src/votes/vote-figures.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';
@@ -91,7 +91,7 @@ describe('increments', () => {
   });
 
   test('are written before a process closes', async () => {
-    const closing = await openPlatform(voting.one.config, 'closing');
+    const closing = await openAppDeps(voting.one.config, 'closing');
     const { serverId } = ballot('');
     await accept(closing, ballot('Steve', serverId));
     await closing.close();

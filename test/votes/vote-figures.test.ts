@@ -11,49 +11,49 @@ const voting = await votingForAll();
 describe('the number of the month', () => {
   test('each of 50 voters at once gets a number of its own, 1 to 50', async () => {
     const { serverId } = ballot('');
-    const { platform } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps } = voting.at('2026-05-04T10:00:00.000Z');
     const ends = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => accept(platform, ballot(`Player${i}`, serverId))),
+      Array.from({ length: 50 }, (_, i) => accept(deps, ballot(`Player${i}`, serverId))),
     );
     const numbers = ends.map(({ monthlyVotes }) => monthlyVotes).toSorted((a, b) => a - b);
     expect(numbers).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
-    expect(await counted(platform, serverId)).toBe(50);
+    expect(await counted(deps, serverId)).toBe(50);
   });
 
   test('of votes that race on two processes is at most the number of votes, and both count', async () => {
     const { serverId } = ballot('');
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const other = { ...voting.other, clock };
     const ends = await Promise.all(
-      Array.from({ length: 50 }, (_, i) => accept(i % 2 ? platform : other, ballot(`Player${i}`, serverId))),
+      Array.from({ length: 50 }, (_, i) => accept(i % 2 ? deps : other, ballot(`Player${i}`, serverId))),
     );
     for (const { monthlyVotes } of ends) {
       expect(monthlyVotes).toBeGreaterThan(0);
       expect(monthlyVotes).toBeLessThanOrEqual(50);
     }
-    expect(await counted(platform, serverId)).toBe(50);
+    expect(await counted(deps, serverId)).toBe(50);
     expect((await accept(other, ballot('Next', serverId))).monthlyVotes).toBe(51);
   });
 
   test('begins anew with the UTC year', async () => {
-    const { platform, clock } = voting.at('2026-12-31T23:59:59.999Z');
+    const { deps, clock } = voting.at('2026-12-31T23:59:59.999Z');
     const { serverId } = ballot('');
-    await accept(platform, ballot('Alex', serverId));
-    const last = await accept(platform, ballot('Steve', serverId));
+    await accept(deps, ballot('Alex', serverId));
+    const last = await accept(deps, ballot('Steve', serverId));
     expect(last.monthlyVotes).toBe(2);
     clock.move(1);
-    expect((await accept(platform, ballot('Notch', serverId))).monthlyVotes).toBe(1);
-    expect((await refuse(platform, ballot('Steve', serverId))).nextVoteAt).toEqual(
+    expect((await accept(deps, ballot('Notch', serverId))).monthlyVotes).toBe(1);
+    expect((await refuse(deps, ballot('Steve', serverId))).nextVoteAt).toEqual(
       new Date('2027-01-01T23:59:59.999Z'),
     );
     await flushCounts();
-    expect(await voteFigures(platform, serverId)).toEqual({
+    expect(await voteFigures(deps, serverId)).toEqual({
       votesCount: 3,
       monthlyVotes: 1,
       allTimeVotes: 3,
     });
     await flushCounts();
-    const counters = await platform.voteCounters.find({ serverId }).sort({ month: 1 }).toArray();
+    const counters = await deps.voteCounters.find({ serverId }).sort({ month: 1 }).toArray();
     expect(counters.map(({ month, days }) => ({ month, days }))).toEqual([
       { month: '2026-12', days: { '31': 2 } },
       { month: '2027-01', days: { '01': 1 } },
@@ -61,20 +61,20 @@ describe('the number of the month', () => {
   });
 
   test('knows the leap day, and that most years have none', async () => {
-    const { platform, clock } = voting.at('2028-02-29T12:00:00.000Z');
+    const { deps, clock } = voting.at('2028-02-29T12:00:00.000Z');
     const { serverId } = ballot('');
-    const leap = await accept(platform, ballot('Steve', serverId));
+    const leap = await accept(deps, ballot('Steve', serverId));
     expect(leap.monthlyVotes).toBe(1);
     clock.move(DAY);
-    const march = await accept(platform, ballot('Steve', serverId));
+    const march = await accept(deps, ballot('Steve', serverId));
     expect(march.vote.votedAt).toEqual(new Date('2028-03-01T12:00:00.000Z'));
     expect(march.monthlyVotes).toBe(1);
     clock.set(new Date('2027-02-28T23:59:59.999Z'));
-    await accept(platform, ballot('Alex', serverId));
+    await accept(deps, ballot('Alex', serverId));
     clock.move(1);
-    expect((await accept(platform, ballot('Notch', serverId))).monthlyVotes).toBe(1);
+    expect((await accept(deps, ballot('Notch', serverId))).monthlyVotes).toBe(1);
     await flushCounts();
-    const counters = await platform.voteCounters.find({ serverId }).sort({ month: 1 }).toArray();
+    const counters = await deps.voteCounters.find({ serverId }).sort({ month: 1 }).toArray();
     expect(counters.map(({ month, days }) => [month, days])).toEqual([
       ['2027-02', { '28': 1 }],
       ['2027-03', { '01': 1 }],
@@ -86,11 +86,11 @@ describe('the number of the month', () => {
 
 describe('a server’s figures', () => {
   test('votes_count spans today and the 29 UTC days before, from midnight to midnight', async () => {
-    const { platform, clock } = voting.at('2026-05-31T00:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-31T00:00:00.000Z');
     const { serverId } = ballot('');
     const cast = async (when: string, username: string) => {
       clock.set(new Date(when));
-      await accept(platform, ballot(username, serverId));
+      await accept(deps, ballot(username, serverId));
     };
     await cast('2026-05-01T23:59:59.999Z', 'TooOld');
     await cast('2026-05-02T00:00:00.000Z', 'Oldest');
@@ -98,14 +98,14 @@ describe('a server’s figures', () => {
     await cast('2026-05-31T00:00:00.000Z', 'Midnight');
     await cast('2026-05-31T23:59:59.999Z', 'Last');
     await flushCounts();
-    expect(await voteFigures(platform, serverId)).toEqual({
+    expect(await voteFigures(deps, serverId)).toEqual({
       votesCount: 4,
       monthlyVotes: 5,
       allTimeVotes: 5,
     });
     clock.move(1);
     await flushCounts();
-    expect(await voteFigures(platform, serverId)).toEqual({
+    expect(await voteFigures(deps, serverId)).toEqual({
       votesCount: 3,
       monthlyVotes: 0,
       allTimeVotes: 5,
@@ -113,14 +113,14 @@ describe('a server’s figures', () => {
   });
 
   test('span the end of February', async () => {
-    const { platform, clock } = voting.at('2027-01-30T23:59:59.999Z');
+    const { deps, clock } = voting.at('2027-01-30T23:59:59.999Z');
     const { serverId } = ballot('');
-    await accept(platform, ballot('TooOld', serverId));
+    await accept(deps, ballot('TooOld', serverId));
     clock.move(1);
-    await accept(platform, ballot('Oldest', serverId));
+    await accept(deps, ballot('Oldest', serverId));
     clock.set(new Date('2027-03-01T08:00:00.000Z'));
     await flushCounts();
-    expect((await voteFigures(platform, serverId)).votesCount).toBe(1);
+    expect((await voteFigures(deps, serverId)).votesCount).toBe(1);
   });
 
   test('are 0 for a server without votes, and another server’s votes are not among them', async () => {
@@ -137,37 +137,37 @@ describe('a server’s figures', () => {
 
 describe('asking whether a player has voted', () => {
   test('is answered for any spelling, until exactly next_vote_at', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     const nothing = { hasVoted: false, votedAt: null, nextVoteAt: null };
-    expect(await checkVote(platform, serverId, 'Steve')).toEqual(nothing);
-    await accept(platform, ballot('Steve', serverId));
+    expect(await checkVote(deps, serverId, 'Steve')).toEqual(nothing);
+    await accept(deps, ballot('Steve', serverId));
     clock.move(DAY - 1);
-    expect(await checkVote(platform, serverId, 'ＳＴＥＶＥ')).toEqual({
+    expect(await checkVote(deps, serverId, 'ＳＴＥＶＥ')).toEqual({
       hasVoted: true,
       votedAt: new Date('2026-05-04T10:00:00.000Z'),
       nextVoteAt: new Date('2026-05-05T10:00:00.000Z'),
     });
-    expect(await checkVote(platform, serverId, 'Alex')).toEqual(nothing);
-    expect(await checkVote(platform, ballot('').serverId, 'Steve')).toEqual(nothing);
+    expect(await checkVote(deps, serverId, 'Alex')).toEqual(nothing);
+    expect(await checkVote(deps, ballot('').serverId, 'Steve')).toEqual(nothing);
     clock.move(1);
-    expect(await checkVote(platform, serverId, 'Steve')).toEqual(nothing);
+    expect(await checkVote(deps, serverId, 'Steve')).toEqual(nothing);
   });
 });
 
 describe('forgetting a vote', () => {
   test('lets its player vote again, keeps and counts the vote, and is written down', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
-    const first = await accept(platform, ballot('Steve', serverId));
-    expect(await forgetVote(platform, serverId, 'STEVE', 'test')).toBe(true);
-    expect((await checkVote(platform, serverId, 'Steve')).hasVoted).toBe(false);
+    const first = await accept(deps, ballot('Steve', serverId));
+    expect(await forgetVote(deps, serverId, 'STEVE', 'test')).toBe(true);
+    expect((await checkVote(deps, serverId, 'Steve')).hasVoted).toBe(false);
     clock.move(1);
-    expect((await accept(platform, ballot('Steve', serverId))).monthlyVotes).toBe(2);
-    await refuse(platform, ballot('Steve', serverId));
-    expect((await votesOf(platform, serverId)).map(({ seq }) => seq)).toEqual([1, 2]);
+    expect((await accept(deps, ballot('Steve', serverId))).monthlyVotes).toBe(2);
+    await refuse(deps, ballot('Steve', serverId));
+    expect((await votesOf(deps, serverId)).map(({ seq }) => seq)).toEqual([1, 2]);
 
-    const entries = await platform.auditLog.find({ serverId }).toArray();
+    const entries = await deps.auditLog.find({ serverId }).toArray();
     expect(entries).toMatchObject([
       {
         by: 'test',
@@ -178,15 +178,15 @@ describe('forgetting a vote', () => {
   });
 
   test('changes nothing where no vote stands in the way', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
-    expect(await forgetVote(platform, serverId, 'Steve', 'test')).toBe(false);
-    await accept(platform, ballot('Steve', serverId));
-    expect(await forgetVote(platform, ballot('').serverId, 'Steve', 'test')).toBe(false);
-    expect(await forgetVote(platform, serverId, 'Alex', 'test')).toBe(false);
+    expect(await forgetVote(deps, serverId, 'Steve', 'test')).toBe(false);
+    await accept(deps, ballot('Steve', serverId));
+    expect(await forgetVote(deps, ballot('').serverId, 'Steve', 'test')).toBe(false);
+    expect(await forgetVote(deps, serverId, 'Alex', 'test')).toBe(false);
     clock.move(DAY);
-    expect(await forgetVote(platform, serverId, 'Steve', 'test')).toBe(false);
-    expect(await platform.auditLog.countDocuments({ serverId })).toBe(0);
+    expect(await forgetVote(deps, serverId, 'Steve', 'test')).toBe(false);
+    expect(await deps.auditLog.countDocuments({ serverId })).toBe(0);
   });
 
   test('of 20 casts at once after it, one is accepted', async () => {
@@ -205,19 +205,19 @@ describe('forgetting a vote', () => {
 
 describe('a server’s votes in a list', () => {
   test('stand newest first, by state, up to a limit; one is found by its id', async () => {
-    const { platform, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     for (const username of ['Alex', 'Steve', 'Notch']) {
-      await accept(platform, ballot(username, serverId));
+      await accept(deps, ballot(username, serverId));
       clock.move(1_000);
     }
     const names = async (filter: Parameters<typeof listVotes>[2]) =>
-      (await listVotes(platform, serverId, filter)).map(({ username }) => username);
+      (await listVotes(deps, serverId, filter)).map(({ username }) => username);
     expect(await names({ limit: 2 })).toEqual(['Notch', 'Steve']);
     expect(await names({ limit: 10, state: 'none' })).toEqual(['Notch', 'Steve', 'Alex']);
     expect(await names({ limit: 10, state: 'waiting' })).toEqual([]);
 
-    const [newest] = await listVotes(platform, serverId, { limit: 1 });
-    expect(newest && (await findVote(platform, newest._id))).toEqual(newest);
+    const [newest] = await listVotes(deps, serverId, { limit: 1 });
+    expect(newest && (await findVote(deps, newest._id))).toEqual(newest);
   });
 });

@@ -3,20 +3,20 @@ import { expect, test } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { voteStreak } from '../../src/votes/vote-streak.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { storedVote } from '../support/votes.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const ago = (hours: number) => after(NOW, -hours * HOUR);
 
 async function withVotes(votes: [hours: number, more?: object][], votesNamedSince?: Date) {
-  const platform = { ...(await testPlatform()), clock: stoppedClock(NOW) };
+  const deps = { ...(await testDeps()), clock: stoppedClock(NOW) };
   const serverId = new ObjectId();
   const stored = votes.map(([hours, more], i) =>
     storedVote(serverId, 'steve', ago(hours), { seq: votes.length - i, ...more }),
   );
-  if (stored.length > 0) await platform.votes.insertMany(stored);
-  return voteStreak(platform, { _id: serverId, ...(votesNamedSince ? { votesNamedSince } : {}) }, 'STEVE');
+  if (stored.length > 0) await deps.votes.insertMany(stored);
+  return voteStreak(deps, { _id: serverId, ...(votesNamedSince ? { votesNamedSince } : {}) }, 'STEVE');
 }
 
 test('a streak is the votes in a row with at most 48 hours between two', async () => {

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import {
   type Accepted,
   type CastRequest,
@@ -15,20 +15,20 @@ import type { Vote } from '../../src/votes/vote.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
-import { testConfig } from '../support/test-platform.ts';
+import { testConfig } from '../support/test-deps.ts';
 
 /** Two processes on one migrated database. */
 export type Voting = {
-  one: Platform;
+  one: AppDeps;
   /** Its connections to MongoDB go through `proxy`. */
-  other: Platform;
+  other: AppDeps;
   proxy: FaultProxy;
   /** Process `one` with a clock of its own, stopped at `when`: `2026-05-04T10:00:00.000Z`. */
-  at(when: string | Date): { platform: Platform; clock: StoppedClock };
+  at(when: string | Date): { deps: AppDeps; clock: StoppedClock };
   close(): Promise<void>;
 };
 
-const opened = new Set<Platform>();
+const opened = new Set<AppDeps>();
 
 /** Writes the increments that the processes of this file have pending. */
 export async function flushCounts(): Promise<void> {
@@ -42,22 +42,22 @@ export async function openVoting(uri: string = inject('mongodbUri')): Promise<Vo
   const address = new URL(config.MONGODB_URI);
   address.host = new URL(uri).host;
   const direct = { ...config, MONGODB_URI: address.href };
-  const one = await openPlatform(direct, 'one');
+  const one = await openAppDeps(direct, 'one');
   await migrateFresh(one, direct.MONGODB_URI);
-  const other = await openPlatform({ ...direct, MONGODB_URI: proxy.through(direct.MONGODB_URI) }, 'other');
+  const other = await openAppDeps({ ...direct, MONGODB_URI: proxy.through(direct.MONGODB_URI) }, 'other');
   const both = [one, other];
-  for (const platform of both) opened.add(platform);
+  for (const deps of both) opened.add(deps);
   return {
     one,
     other,
     proxy,
     at(when) {
       const clock = stoppedClock(new Date(when));
-      return { platform: { ...one, clock }, clock };
+      return { deps: { ...one, clock }, clock };
     },
     async close() {
-      for (const platform of both) opened.delete(platform);
-      await Promise.all(both.map((platform) => platform.close()));
+      for (const deps of both) opened.delete(deps);
+      await Promise.all(both.map((deps) => deps.close()));
       await proxy.close();
     },
   };
@@ -77,7 +77,7 @@ export function ballot(username: string, serverId = new ObjectId()): CastRequest
 
 /** The note of a key whose request began and has no answer yet. */
 export function unansweredKey(
-  { clock }: Pick<Platform, 'clock'>,
+  { clock }: Pick<AppDeps, 'clock'>,
   { serverId, username, key }: CastRequest & { key: string },
 ): IdempotencyKey {
   const now = clock.now();
@@ -93,14 +93,14 @@ export function unansweredKey(
 }
 
 /** Casts a vote that is expected to be accepted. */
-export async function accept(deps: Platform, request: CastRequest): Promise<Accepted> {
+export async function accept(deps: AppDeps, request: CastRequest): Promise<Accepted> {
   const end = await castVote(deps, request);
   if (end.kind !== 'accepted') throw new Error(`the vote of ${request.username} was refused`);
   return end;
 }
 
 /** Casts a vote that is expected to be refused. */
-export async function refuse(deps: Platform, request: CastRequest): Promise<Refused> {
+export async function refuse(deps: AppDeps, request: CastRequest): Promise<Refused> {
   const end = await castVote(deps, request);
   if (end.kind !== 'refused') throw new Error(`the vote of ${request.username} was accepted`);
   return end;
@@ -117,13 +117,13 @@ export function answerOf(end: Awaited<ReturnType<typeof castVoteOnce>> | undefin
 }
 
 /** All votes of a server as they are stored, in the order of their insertion numbers. */
-export function votesOf({ votes }: Pick<Platform, 'votes'>, serverId: ObjectId): Promise<Vote[]> {
+export function votesOf({ votes }: Pick<AppDeps, 'votes'>, serverId: ObjectId): Promise<Vote[]> {
   return votes.find({ serverId }).sort({ usernameKey: 1, seq: 1 }).toArray();
 }
 
 /** What the counters say a server has, over all months, once nothing is pending. */
 export async function counted(
-  { voteCounters }: Pick<Platform, 'voteCounters'>,
+  { voteCounters }: Pick<AppDeps, 'voteCounters'>,
   serverId: ObjectId,
 ): Promise<number> {
   await flushCounts();

@@ -4,18 +4,18 @@ import { MINUTE } from '../../src/platform/clock.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { startPlatform } from '../support/platform.ts';
+import { startApp } from '../support/start-app.ts';
 import { startWeb } from '../support/web-process.ts';
 
 it('what a killed web process had not written yet is counted by the repair, two minutes later', async () => {
-  const tallyport = await startPlatform();
+  const tallyport = await startApp();
   onTestFinished(() => tallyport.close());
-  const { platform, clock } = tallyport;
+  const { deps, clock } = tallyport;
   const servers = [await tallyport.addServer(), await tallyport.addServer()];
   const [dying, staying] = await Promise.all([startWeb(tallyport.env), startWeb(tallyport.env)]);
-  const votesOf = (serverId: (typeof servers)[0]['serverId']) => platform.votes.countDocuments({ serverId });
+  const votesOf = (serverId: (typeof servers)[0]['serverId']) => deps.votes.countDocuments({ serverId });
   const countedOf = async (serverId: (typeof servers)[0]['serverId']) =>
-    (await voteFigures(platform, serverId)).allTimeVotes;
+    (await voteFigures(deps, serverId)).allTimeVotes;
   const uncounted = async () => {
     const found = servers.map(
       async ({ serverId }) => (await votesOf(serverId)) - (await countedOf(serverId)),
@@ -39,10 +39,7 @@ it('what a killed web process had not written yet is counted by the repair, two 
     }
   };
   const casts = [dying, dying, dying, dying, staying].map(({ url }) => cast(url));
-  await vi.waitFor(
-    async () => expect(await platform.votes.countDocuments()).toBeGreaterThan(200),
-    EVENTUALLY,
-  );
+  await vi.waitFor(async () => expect(await deps.votes.countDocuments()).toBeGreaterThan(200), EVENTUALLY);
   dying.child.kill('SIGKILL');
   await once(dying.child, 'exit');
   enough.abort();
@@ -51,17 +48,17 @@ it('what a killed web process had not written yet is counted by the repair, two 
   expect(await staying.ended).toBe(0);
   // All that is missing is what the killed process had pending.
   expect(await uncounted()).toBeGreaterThanOrEqual(0);
-  await repairOpenCounters(platform);
+  await repairOpenCounters(deps);
   clock.move(2 * MINUTE);
-  await repairOpenCounters(platform);
+  await repairOpenCounters(deps);
   expect(await uncounted()).toBe(0);
   for (const { serverId } of servers) expect(await countedOf(serverId)).toBe(await votesOf(serverId));
 }, 90_000);
 
 it('a web process that is stopped writes what it has pending first', async () => {
-  const tallyport = await startPlatform();
+  const tallyport = await startApp();
   onTestFinished(() => tallyport.close());
-  const { platform } = tallyport;
+  const { deps } = tallyport;
   const server = await tallyport.addServer();
   const web = await startWeb(tallyport.env);
   const vote = (name: string) => tallyport.vote(server, name, {}, web.url);
@@ -71,5 +68,5 @@ it('a web process that is stopped writes what it has pending first', async () =>
   const accepted = 1 + (await Promise.all(votes)).filter(({ status }) => status === 200).length;
   web.child.kill('SIGTERM');
   expect(await web.ended).toBe(0);
-  expect((await voteFigures(platform, server.serverId)).allTimeVotes).toBe(accepted);
+  expect((await voteFigures(deps, server.serverId)).allTimeVotes).toBe(accepted);
 });

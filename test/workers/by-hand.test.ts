@@ -8,11 +8,11 @@ import { after, DAY } from '../../src/platform/clock.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { putInState } from '../support/votes.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
+import { addGameServer, castingDeps, type GameServer } from './game-server.ts';
 
 it('queues a finished vote again, once, with a new schedule', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
   const cases = [
     { state: 'none', ends: {}, mayArriveTwice: false },
     { state: 'delivered', ends: { delivered: 1 }, mayArriveTwice: true },
@@ -22,8 +22,8 @@ it('queues a finished vote again, once, with a new schedule', async () => {
   ] as const;
   for (const [n, { state, ends, mayArriveTwice }] of cases.entries()) {
     const vote = await alpha.cast(`player ${n}`);
-    await putInState(platform, vote, state, { ends, step: 3, ambiguousEnds: 2 });
-    const answers = await Promise.all([1, 2, 3].map(() => resendVote(platform, vote._id, 'owner')));
+    await putInState(deps, vote, state, { ends, step: 3, ambiguousEnds: 2 });
+    const answers = await Promise.all([1, 2, 3].map(() => resendVote(deps, vote._id, 'owner')));
     const resent = answers.filter(({ kind }) => kind === 'resent');
     expect(resent).toEqual([{ kind: 'resent', from: state, mayArriveTwice }]);
     expect(answers.filter(({ kind }) => kind === 'under-way')).toHaveLength(2);
@@ -35,43 +35,43 @@ it('queues a finished vote again, once, with a new schedule', async () => {
       events: [{ kind: 'resent' }],
     });
   }
-  expect(await platform.auditLog.countDocuments({ action: 'vote.resend', by: 'owner' })).toBe(cases.length);
+  expect(await deps.auditLog.countDocuments({ action: 'vote.resend', by: 'owner' })).toBe(cases.length);
 
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   await vi.waitUntil(async () => (await alpha.count('delivered')) === cases.length, EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(cases.length);
 });
 
 it('does not resend a vote that is under way, too old, or without a listener', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
   const vote = await alpha.cast('Steve');
   for (const state of ['waiting', 'sending'] as const) {
-    await putInState(platform, vote, state);
-    expect(await resendVote(platform, vote._id, 'owner')).toEqual({ kind: 'under-way', state });
+    await putInState(deps, vote, state);
+    expect(await resendVote(deps, vote._id, 'owner')).toEqual({ kind: 'under-way', state });
   }
-  await putInState(platform, vote, 'failed');
+  await putInState(deps, vote, 'failed');
   const late = { now: () => after(vote.votedAt, 30 * DAY) };
-  expect(await resendVote({ ...platform, clock: late }, vote._id, 'owner')).toEqual({ kind: 'too-old' });
-  await removeListener(platform, alpha.serverId, 'owner');
-  expect(await resendVote(platform, vote._id, 'owner')).toEqual({ kind: 'no-listener' });
-  expect(await resendVote(platform, new UUID(), 'owner')).toEqual({ kind: 'not-found' });
+  expect(await resendVote({ ...deps, clock: late }, vote._id, 'owner')).toEqual({ kind: 'too-old' });
+  await removeListener(deps, alpha.serverId, 'owner');
+  expect(await resendVote(deps, vote._id, 'owner')).toEqual({ kind: 'no-listener' });
+  expect(await resendVote(deps, new UUID(), 'owner')).toEqual({ kind: 'not-found' });
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'failed', events: [] });
 });
 
 it('returns the outcome of a test vote in any state of the listener, and changes nothing but the stored outcome', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  const deps = { ...platform, send: createSend(platform.config) };
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  const withSend = { ...deps, send: createSend(deps.config) };
   const test = async ({ serverId }: GameServer) => {
-    const listener = await platform.listeners.findOne({ serverId });
-    return listener && sendTestVote(deps, listener);
+    const listener = await deps.listeners.findOne({ serverId });
+    return listener && sendTestVote(withSend, listener);
   };
 
   expect(await test(alpha)).toMatchObject({ code: 'acknowledged', durationMs: expect.any(Number) });
   expect(alpha.listener.votes).toMatchObject([{ username: 'TallyportTest' }]);
 
-  await pauseListener(platform, alpha.serverId, 'owner');
+  await pauseListener(deps, alpha.serverId, 'owner');
   expect(await test(alpha)).toMatchObject({ code: 'acknowledged' });
 
   alpha.listener.tokens = { default: 'changed-in-the-plugin' };
@@ -79,13 +79,13 @@ it('returns the outcome of a test vote in any state of the listener, and changes
     code: 'bad-signature',
     words: expect.stringContaining('Signature is not valid'),
   });
-  const before = await showListener(platform, alpha.serverId);
+  const before = await showListener(deps, alpha.serverId);
   await alpha.listener.stop();
   for (let n = 0; n < 4; n += 1) expect(await test(alpha)).toMatchObject({ code: 'connection-refused' });
-  expect(await showListener(platform, alpha.serverId)).toEqual({
+  expect(await showListener(deps, alpha.serverId)).toEqual({
     ...before,
     tested: { at: expect.any(Date), code: 'connection-refused' },
   });
   expect(before).toMatchObject({ state: 'paused', pause: { by: 'owner' }, breaker: { failures: 0 } });
-  expect(await platform.votes.countDocuments({})).toBe(0);
+  expect(await deps.votes.countDocuments({})).toBe(0);
 });

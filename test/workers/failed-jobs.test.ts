@@ -3,30 +3,30 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
 import { type QueueName, queuePrefix } from '../../src/platform/queues.ts';
 import { openRedis } from '../../src/platform/redis.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { withJobErrors } from '../../workers/job-errors.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { startWorker } from '../support/workers.ts';
-import { castingPlatform } from './game-server.ts';
+import { castingDeps } from './game-server.ts';
 
 /** How many jobs of a queue are in the failed set, and why the newest is. */
-async function failedIn({ queues }: Platform, name: QueueName) {
+async function failedIn({ queues }: AppDeps, name: QueueName) {
   const [newest] = await queues[name].getFailed(0, 0);
   return { count: await queues[name].getFailedCount(), reason: newest?.failedReason };
 }
 
 /** Works on a queue with `process` in this process, as a worker process does. */
 function workOn(
-  platform: Platform,
+  deps: AppDeps,
   name: QueueName,
   process: Processor,
   stop = new AbortController().signal,
 ): void {
-  const { config, log } = platform;
+  const { config, log } = deps;
   const connection = openRedis(config.REDIS_URL, log);
   const prefix = queuePrefix(config, name);
-  const processor = withJobErrors(platform, name, process, stop);
+  const processor = withJobErrors(deps, name, process, stop);
   const worker = new Worker(name, processor, { connection, prefix });
   worker.on('error', () => undefined);
   onTestFinished(async () => {
@@ -36,27 +36,24 @@ function workOn(
 }
 
 it('postpones work whose lease another run took', async () => {
-  const platform = await testPlatform();
+  const deps = await testDeps();
   let runs = 0;
-  workOn(platform, 'recompute-ranks', async () => {
+  workOn(deps, 'recompute-ranks', async () => {
     runs += 1;
     throw new LeaseLostError('recompute-ranks');
   });
-  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), EVENTUALLY);
-  await vi.waitUntil(
-    async () => (await platform.queues['recompute-ranks'].getDelayedCount()) === 1,
-    EVENTUALLY,
-  );
+  await vi.waitUntil(() => deps.producer.add('recompute-ranks', {}), EVENTUALLY);
+  await vi.waitUntil(async () => (await deps.queues['recompute-ranks'].getDelayedCount()) === 1, EVENTUALLY);
   expect(runs).toBe(1);
-  expect(await failedIn(platform, 'recompute-ranks')).toMatchObject({ count: 0 });
+  expect(await failedIn(deps, 'recompute-ranks')).toMatchObject({ count: 0 });
 });
 
 it('adds a job again that its own stop interrupted, under the same name', async () => {
-  const platform = await testPlatform();
+  const deps = await testDeps();
   const stop = new AbortController();
   const begun: string[] = [];
   workOn(
-    platform,
+    deps,
     'aggregate-day',
     async (job) => {
       begun.push(job.name);
@@ -67,27 +64,27 @@ it('adds a job again that its own stop interrupted, under the same name', async 
     stop.signal,
   );
   await vi.waitUntil(
-    () => platform.producer.add('aggregate-day', { day: '2026-11-20' }, { subject: '2026-11-20' }),
+    () => deps.producer.add('aggregate-day', { day: '2026-11-20' }, { subject: '2026-11-20' }),
     EVENTUALLY,
   );
   await vi.waitFor(() => expect(begun).toEqual(Array(2).fill('Aggregate day: 2026-11-20')), EVENTUALLY);
-  expect(await failedIn(platform, 'aggregate-day')).toMatchObject({ count: 0 });
+  expect(await failedIn(deps, 'aggregate-day')).toMatchObject({ count: 0 });
 });
 
 it('keeps a job with an internal error as failed, with its stack and a sentence that says what to do', async () => {
-  const platform = await testPlatform();
-  workOn(platform, 'clean-up', async () => {
+  const deps = await testDeps();
+  workOn(deps, 'clean-up', async () => {
     throw new TypeError('x is not a function');
   });
-  await vi.waitUntil(() => platform.producer.add('clean-up', { day: '2026-11-20' }), EVENTUALLY);
+  await vi.waitUntil(() => deps.producer.add('clean-up', { day: '2026-11-20' }), EVENTUALLY);
   await vi.waitFor(async () => {
-    expect(await failedIn(platform, 'clean-up')).toEqual({
+    expect(await failedIn(deps, 'clean-up')).toEqual({
       count: 1,
       reason:
         'An error in Tallyport itself: x is not a function. Report it with the stack trace below; the work is retried automatically.',
     });
   }, EVENTUALLY);
-  const [job] = await platform.queues['clean-up'].getFailed();
+  const [job] = await deps.queues['clean-up'].getFailed();
   expect(job?.stacktrace?.join('\n')).toContain('failed-jobs.test.ts');
 });
 
@@ -95,21 +92,21 @@ it.each([
   ['forward-votes', { serverId: 'x' }, /^This job was not made by Tallyport: .* Remove it/],
   ['aggregate-day', { day: '2020-01-01' }, /^2020-01-01 is too old .* Remove this job; the scheduler makes/],
 ] as const)('says what to do about a job of %s with %j', async (name, payload, words) => {
-  const platform = await castingPlatform();
-  const worker = await startWorker(platform.config, { args: [name] });
-  await platform.queues[name].add('by hand', payload);
+  const deps = await castingDeps();
+  const worker = await startWorker(deps.config, { args: [name] });
+  await deps.queues[name].add('by hand', payload);
   expect(await worker.waitForEvent('job.failed')).toMatchObject({ reason: expect.stringMatching(words) });
-  expect(await failedIn(platform, name)).toMatchObject({ count: 1 });
+  expect(await failedIn(deps, name)).toMatchObject({ count: 1 });
 });
 
 it('says what to do when MongoDB refuses an operation', async () => {
-  const platform = await testPlatform();
-  workOn(platform, 'recompute-ranks', async () => {
-    await platform.mongo.db.command({ create: 'servers' });
+  const deps = await testDeps();
+  workOn(deps, 'recompute-ranks', async () => {
+    await deps.mongo.db.command({ create: 'servers' });
   });
-  await vi.waitUntil(() => platform.producer.add('recompute-ranks', {}), EVENTUALLY);
+  await vi.waitUntil(() => deps.producer.add('recompute-ranks', {}), EVENTUALLY);
   await vi.waitFor(async () => {
-    const { reason } = await failedIn(platform, 'recompute-ranks');
+    const { reason } = await failedIn(deps, 'recompute-ranks');
     expect(reason).toMatch(/^MongoDB refused an operation: .*already exists.* Check its log/s);
   }, EVENTUALLY);
 });

@@ -2,13 +2,13 @@ import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import type { Attempt, Delivery, Vote } from '../../src/votes/vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 /** Timeouts are long enough for a busy machine, and retries come within a test's time. */
 const SETTINGS = {
@@ -24,8 +24,8 @@ const SETTINGS = {
 export const SHORT_WAITS = { LISTENER_TIMEOUT_MS: '700', LEASE_MS: '4800' };
 
 /** A platform that casts votes and does not deliver them; its configuration is for workers too. */
-export function castingPlatform(env: Record<string, string> = {}): Promise<Platform> {
-  return testPlatform({ ...SETTINGS, ...env });
+export function castingDeps(env: Record<string, string> = {}): Promise<AppDeps> {
+  return testDeps({ ...SETTINGS, ...env });
 }
 
 /** A listed server whose game runs a vote listener. */
@@ -45,20 +45,20 @@ type Options = { name?: string; protocol?: ListenerSettings['protocol'] };
 
 /** Lists a server and starts its listener, which runs until the test ends. */
 export async function addGameServer(
-  platform: Platform,
+  deps: AppDeps,
   { name = 'Alpha', protocol = 'votifier-v2' }: Options = {},
 ): Promise<GameServer> {
   const listener = new VotifierListener();
   await listener.start();
   onTestFinished(() => listener.stop());
-  const added = await addServer(platform, { name, address: 'play.example.org', port: 25_565 }, 'test');
+  const added = await addServer(deps, { name, address: 'play.example.org', port: 25_565 }, 'test');
   const serverId = new ObjectId(added.serverId);
-  const { tokenId } = await issueToken(platform, { serverId, name: 'plugin' });
+  const { tokenId } = await issueToken(deps, { serverId, name: 'plugin' });
 
   async function set(changes: { secret?: string; port?: number } = {}): Promise<void> {
     const secret = protocol === 'votifier-v1' ? listener.publicKeyLine : listener.token;
     const settings = { protocol, host: '127.0.0.1', port: listener.port, secret, serviceName: 'Tallyport' };
-    await setListener(platform, serverId, { ...settings, ...changes }, 'test');
+    await setListener(deps, serverId, { ...settings, ...changes }, 'test');
   }
   await set();
 
@@ -67,16 +67,16 @@ export async function addGameServer(
     listener,
     set,
     async cast(username) {
-      const cast = await castVote(platform, { serverId, username, tokenId: new ObjectId(tokenId) });
+      const cast = await castVote(deps, { serverId, username, tokenId: new ObjectId(tokenId) });
       if (cast.kind !== 'accepted') throw new Error(`${username} was refused`);
       return cast.vote;
     },
     async delivery({ _id }) {
-      const found = await platform.votes.findOne({ serverId, _id });
+      const found = await deps.votes.findOne({ serverId, _id });
       if (!found) throw new Error(`no vote ${_id}`);
       return found.delivery;
     },
-    count: (state) => platform.votes.countDocuments({ serverId, 'delivery.state': state }),
+    count: (state) => deps.votes.countDocuments({ serverId, 'delivery.state': state }),
   };
 }
 

@@ -5,7 +5,7 @@ import { startFakeListeners } from '../support/fake-listeners.ts';
 import { listServersAt } from '../support/servers.ts';
 import { insertWaitingVotes } from '../support/votes.ts';
 import { spawnWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform } from './game-server.ts';
+import { addGameServer, castingDeps } from './game-server.ts';
 
 /** As many listeners for each slot of `test-listeners` as 10,000 are for its 256; bench/delivery/herd.ts has those. */
 const SILENT = 320;
@@ -20,7 +20,7 @@ async function residentMb(pid: number): Promise<number> {
 }
 
 it('delivers promptly beside many listeners that never answer, with few sockets and little memory', async () => {
-  const platform = await castingPlatform({
+  const deps = await castingDeps({
     WORKER_CONCURRENCY: String(CONCURRENCY),
     TEST_CONCURRENCY: String(TEST_CONCURRENCY),
     LISTENER_TIMEOUT_MS: '1000',
@@ -32,27 +32,23 @@ it('delivers promptly beside many listeners that never answer, with few sockets 
     silent: { ports: PORTS, dripEvery: 10 },
   });
   onTestFinished(() => fakes.close());
-  const worker = await spawnWorker(platform.config, { args: ['forward-votes'] });
-  const known = [
-    await addGameServer(platform, { name: 'Alpha' }),
-    await addGameServer(platform, { name: 'Beta' }),
-  ];
+  const worker = await spawnWorker(deps.config, { args: ['forward-votes'] });
+  const known = [await addGameServer(deps, { name: 'Alpha' }), await addGameServer(deps, { name: 'Beta' })];
   for (const server of known) {
     await server.cast('first');
     await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
   }
   // An answer marks the listener as working, which is recorded once its drain has ended.
   await vi.waitUntil(
-    async () =>
-      (await platform.listeners.countDocuments({ lastDeliveredAt: { $ne: null }, lease: null })) === 2,
+    async () => (await deps.listeners.countDocuments({ lastDeliveredAt: { $ne: null }, lease: null })) === 2,
     EVENTUALLY,
   );
   const before = await residentMb(worker.pid);
 
   const ports = Array.from({ length: SILENT }, (_, i) => fakes.silentPorts[i % PORTS] ?? 0);
-  const herd = await listServersAt(platform, ports, 'a-token-of-this-test');
-  await insertWaitingVotes(platform, herd, WAITING_EACH);
-  const untried = () => platform.listeners.countDocuments({ serverId: { $in: herd }, 'breaker.failures': 0 });
+  const herd = await listServersAt(deps, ports, 'a-token-of-this-test');
+  await insertWaitingVotes(deps, herd, WAITING_EACH);
+  const untried = () => deps.listeners.countDocuments({ serverId: { $in: herd }, 'breaker.failures': 0 });
   await vi.waitUntil(async () => (await fakes.report()).silent.total > TEST_CONCURRENCY, EVENTUALLY);
 
   for (let n = 0; n < 5; n += 1) {

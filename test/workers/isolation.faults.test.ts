@@ -2,16 +2,14 @@ import { expect, it, vi } from 'vitest';
 import { QUEUES } from '../../src/platform/queues.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany, mostAtOnce } from './game-server.ts';
+import { addGameServer, allArrive, castingDeps, castMany, mostAtOnce } from './game-server.ts';
 
 it('delivers at once to a listener that answers, however many others hang in every slot for tests', async () => {
-  const platform = await castingPlatform({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
-  const alpha = await addGameServer(platform, { name: 'Alpha' });
-  await startWorker(platform.config, { env: { WORKER_CONCURRENCY: '1', TEST_CONCURRENCY: '2' } });
+  const deps = await castingDeps({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
+  const alpha = await addGameServer(deps, { name: 'Alpha' });
+  await startWorker(deps.config, { env: { WORKER_CONCURRENCY: '1', TEST_CONCURRENCY: '2' } });
   await allArrive(alpha, [await alpha.cast('First')]);
-  const silent = await Promise.all(
-    ['B', 'C', 'D', 'E', 'F'].map((name) => addGameServer(platform, { name })),
-  );
+  const silent = await Promise.all(['B', 'C', 'D', 'E', 'F'].map((name) => addGameServer(deps, { name })));
   for (const { listener } of silent) listener.behaviour = { onConnect: 'silence' };
   await Promise.all(silent.map((server) => castMany(server, 4)));
   const connections = () => silent.reduce((sum, { listener }) => sum + listener.connections, 0);
@@ -26,13 +24,13 @@ it('delivers at once to a listener that answers, however many others hang in eve
 });
 
 it('sends one vote at a time to a listener under test', async () => {
-  const platform = await castingPlatform({ LISTENER_TIMEOUT_MS: '200' });
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps({ LISTENER_TIMEOUT_MS: '200' });
+  const alpha = await addGameServer(deps);
   alpha.listener.behaviour = { onConnect: 'silence' };
   await castMany(alpha, 6);
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   const attempts = () =>
-    platform.votes
+    deps.votes
       .aggregate([{ $match: { serverId: alpha.serverId } }, { $unwind: '$delivery.attempts' }])
       .map((vote) => vote.delivery.attempts)
       .toArray();
@@ -41,20 +39,20 @@ it('sends one vote at a time to a listener under test', async () => {
 });
 
 it('forwards fresh votes while the backlog of another listener drains', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform, { name: 'Alpha' });
-  const beta = await addGameServer(platform, { name: 'Beta' });
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps, { name: 'Alpha' });
+  const beta = await addGameServer(deps, { name: 'Beta' });
   const env = { WORKER_CONCURRENCY: '1', TEST_CONCURRENCY: '1', BACKLOG_CONCURRENCY: '1' };
-  await startWorker(platform.config, { env });
+  await startWorker(deps.config, { env });
   for (const server of [alpha, beta]) await allArrive(server, [await server.cast('First')]);
-  const forward = platform.queues['forward-votes'];
+  const forward = deps.queues['forward-votes'];
   await forward.pause();
   // A job that still runs would deliver the votes while they are cast.
   await vi.waitUntil(async () => (await forward.getActiveCount()) === 0, EVENTUALLY);
   await castMany(beta, 150);
   beta.listener.behaviour = { answerDelayMs: 300 };
   await forward.resume();
-  const backlogs = platform.queues['drain-backlogs'];
+  const backlogs = deps.queues['drain-backlogs'];
   await vi.waitUntil(async () => (await backlogs.getActiveCount()) === 1, EVENTUALLY);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', EVENTUALLY);
@@ -65,21 +63,21 @@ it('forwards fresh votes while the backlog of another listener drains', async ()
 });
 
 it('forwards the votes of a job that an older version added with a priority', async () => {
-  const platform = await castingPlatform({ RELAY_INTERVAL_MS: '60000' });
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps({ RELAY_INTERVAL_MS: '60000' });
+  const alpha = await addGameServer(deps);
   const vote = await alpha.cast('Steve');
-  await platform.producer.settle();
-  await platform.queues['test-listeners'].obliterate({ force: true });
-  const listener = await platform.listeners.findOne({ serverId: alpha.serverId });
+  await deps.producer.settle();
+  await deps.queues['test-listeners'].obliterate({ force: true });
+  const listener = await deps.listeners.findOne({ serverId: alpha.serverId });
   const payload = { serverId: alpha.serverId.toHexString(), listenerId: `${listener?._id}` };
   const id = QUEUES['forward-votes'].key(payload);
   // The relay's first round has found nothing by then: only the job leads to the vote.
-  await platform.votes.updateOne(
+  await deps.votes.updateOne(
     { _id: vote._id },
     { $set: { 'delivery.nextAt': new Date(Date.now() + 1_500) } },
   );
-  await startWorker(platform.config);
-  await platform.queues['forward-votes'].add('Forward votes', payload, {
+  await startWorker(deps.config);
+  await deps.queues['forward-votes'].add('Forward votes', payload, {
     priority: 2,
     delay: 3_000,
     deduplication: { id, keepLastIfActive: true },

@@ -10,7 +10,7 @@ import { listServer as listGame, startGameServer } from '../probing/probing-benc
 import { setCounters } from '../ranking/ranked-servers.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 import { storedVote } from '../support/votes.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
@@ -19,12 +19,12 @@ import { startScheduler, startWorker } from '../support/workers.ts';
 const SETTINGS = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', LISTENER_TIMEOUT_MS: '300', LEASE_MS: '3200' };
 
 it('completes the day of a worker that was killed half-way', async () => {
-  const platform = await testPlatform(SETTINGS);
+  const deps = await testDeps(SETTINGS);
   // The newest day that is due: it ended at least 10 minutes ago.
   const day = addDays(dayOf(after(new Date(), -10 * MINUTE)), -1);
-  const first = await listServer(platform);
+  const first = await listServer(deps);
   const listed = { $set: { listedAt: startOf(day) } };
-  const model = await platform.servers.findOneAndUpdate({ _id: first }, listed, { returnDocument: 'after' });
+  const model = await deps.servers.findOneAndUpdate({ _id: first }, listed, { returnDocument: 'after' });
   if (!model) throw new Error('not listed');
   const others = Array.from({ length: 2_999 }, (_, i) => ({
     ...model,
@@ -32,17 +32,17 @@ it('completes the day of a worker that was killed half-way', async () => {
     slug: `server-${i}`,
     slugs: [`server-${i}`],
   }));
-  await platform.servers.insertMany(others);
+  await deps.servers.insertMany(others);
   const all = [first, ...others.map(({ _id }) => _id)];
   await insert(
-    platform,
+    deps,
     all.map((serverId) => probe(serverId, after(startOf(day), HOUR))),
   );
-  const computed = () => platform.dailyStats.countDocuments();
-  const marked = () => platform.periodMarks.countDocuments({ work: 'aggregate-day', period: day });
+  const computed = () => deps.dailyStats.countDocuments();
+  const marked = () => deps.periodMarks.countDocuments({ work: 'aggregate-day', period: day });
 
-  const killed = await spawnWorker(platform.config, { args: ['aggregate-day'] });
-  await platform.queues['aggregate-day'].add('Aggregate day', { day });
+  const killed = await spawnWorker(deps.config, { args: ['aggregate-day'] });
+  await deps.queues['aggregate-day'].add('Aggregate day', { day });
   await vi.waitFor(async () => expect(await computed()).toBeGreaterThan(0), { ...EVENTUALLY, interval: 1 });
   await killed.kill();
   const half = await computed();
@@ -50,71 +50,71 @@ it('completes the day of a worker that was killed half-way', async () => {
   expect(half).toBeLessThan(all.length);
   expect(await marked()).toBe(0);
 
-  await startWorker(platform.config, { args: ['aggregate-day'] });
-  await startScheduler(platform.config);
+  await startWorker(deps.config, { args: ['aggregate-day'] });
+  await startScheduler(deps.config);
   await vi.waitUntil(async () => (await marked()) === 1, EVENTUALLY);
-  expect(await platform.dailyStats.countDocuments({ 'probes.onlineSeconds': 300 })).toBe(all.length);
-  const figured = await platform.servers.countDocuments({ 'daily.uptimePercentage': 100 });
+  expect(await deps.dailyStats.countDocuments({ 'probes.onlineSeconds': 300 })).toBe(all.length);
+  const figured = await deps.servers.countDocuments({ 'daily.uptimePercentage': 100 });
   expect(figured).toBe(all.length);
 });
 
 it('removes the names of old votes although a worker was killed half-way', async () => {
-  const platform = await testPlatform({ ...SETTINGS, KEEP_PLAYER_NAMES_MONTHS: '3' });
-  const serverId = await listServer(platform);
+  const deps = await testDeps({ ...SETTINGS, KEEP_PLAYER_NAMES_MONTHS: '3' });
+  const serverId = await listServer(deps);
   const day = dayOf(new Date());
   const votes = 6_000;
   const votedAt = (i: number) => after(startOf(addDays(day, -200)), i * SECOND);
-  await platform.votes.insertMany(
+  await deps.votes.insertMany(
     Array.from({ length: votes }, (_, i) => storedVote(serverId, `player-${i}`, votedAt(i))),
   );
-  const nameless = () => platform.votes.countDocuments({ serverId, username: '(erased)' });
-  const marked = () => platform.periodMarks.countDocuments({ work: 'clean-up', period: day });
+  const nameless = () => deps.votes.countDocuments({ serverId, username: '(erased)' });
+  const marked = () => deps.periodMarks.countDocuments({ work: 'clean-up', period: day });
 
-  const killed = await spawnWorker(platform.config, { args: ['clean-up'] });
-  await platform.queues['clean-up'].add('Clean up', { day });
+  const killed = await spawnWorker(deps.config, { args: ['clean-up'] });
+  await deps.queues['clean-up'].add('Clean up', { day });
   await vi.waitFor(async () => expect(await nameless()).toBeGreaterThan(0), { ...EVENTUALLY, interval: 1 });
   await killed.kill();
   expect(await nameless()).toBeLessThan(votes);
   expect(await marked()).toBe(0);
 
-  await startWorker(platform.config, { args: ['clean-up'] });
-  await startScheduler(platform.config);
+  await startWorker(deps.config, { args: ['clean-up'] });
+  await startScheduler(deps.config);
   await vi.waitUntil(async () => (await marked()) === 1, EVENTUALLY);
   expect(await nameless()).toBe(votes);
-  expect(new Set(await platform.votes.distinct('usernameKey')).size).toBe(votes);
+  expect(new Set(await deps.votes.distinct('usernameKey')).size).toBe(votes);
 });
 
 it('finishes an exclusion whose worker was killed half-way', async () => {
-  const platform = await testPlatform(SETTINGS);
-  const serverId = await listServer(platform);
+  const deps = await testDeps(SETTINGS);
+  const serverId = await listServer(deps);
   const day = addDays(dayOf(new Date()), -2);
   const noon = after(startOf(day), 12 * HOUR);
-  await platform.votes.insertMany(
+  await deps.votes.insertMany(
     Array.from({ length: 30_000 }, (_, i) => storedVote(serverId, `player-${i}`, noon)),
   );
-  await setCounters(platform, serverId, { [day]: 30_000 });
+  await setCounters(deps, serverId, { [day]: 30_000 });
   // Requested, and interrupted before anything was done.
   const stopped = new AbortController();
   const request = { serverId, since: startOf(day), until: after(startOf(day), DAY), tokenId: null };
-  const begun = excludeVotes(platform, { ...request, reason: 'A flood' }, 'someone', {
+  const begun = excludeVotes(deps, { ...request, reason: 'A flood' }, 'someone', {
     signal: stopped.signal,
     progress: () => stopped.abort(),
   });
   await expect(begun).rejects.toThrow();
-  const marked = () => platform.votes.countDocuments({ serverId, excludedAt: { $gt: new Date(0) } });
-  const exclusion = () => platform.voteExclusions.findOne({ serverId });
+  const marked = () => deps.votes.countDocuments({ serverId, excludedAt: { $gt: new Date(0) } });
+  const exclusion = () => deps.voteExclusions.findOne({ serverId });
   expect((await exclusion())?.state).toBe('excluding');
 
   const first = await marked();
-  const killed = await spawnWorker(platform.config, { args: ['exclude-votes'] });
-  await startScheduler(platform.config);
+  const killed = await spawnWorker(deps.config, { args: ['exclude-votes'] });
+  await startScheduler(deps.config);
   await vi.waitFor(async () => expect(await marked()).toBeGreaterThan(first), EVENTUALLY);
   await killed.kill();
   const half = await marked();
   expect(half).toBeLessThan(30_000);
   expect((await exclusion())?.state).toBe('excluding');
 
-  await startWorker(platform.config, { args: ['exclude-votes'] });
+  await startWorker(deps.config, { args: ['exclude-votes'] });
   await vi.waitFor(
     async () => expect(await exclusion()).toMatchObject({ state: 'excluded', votes: 30_000 }),
     {
@@ -122,22 +122,22 @@ it('finishes an exclusion whose worker was killed half-way', async () => {
       timeout: 40 * SECOND,
     },
   );
-  expect((await voteFigures(platform, serverId)).allTimeVotes).toBe(0);
-  expect(await platform.auditLog.countDocuments({ action: 'vote.exclude' })).toBe(1);
+  expect((await voteFigures(deps, serverId)).allTimeVotes).toBe(0);
+  expect(await deps.auditLog.countDocuments({ action: 'vote.exclude' })).toBe(1);
 }, 90_000);
 
 it('lets another worker finish the probe of a killed worker, counted once', async () => {
-  const platform = await testPlatform(SETTINGS);
+  const deps = await testDeps(SETTINGS);
   const far = await startGameServer();
   far.manner = { silent: true };
-  const serverId = await listGame(platform, far.port);
-  const [killed] = await Promise.all([spawnWorker(platform.config), startScheduler(platform.config)]);
+  const serverId = await listGame(deps, far.port);
+  const [killed] = await Promise.all([spawnWorker(deps.config), startScheduler(deps.config)]);
   await vi.waitFor(() => expect(far.asked).toBe(1), EVENTUALLY);
   await killed.kill();
   far.manner = {};
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   await vi.waitFor(async () => {
-    const samples = await platform.statusSamples.find({ serverId }).toArray();
+    const samples = await deps.statusSamples.find({ serverId }).toArray();
     expect(samples.map(({ status }) => status)).toEqual(['online']);
   }, EVENTUALLY);
 });
@@ -145,19 +145,19 @@ it('lets another worker finish the probe of a killed worker, counted once', asyn
 it('the mail of a killed worker is sent by another one, and mails whose job was lost are found', async () => {
   const server = await startMailServer();
   const sender = 'Tallyport <votes@example.org>';
-  const platform = await testPlatform({ ...SETTINGS, SMTP_URL: server.url, MAIL_FROM: sender });
+  const deps = await testDeps({ ...SETTINGS, SMTP_URL: server.url, MAIL_FROM: sender });
   server.behaviour = { silentAfterText: true };
-  await putMail(platform, { to: 'olivia@example.org', subject: 'Your server', text: 'It is back.' });
-  const mail = () => platform.mails.findOne({});
-  const worker = await spawnWorker(platform.config, { args: ['send-mail'] });
+  await putMail(deps, { to: 'olivia@example.org', subject: 'Your server', text: 'It is back.' });
+  const mail = () => deps.mails.findOne({});
+  const worker = await spawnWorker(deps.config, { args: ['send-mail'] });
   await vi.waitUntil(() => server.received.length === 1, EVENTUALLY);
   await worker.kill();
   server.behaviour = {};
-  await platform.mails.updateOne({}, { $set: { leaseUntil: new Date(0) } });
+  await deps.mails.updateOne({}, { $set: { leaseUntil: new Date(0) } });
   // Redis no longer has a job for it.
-  await platform.queues['send-mail'].obliterate({ force: true });
-  await startWorker(platform.config, { args: ['send-mail'] });
-  await startScheduler(platform.config);
+  await deps.queues['send-mail'].obliterate({ force: true });
+  await startWorker(deps.config, { args: ['send-mail'] });
+  await startScheduler(deps.config);
   await vi.waitUntil(() => server.received.length === 2, EVENTUALLY);
   await vi.waitUntil(async () => (await mail())?.sentAt, EVENTUALLY);
   expect((await mail())?.attempts).toBe(2);

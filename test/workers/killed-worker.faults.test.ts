@@ -5,17 +5,17 @@ import { relayDueWork } from '../../src/delivery/relay.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany, madeBy, SHORT_WAITS } from './game-server.ts';
+import { addGameServer, allArrive, castingDeps, castMany, madeBy, SHORT_WAITS } from './game-server.ts';
 
 it('delivers a vote by another worker when the first is killed before the frame was written', async () => {
-  const platform = await castingPlatform(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
   alpha.listener.behaviour = { onConnect: 'silence' };
-  const sender = await spawnWorker(platform.config);
+  const sender = await spawnWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.connections === 1, { ...EVENTUALLY, interval: 2 });
   await sender.kill();
-  const other = await startWorker(platform.config);
+  const other = await startWorker(deps.config);
   alpha.listener.behaviour = {};
 
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
@@ -32,14 +32,14 @@ it('delivers a vote by another worker when the first is killed before the frame 
 });
 
 it('sends a vote twice, and says why, when a worker is killed after the frame was written', async () => {
-  const platform = await castingPlatform(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
   alpha.listener.stall();
-  const sender = await spawnWorker(platform.config);
+  const sender = await spawnWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
   await sender.kill();
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   alpha.listener.release();
 
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
@@ -52,16 +52,16 @@ it('sends a vote twice, and says why, when a worker is killed after the frame wa
 });
 
 it('sends the votes that a killed worker had not begun only once', async () => {
-  const platform = await castingPlatform(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
-  const sender = await spawnWorker(platform.config);
+  const deps = await castingDeps(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
+  const sender = await spawnWorker(deps.config);
   const first = await alpha.cast('First');
   await allArrive(alpha, [first]);
   alpha.listener.stall();
   const votes = await castMany(alpha, 12);
   await vi.waitUntil(() => alpha.listener.held === 4, { ...EVENTUALLY, interval: 2 });
   await sender.kill();
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   alpha.listener.release();
 
   await allArrive(alpha, [first, ...votes]);
@@ -95,15 +95,15 @@ async function greeterOnCommand() {
 }
 
 it('never sends after its lease has expired: a suspended worker gives up votes that another has taken over', async () => {
-  const platform = await castingPlatform(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
   const slow = await greeterOnCommand();
   await alpha.set({ port: slow.port });
-  const sender = await spawnWorker(platform.config);
+  const sender = await spawnWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => slow.sockets.length === 1, { ...EVENTUALLY, interval: 2 });
   sender.pause();
-  const other = await startWorker(platform.config);
+  const other = await startWorker(deps.config);
   // The data that it waits for is ready when it continues.
   slow.greet();
   await alpha.set();
@@ -126,14 +126,14 @@ it('never sends after its lease has expired: a suspended worker gives up votes t
 
 it('accepts an acknowledgement that was read too late', async () => {
   // A retry after a minute: the vote waits for it when the old answer is read.
-  const platform = await castingPlatform({ ...SHORT_WAITS, DELIVERY_SCHEDULE: '0s,60s' });
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps({ ...SHORT_WAITS, DELIVERY_SCHEDULE: '0s,60s' });
+  const alpha = await addGameServer(deps);
   alpha.listener.stall();
-  const sender = await spawnWorker(platform.config);
+  const sender = await spawnWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
   sender.pause();
-  const other = await startWorker(platform.config);
+  const other = await startWorker(deps.config);
   alpha.listener.release();
   await other.waitForEvent('delivery.lost', ({ voteId }) => voteId === vote._id.toString());
   expect(await alpha.delivery(vote)).toMatchObject({ state: 'waiting', ambiguousEnds: 1 });
@@ -148,21 +148,21 @@ it('accepts an acknowledgement that was read too late', async () => {
 });
 
 it('ends the attempts of a dead worker when the listener was removed meanwhile', async () => {
-  const platform = await castingPlatform(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
   alpha.listener.stall();
-  const worker = await spawnWorker(platform.config);
+  const worker = await spawnWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, { ...EVENTUALLY, interval: 2 });
   await worker.kill();
-  await removeListener(platform, alpha.serverId, 'test');
+  await removeListener(deps, alpha.serverId, 'test');
   await vi.waitFor(async () => {
-    await relayDueWork(platform);
+    await relayDueWork(deps);
     expect((await alpha.delivery(vote)).state).toBe('none');
   }, EVENTUALLY);
   expect(await alpha.delivery(vote)).toMatchObject({
     attempts: [{ code: 'lease-ran-out' }],
     events: [{ kind: 'listener-removed' }],
   });
-  expect(await relayDueWork(platform)).toEqual({ woken: 0, expired: 0, released: 0 });
+  expect(await relayDueWork(deps)).toEqual({ woken: 0, expired: 0, released: 0 });
 });

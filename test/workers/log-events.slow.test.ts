@@ -3,7 +3,7 @@ import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-list
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
@@ -11,10 +11,10 @@ import { collectLines, type LogLine } from '../support/log-lines.ts';
 import { voteOnPage } from '../support/vote-form.ts';
 import { openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
+import { addGameServer, castingDeps, type GameServer } from './game-server.ts';
 
 /** The fields of every event of a listener's delivery. */
-async function namesOf({ listeners }: Platform, { serverId }: GameServer) {
+async function namesOf({ listeners }: AppDeps, { serverId }: GameServer) {
   const listener = await listeners.findOne({ serverId });
   return {
     serverId: serverId.toHexString(),
@@ -24,12 +24,12 @@ async function namesOf({ listeners }: Platform, { serverId }: GameServer) {
 }
 
 it('an attempt has the ids of server, vote, listener and job', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  const worker = await startWorker(deps.config);
   const vote = await alpha.cast('Steve');
   expect(await worker.waitForEvent('delivery.attempt')).toMatchObject({
-    ...(await namesOf(platform, alpha)),
+    ...(await namesOf(deps, alpha)),
     voteId: vote._id.toString(),
     attempt: 1,
     protocol: 'votifier-v2',
@@ -41,14 +41,14 @@ it('an attempt has the ids of server, vote, listener and job', async () => {
 });
 
 it('a vote can be followed from its request to its attempt', async () => {
-  const platform = await castingPlatform();
+  const deps = await castingDeps();
   const { lines, add } = collectLines();
   const log = createLogger({ LOG_LEVEL: 'info' }, 'web', { write: add });
-  const web = await openWebAppOn({ ...platform, log });
-  const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config);
-  const { token } = await issueToken(platform, { serverId: alpha.serverId, name: 'test' });
-  const { slug = '' } = (await platform.servers.findOne({ _id: alpha.serverId })) ?? {};
+  const web = await openWebAppOn({ ...deps, log });
+  const alpha = await addGameServer(deps);
+  const worker = await startWorker(deps.config);
+  const { token } = await issueToken(deps, { serverId: alpha.serverId, name: 'test' });
+  const { slug = '' } = (await deps.servers.findOne({ _id: alpha.serverId })) ?? {};
 
   const address = await web.app.listen({ host: '127.0.0.1', port: 0 });
   const called = await fetch(`${address}/api/v1/servers/${alpha.serverId}/vote`, {
@@ -79,17 +79,17 @@ it('a vote can be followed from its request to its attempt', async () => {
     await worker.waitForEvent('delivery.attempt', (line) => line.voteId === voteId);
   }
   // The request's id leads to the addresses in a proxy's log: it is not stored with the vote.
-  const stored = JSON.stringify(await platform.votes.find().toArray());
+  const stored = JSON.stringify(await deps.votes.find().toArray());
   for (const [, requestId] of answers) expect(stored).not.toContain(requestId);
 });
 
 it('a breaker logs when it opens and when it closes', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  const worker = await startWorker(deps.config);
   await alpha.listener.stop();
   for (const name of ['Steve', 'Alex', 'Kai']) await alpha.cast(name);
-  const names = await namesOf(platform, alpha);
+  const names = await namesOf(deps, alpha);
   expect(await worker.waitForEvent('breaker.opened')).toMatchObject({
     ...names,
     level: 'warn',
@@ -104,35 +104,35 @@ it('a breaker logs when it opens and when it closes', async () => {
 });
 
 it('a vote that is given up is logged, and so is a listener that is paused after an error', async () => {
-  const platform = await castingPlatform();
+  const deps = await castingDeps();
   const [refused, lost, misconfigured] = await Promise.all(
-    ['Refused', 'Lost', 'Misconfigured'].map((name) => addGameServer(platform, { name })),
+    ['Refused', 'Lost', 'Misconfigured'].map((name) => addGameServer(deps, { name })),
   );
   if (!refused || !lost || !misconfigured) throw new Error('not listed');
   const tooLong = { status: 'error', cause: 'CorruptedFrameException', error: 'Username too long' };
   refused.listener.behaviour = { answer: JSON.stringify(tooLong) };
   misconfigured.listener.tokens = { default: 'another-token' };
-  const worker = await startWorker(platform.config);
+  const worker = await startWorker(deps.config);
   await lost.cast('First');
   await vi.waitUntil(async () => (await lost.count('delivered')) === 1, EVENTUALLY);
   lost.listener.behaviour = { onFrame: 'close' };
 
   const failed = await refused.cast('Steve');
   expect(await worker.waitForEvent('vote.failed')).toMatchObject({
-    ...(await namesOf(platform, refused)),
+    ...(await namesOf(deps, refused)),
     voteId: failed._id.toString(),
     code: 'name-too-long',
     words: expect.stringContaining('Username too long'),
   });
   const unconfirmed = await lost.cast('Steve');
   expect(await worker.waitForEvent('vote.unconfirmed')).toMatchObject({
-    ...(await namesOf(platform, lost)),
+    ...(await namesOf(deps, lost)),
     voteId: unconfirmed._id.toString(),
     code: 'closed-without-answer',
   });
   const held = await misconfigured.cast('Steve');
   expect(await worker.waitForEvent('listener.paused')).toMatchObject({
-    ...(await namesOf(platform, misconfigured)),
+    ...(await namesOf(deps, misconfigured)),
     voteId: held._id.toString(),
     by: 'tallyport',
     code: 'bad-signature',
@@ -140,27 +140,27 @@ it('a vote that is given up is logged, and so is a listener that is paused after
 });
 
 it('expired votes are logged once for each server', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
   await alpha.listener.stop();
   for (const name of ['Steve', 'Alex']) await alpha.cast(name);
-  const long = after(platform.clock.now(), -4 * DAY);
+  const long = after(deps.clock.now(), -4 * DAY);
   const overdue = { votedAt: long, 'delivery.expiresAt': long };
-  await platform.votes.updateMany({ serverId: alpha.serverId }, { $set: overdue });
-  const worker = await startWorker(platform.config);
-  const { jobId: _, ...names } = await namesOf(platform, alpha);
+  await deps.votes.updateMany({ serverId: alpha.serverId }, { $set: overdue });
+  const worker = await startWorker(deps.config);
+  const { jobId: _, ...names } = await namesOf(deps, alpha);
   expect(await worker.waitForEvent('votes.expired')).toMatchObject({ ...names, votes: 2 });
 });
 
 it('the log names the user who pauses or resumes a listener', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
   const lines: LogLine[] = [];
-  const log = { ...platform.log, info: (line: LogLine) => lines.push(line) };
-  const deps = { ...platform, log: log as never };
-  await pauseListener(deps, alpha.serverId, 'owner');
-  await resumeListener(deps, alpha.serverId, 'operator');
-  const { jobId: _, ...names } = await namesOf(platform, alpha);
+  const log = { ...deps.log, info: (line: LogLine) => lines.push(line) };
+  const withLog = { ...deps, log: log as never };
+  await pauseListener(withLog, alpha.serverId, 'owner');
+  await resumeListener(withLog, alpha.serverId, 'operator');
+  const { jobId: _, ...names } = await namesOf(deps, alpha);
   expect(lines).toEqual([
     { event: 'listener.paused', ...names, by: 'owner' },
     { event: 'listener.resumed', ...names, by: 'operator' },
@@ -168,11 +168,11 @@ it('the log names the user who pauses or resumes a listener', async () => {
 });
 
 it('no line contains a key, a token, a signing secret or an address with a password', async () => {
-  const platform = await castingPlatform();
+  const deps = await castingDeps();
   const [alpha, beta, gamma] = await Promise.all([
-    addGameServer(platform, { name: 'Alpha' }),
-    addGameServer(platform, { name: 'Beta', protocol: 'votifier-v1' }),
-    addGameServer(platform, { name: 'Gamma' }),
+    addGameServer(deps, { name: 'Alpha' }),
+    addGameServer(deps, { name: 'Beta', protocol: 'votifier-v1' }),
+    addGameServer(deps, { name: 'Gamma' }),
   ]);
   const { token } = alpha.listener;
   alpha.listener.behaviour = {
@@ -182,10 +182,10 @@ it('no line contains a key, a token, a signing secret or an address with a passw
   // As many frameworks do.
   site.answer = (response, { path }) => response.writeHead(404).end(`Cannot POST ${path}`);
   const url = `http://127.0.0.1:${site.port}/votes?key=query-key-4711`;
-  const { secret } = await setHttpListener(platform, gamma.serverId, { url, serviceName: 'x' }, 'test');
-  const rotated = await rotateSecret(platform, gamma.serverId, 'test');
+  const { secret } = await setHttpListener(deps, gamma.serverId, { url, serviceName: 'x' }, 'test');
+  const rotated = await rotateSecret(deps, gamma.serverId, 'test');
 
-  const { config } = platform;
+  const { config } = deps;
   const REDIS_URL = config.REDIS_URL.replace('redis://', 'redis://:redis-password@');
   const worker = await startWorker(config, { env: { REDIS_URL, LOG_LEVEL: 'trace' } });
   const votes = await Promise.all([alpha, beta, gamma].map((server) => server.cast('Steve')));
@@ -212,7 +212,7 @@ it('no line contains a key, a token, a signing secret or an address with a passw
     expect(log).not.toContain(hidden);
   }
   // The texts for users contain none either.
-  for (const { delivery } of await platform.votes.find().toArray()) {
+  for (const { delivery } of await deps.votes.find().toArray()) {
     expect(JSON.stringify(delivery)).not.toContain(token);
   }
 });

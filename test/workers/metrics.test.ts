@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type RunningWorker, startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform } from './game-server.ts';
+import { addGameServer, castingDeps } from './game-server.ts';
 
 async function scrape(worker: RunningWorker): Promise<string> {
   const { address } = await worker.waitForEvent('process.endpoints');
@@ -10,12 +10,12 @@ async function scrape(worker: RunningWorker): Promise<string> {
 }
 
 it('a worker counts its attempts by class and protocol, and measures how long votes took to arrive', async () => {
-  const platform = await castingPlatform();
+  const deps = await castingDeps();
   const [alpha, beta] = await Promise.all([
-    addGameServer(platform, { name: 'Alpha' }),
-    addGameServer(platform, { name: 'Beta', protocol: 'votifier-v1' }),
+    addGameServer(deps, { name: 'Alpha' }),
+    addGameServer(deps, { name: 'Beta', protocol: 'votifier-v1' }),
   ]);
-  const worker = await startWorker(platform.config);
+  const worker = await startWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await beta.cast('Steve');
   await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, EVENTUALLY);
@@ -26,7 +26,7 @@ it('a worker counts its attempts by class and protocol, and measures how long vo
     EVENTUALLY,
   );
   // A resend by hand does not count for the latency of deliveries.
-  await resendVote(platform, vote._id, 'owner');
+  await resendVote(deps, vote._id, 'owner');
   await vi.waitUntil(async () => (await alpha.delivery(vote)).ends.delivered === 2, EVENTUALLY);
 
   await vi.waitFor(async () => {

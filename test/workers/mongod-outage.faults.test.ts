@@ -3,26 +3,26 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { QUEUE_NAMES } from '../../src/platform/queues.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, type TestService } from '../support/services.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany, SHORT_WAITS } from './game-server.ts';
+import { addGameServer, allArrive, castingDeps, castMany, SHORT_WAITS } from './game-server.ts';
 
 /** A mongod of this test alone, and a platform on it. */
-async function platformOnOwnMongod(
+async function depsOnOwnMongod(
   env: Record<string, string> = {},
-): Promise<{ mongod: TestService; platform: Platform }> {
+): Promise<{ mongod: TestService; deps: AppDeps }> {
   const mongod = await startMongod();
   onTestFinished(() => mongod.stop());
-  return { mongod, platform: await castingPlatform({ MONGODB_URI: `${mongod.uri}/outage`, ...env }) };
+  return { mongod, deps: await castingDeps({ MONGODB_URI: `${mongod.uri}/outage`, ...env }) };
 }
 
 it('continues by itself after mongod was killed in the middle of deliveries', async () => {
-  const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config);
+  const { mongod, deps } = await depsOnOwnMongod(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
+  const worker = await startWorker(deps.config);
   alpha.listener.behaviour = { answerDelayMs: 100 };
   const votes = await castMany(alpha, 30);
   await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...EVENTUALLY, interval: 2 });
@@ -31,29 +31,29 @@ it('continues by itself after mongod was killed in the middle of deliveries', as
   expect(alpha.listener.votes.length).toBeLessThan(votes.length);
   await mongod.restart();
   await allArrive(alpha, votes);
-  expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
+  expect(await deps.queues['forward-votes'].getFailedCount()).toBe(0);
 });
 
 it('continues by itself after mongod was suspended for longer than a lease', async () => {
-  const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const { mongod, deps } = await depsOnOwnMongod(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   alpha.listener.behaviour = { answerDelayMs: 100 };
   const votes = await castMany(alpha, 30);
   await vi.waitUntil(() => alpha.listener.votes.length > 8, { ...EVENTUALLY, interval: 2 });
   await mongod.pause();
   const stoodStillAt = performance.now();
-  await vi.waitUntil(() => performance.now() - stoodStillAt > platform.config.LEASE_MS, EVENTUALLY);
+  await vi.waitUntil(() => performance.now() - stoodStillAt > deps.config.LEASE_MS, EVENTUALLY);
   expect(alpha.listener.votes.length).toBeLessThan(votes.length);
   mongod.resume();
   await allArrive(alpha, votes);
-  expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
+  expect(await deps.queues['forward-votes'].getFailedCount()).toBe(0);
 });
 
 it('keeps the answers received while mongod was dead, so that no vote is sent twice', async () => {
-  const { mongod, platform } = await platformOnOwnMongod();
-  const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config);
+  const { mongod, deps } = await depsOnOwnMongod();
+  const alpha = await addGameServer(deps);
+  const worker = await startWorker(deps.config);
   const votes = [await alpha.cast('First')];
   await allArrive(alpha, votes);
   alpha.listener.stall();
@@ -64,13 +64,13 @@ it('keeps the answers received while mongod was dead, so that no vote is sent tw
   expect(await worker.waitForEvent('delivery.not_recorded')).toMatchObject({ code: 'acknowledged' });
   await mongod.restart();
   await allArrive(alpha, votes);
-  expect(await platform.queues['forward-votes'].getFailedCount()).toBe(0);
+  expect(await deps.queues['forward-votes'].getFailedCount()).toBe(0);
   expect(alpha.listener.votes).toHaveLength(votes.length);
 });
 
 it('stops in time while mongod is suspended', async () => {
-  const { mongod, platform } = await platformOnOwnMongod();
-  const worker = await spawnWorker(platform.config);
+  const { mongod, deps } = await depsOnOwnMongod();
+  const worker = await spawnWorker(deps.config);
   await mongod.pause();
   const end = await worker.stop();
   mongod.resume();
@@ -79,9 +79,9 @@ it('stops in time while mongod is suspended', async () => {
 });
 
 it('stops in time while the record of an outcome waits for a suspended mongod', async () => {
-  const { mongod, platform } = await platformOnOwnMongod();
-  const alpha = await addGameServer(platform);
-  const worker = await spawnWorker(platform.config);
+  const { mongod, deps } = await depsOnOwnMongod();
+  const alpha = await addGameServer(deps);
+  const worker = await spawnWorker(deps.config);
   await allArrive(alpha, [await alpha.cast('First')]);
   alpha.listener.stall();
   await castMany(alpha, 2);
@@ -94,11 +94,11 @@ it('stops in time while the record of an outcome waits for a suspended mongod', 
 });
 
 it('leaves no failed job in any queue when mongod is unavailable for a time, and does all of the work', async () => {
-  const { mongod, platform } = await platformOnOwnMongod(SHORT_WAITS);
-  const { servers, queues, voteExclusions, periodMarks, workLeases, clock } = platform;
-  const alpha = await addGameServer(platform);
+  const { mongod, deps } = await depsOnOwnMongod(SHORT_WAITS);
+  const { servers, queues, voteExclusions, periodMarks, workLeases, clock } = deps;
+  const alpha = await addGameServer(deps);
   const { serverId } = alpha;
-  const listener = await platform.listeners.findOne({ serverId });
+  const listener = await deps.listeners.findOne({ serverId });
   const server = await servers.findOneAndUpdate({ _id: serverId }, { $set: { game: 'minecraft' } });
   if (!listener || !server) throw new Error('not listed');
   const claim = { 'probe.claim': new UUID(), 'probe.claimSeconds': 300 };
@@ -143,11 +143,11 @@ it('leaves no failed job in any queue when mongod is unavailable for a time, and
   };
 
   const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'votes@example.org' };
-  const worker = await startWorker(platform.config, { env: mail });
+  const worker = await startWorker(deps.config, { env: mail });
   // A suspended mongod is noticed later than a dead one: the jobs begin before.
   await mongod.pause();
   for (const name of QUEUE_NAMES) {
-    expect(await platform.producer.add(name, payloads[name] as never), name).toBe(true);
+    expect(await deps.producer.add(name, payloads[name] as never), name).toBe(true);
   }
   await mongod.kill();
   for (const queue of QUEUE_NAMES) {

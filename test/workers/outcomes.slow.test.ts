@@ -7,7 +7,7 @@ import { HOUR, systemClock } from '../../src/platform/clock.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform } from './game-server.ts';
+import { addGameServer, castingDeps } from './game-server.ts';
 
 const UNKNOWN_ERROR = '{"status":"error","cause":"java.lang.Exception","error":"disk full"}\n';
 
@@ -104,11 +104,11 @@ const CASES: Case[] = [
 ];
 
 it('gives every vote the state that its listener’s answer requires', async () => {
-  const platform = await castingPlatform();
-  await startWorker(platform.config);
+  const deps = await castingDeps();
+  await startWorker(deps.config);
   await Promise.all(
     CASES.map(async ({ name, player = 'Steve', protocol, behaviour = {}, before, known, ...expected }) => {
-      const server = await addGameServer(platform, { name, ...(protocol ? { protocol } : {}) });
+      const server = await addGameServer(deps, { name, ...(protocol ? { protocol } : {}) });
       if (known) {
         await server.cast('First');
         await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
@@ -121,7 +121,7 @@ it('gives every vote the state that its listener’s answer requires', async () 
         const { state, attempts, ends } = await server.delivery(vote);
         expect({ name, state, ends }).toEqual({ name, state: expected.state, ends: expected.ends });
         expect(attempts.map(({ code }) => code)).toEqual(expected.codes);
-        expect(await showListener(platform, server.serverId)).toMatchObject(expected.listener);
+        expect(await showListener(deps, server.serverId)).toMatchObject(expected.listener);
       }, EVENTUALLY);
       expect(server.listener.votes).toHaveLength(expected.receipts);
     }),
@@ -129,9 +129,9 @@ it('gives every vote the state that its listener’s answer requires', async () 
 });
 
 it('retries votes that were not accepted by the schedule, and never earlier', async () => {
-  const platform = await castingPlatform({ DELIVERY_SCHEDULE: '0s,0.5s,1s', BREAKER_SCHEDULE: '0.5s' });
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const deps = await castingDeps({ DELIVERY_SCHEDULE: '0s,0.5s,1s', BREAKER_SCHEDULE: '0.5s' });
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   alpha.listener.behaviour = { answer: UNKNOWN_ERROR };
   const vote = await alpha.cast('Steve');
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).step).toBe(2), EVENTUALLY);
@@ -155,28 +155,28 @@ it('retries votes that were not accepted by the schedule, and never earlier', as
 });
 
 it('gives up a vote at its deadline by mongod’s clock, and not because a worker’s clock is ahead', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  await pauseListener(platform, alpha.serverId, 'test');
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  await pauseListener(deps, alpha.serverId, 'test');
   const early = await alpha.cast('Steve');
   const late = await alpha.cast('Alex');
-  await platform.votes.updateOne({ serverId: alpha.serverId, _id: late._id }, [
+  await deps.votes.updateOne({ serverId: alpha.serverId, _id: late._id }, [
     { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
   ]);
-  await startWorker(platform.config, { clock: systemClock(73 * HOUR) });
+  await startWorker(deps.config, { clock: systemClock(73 * HOUR) });
   await vi.waitFor(async () => expect((await alpha.delivery(late)).state).toBe('failed'), EVENTUALLY);
   expect(await alpha.delivery(late)).toMatchObject({ attemptCount: 0, events: [{ kind: 'expired' }] });
   expect(await alpha.delivery(early)).toMatchObject({ state: 'waiting' });
 });
 
 it('sends the waiting votes of a paused listener when its owner corrects the settings', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   alpha.listener.tokens = { default: 'changed-in-the-plugin' };
   const votes = [await alpha.cast('Steve'), await alpha.cast('Alex')];
   await vi.waitFor(async () => {
-    const shown = await showListener(platform, alpha.serverId);
+    const shown = await showListener(deps, alpha.serverId);
     expect(shown).toMatchObject({ state: 'paused', waiting: 2 });
     expect(shown?.pause?.words).toMatch(/Signature is not valid/);
   }, EVENTUALLY);
@@ -184,30 +184,30 @@ it('sends the waiting votes of a paused listener when its owner corrects the set
   await vi.waitUntil(async () => (await alpha.count('delivered')) === votes.length, EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(2);
   await vi.waitFor(async () => {
-    const shown = await showListener(platform, alpha.serverId);
+    const shown = await showListener(deps, alpha.serverId);
     expect(shown).toMatchObject({ state: 'active', pause: null, lastDeliveredAt: expect.any(Date) });
   }, EVENTUALLY);
 });
 
 it('runs the delayed job of a listener at once when its owner changes or resumes it', async () => {
   // The breaker, the vote’s own schedule and the relay would all be too late.
-  const platform = await castingPlatform({
+  const deps = await castingDeps({
     DELIVERY_SCHEDULE: '0s,600s',
     BREAKER_SCHEDULE: '600s',
     RELAY_INTERVAL_MS: '60000',
   });
-  await startWorker(platform.config);
-  const alpha = await addGameServer(platform, { name: 'Alpha' });
-  const beta = await addGameServer(platform, { name: 'Beta' });
+  await startWorker(deps.config);
+  const alpha = await addGameServer(deps, { name: 'Alpha' });
+  const beta = await addGameServer(deps, { name: 'Beta' });
   for (const server of [alpha, beta]) {
     server.listener.behaviour = { onConnect: 'close' };
     for (const name of ['Steve', 'Alex', 'Kai', 'Zoe']) await server.cast(name);
   }
-  const queue = platform.queues['test-listeners'];
+  const queue = deps.queues['test-listeners'];
   await vi.waitUntil(async () => (await queue.getDelayedCount()) === 2, EVENTUALLY);
   for (const server of [alpha, beta]) server.listener.behaviour = {};
   await alpha.set();
-  await resumeListener(platform, beta.serverId, 'test');
+  await resumeListener(deps, beta.serverId, 'test');
   for (const server of [alpha, beta]) {
     await vi.waitUntil(async () => (await server.count('delivered')) === 4, EVENTUALLY);
     expect(server.listener.votes).toHaveLength(4);
@@ -215,9 +215,9 @@ it('runs the delayed job of a listener at once when its owner changes or resumes
 });
 
 it('does not apply the outcome of an attempt with the old settings to new ones', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   const { tokens, token } = alpha.listener;
   alpha.listener.tokens = { default: 'another-token' };
   alpha.listener.stall();
@@ -233,16 +233,16 @@ it('does not apply the outcome of an attempt with the old settings to new ones',
     { code: 'bad-signature', revision: 1 },
     { code: 'acknowledged', revision: 2 },
   ]);
-  expect(await showListener(platform, alpha.serverId)).toMatchObject({ state: 'active', pause: null });
+  expect(await showListener(deps, alpha.serverId)).toMatchObject({ state: 'active', pause: null });
 });
 
 it('resends a vote at its owner’s request, and keeps its timeline', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
-  const resent = await resendVote(platform, vote._id, 'test');
+  const resent = await resendVote(deps, vote._id, 'test');
   expect(resent).toEqual({ kind: 'resent', from: 'delivered', mayArriveTwice: true });
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).attempts).toHaveLength(2), EVENTUALLY);
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);

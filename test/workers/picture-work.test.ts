@@ -4,13 +4,13 @@ import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { PERIODIC_WORK } from '../../workers/periodic-work.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 test('the scheduler finds uploads and previews whose jobs were lost, and not those that wait for another try', async () => {
-  const platform = await testPlatform();
-  const now = platform.clock.now();
+  const deps = await testDeps();
+  const now = deps.clock.now();
   const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565 };
-  const { serverId } = await addServer(platform, settings, 'test');
+  const { serverId } = await addServer(deps, settings, 'test');
   const upload = (id: string, nextAt: Date) => ({
     _id: id,
     serverId: new ObjectId(serverId),
@@ -22,22 +22,22 @@ test('the scheduler finds uploads and previews whose jobs were lost, and not tho
     expiresAt: after(now, DAY),
   });
   const [due, later] = ['a'.repeat(24), 'b'.repeat(24)];
-  await platform.pictureUploads.insertMany([upload(due, now), upload(later, after(now, MINUTE))]);
+  await deps.pictureUploads.insertMany([upload(due, now), upload(later, after(now, MINUTE))]);
   const card = { askedAt: now, key: 'k', attempts: 0 };
-  await platform.previewCards.insertMany([
+  await deps.previewCards.insertMany([
     { _id: new ObjectId(serverId), ...card, dueAt: now },
     { _id: new ObjectId(), ...card, dueAt: after(now, MINUTE) },
     { _id: new ObjectId(), ...card, drawnAt: now },
   ]);
 
-  await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
+  await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
   for (const name of ['encode-pictures', 'draw-cards']) {
     const work = PERIODIC_WORK.find((one) => one.name === name);
     // Twice: jobs of one picture are merged.
-    for (let n = 0; n < 2; n += 1) expect(await work?.enqueue(platform)).toBe(true);
+    for (let n = 0; n < 2; n += 1) expect(await work?.enqueue(deps)).toBe(true);
   }
   const payloads = async (name: 'encode-pictures' | 'draw-cards') =>
-    (await platform.queues[name].getJobs(['waiting'])).map(({ data }) => data);
+    (await deps.queues[name].getJobs(['waiting'])).map(({ data }) => data);
   expect(await payloads('encode-pictures')).toEqual([{ uploadId: due }]);
   expect(await payloads('draw-cards')).toEqual([{ serverId }]);
 });

@@ -2,13 +2,13 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { pauseListener } from '../../src/delivery/listeners.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedis, type TestService } from '../support/services.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany, type GameServer } from './game-server.ts';
+import { addGameServer, allArrive, castingDeps, castMany, type GameServer } from './game-server.ts';
 
 /** Ends a service with the test, also when the test left it stopped or dead. */
 function forThisTest<T extends TestService>(service: T): T {
@@ -17,19 +17,19 @@ function forThisTest<T extends TestService>(service: T): T {
 }
 
 /** A Redis of this test alone, and a platform on it. */
-async function platformOnOwnRedis(): Promise<{ redis: TestService; platform: Platform }> {
+async function depsOnOwnRedis(): Promise<{ redis: TestService; deps: AppDeps }> {
   const redis = forThisTest(await startRedis());
-  return { redis, platform: await castingPlatform({ REDIS_URL: redis.url }) };
+  return { redis, deps: await castingDeps({ REDIS_URL: redis.url }) };
 }
 
-function delayedJobs({ queues }: Platform): Promise<number> {
+function delayedJobs({ queues }: AppDeps): Promise<number> {
   return queues['test-listeners'].getDelayedCount();
 }
 
 it('accepts votes while Redis is dead, and delivers them when it is back', async () => {
-  const { redis, platform } = await platformOnOwnRedis();
-  const alpha = await addGameServer(platform);
-  const worker = await startWorker(platform.config);
+  const { redis, deps } = await depsOnOwnRedis();
+  const alpha = await addGameServer(deps);
+  const worker = await startWorker(deps.config);
   await redis.kill();
   await worker.waitForEvent('redis.away');
   const votes = await castMany(alpha, 20);
@@ -39,16 +39,16 @@ it('accepts votes while Redis is dead, and delivers them when it is back', async
 });
 
 it('accepts 2,000 votes quickly while Redis is suspended, and delivers when it continues', async () => {
-  const { redis, platform } = await platformOnOwnRedis();
-  const alpha = await addGameServer(platform, { name: 'Alpha' });
-  const paused = await addGameServer(platform, { name: 'Beta' });
-  await pauseListener(platform, paused.serverId, 'test');
-  await startWorker(platform.config);
+  const { redis, deps } = await depsOnOwnRedis();
+  const alpha = await addGameServer(deps, { name: 'Alpha' });
+  const paused = await addGameServer(deps, { name: 'Beta' });
+  await pauseListener(deps, paused.serverId, 'test');
+  await startWorker(deps.config);
   const votes = [await alpha.cast('before')];
   await allArrive(alpha, votes);
 
   await redis.pause();
-  const calls = vi.spyOn(platform.producer, 'add').mock.results;
+  const calls = vi.spyOn(deps.producer, 'add').mock.results;
   let acceptedBefore = 0;
   for (let n = 0; n < 200; n += 1) {
     const casts = Array.from({ length: 10 }, (_, i) => (i === 0 ? alpha : paused).cast(`player ${n}-${i}`));
@@ -69,12 +69,12 @@ it('accepts 2,000 votes quickly while Redis is suspended, and delivers when it c
  * `delayed` again.
  */
 async function delayedAndActive(
-  platform: Platform,
+  deps: AppDeps,
   { active, delayed }: Record<'active' | 'delayed', GameServer>,
 ) {
   delayed.listener.behaviour = { onConnect: 'close' };
   const delayedVotes = await castMany(delayed, 3);
-  await vi.waitUntil(async () => (await delayedJobs(platform)) === 1, EVENTUALLY);
+  await vi.waitUntil(async () => (await delayedJobs(deps)) === 1, EVENTUALLY);
   const activeVotes = [await active.cast('First')];
   await allArrive(active, activeVotes);
   active.listener.stall();
@@ -84,13 +84,13 @@ async function delayedAndActive(
 }
 
 it('loses nothing when Redis is emptied between a vote and its delivery, with jobs delayed and active', async () => {
-  const { platform } = await platformOnOwnRedis();
-  const active = await addGameServer(platform, { name: 'Alpha' });
-  const delayed = await addGameServer(platform, { name: 'Beta' });
-  await startWorker(platform.config);
-  const { activeVotes, delayedVotes } = await delayedAndActive(platform, { active, delayed });
+  const { deps } = await depsOnOwnRedis();
+  const active = await addGameServer(deps, { name: 'Alpha' });
+  const delayed = await addGameServer(deps, { name: 'Beta' });
+  await startWorker(deps.config);
+  const { activeVotes, delayedVotes } = await delayedAndActive(deps, { active, delayed });
 
-  await platform.producerRedis.flushall();
+  await deps.producerRedis.flushall();
   active.listener.release();
   delayed.listener.behaviour = {};
   await allArrive(active, activeVotes);
@@ -98,11 +98,11 @@ it('loses nothing when Redis is emptied between a vote and its delivery, with jo
 });
 
 it('loses nothing when Redis comes back empty', async () => {
-  const { redis, platform } = await platformOnOwnRedis();
-  const active = await addGameServer(platform, { name: 'Alpha' });
-  const delayed = await addGameServer(platform, { name: 'Beta' });
-  const worker = await startWorker(platform.config);
-  const { activeVotes, delayedVotes } = await delayedAndActive(platform, { active, delayed });
+  const { redis, deps } = await depsOnOwnRedis();
+  const active = await addGameServer(deps, { name: 'Alpha' });
+  const delayed = await addGameServer(deps, { name: 'Beta' });
+  const worker = await startWorker(deps.config);
+  const { activeVotes, delayedVotes } = await delayedAndActive(deps, { active, delayed });
 
   await redis.kill();
   await worker.waitForEvent('redis.away');
@@ -117,35 +117,32 @@ it('loses nothing when Redis comes back empty', async () => {
 it('works when Redis starts after the processes', async () => {
   const redis = forThisTest(await startRedis());
   await redis.kill();
-  const platform = await castingPlatform({ REDIS_URL: redis.url });
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const deps = await castingDeps({ REDIS_URL: redis.url });
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   const vote = await alpha.cast('Steve');
   const { serverId } = alpha;
-  const listener = await platform.listeners.findOne({ serverId });
+  const listener = await deps.listeners.findOne({ serverId });
   const payload = { serverId: serverId.toHexString(), listenerId: listener?._id.toHexString() ?? '' };
-  expect(await platform.producer.add('forward-votes', payload)).toBe(false);
+  expect(await deps.producer.add('forward-votes', payload)).toBe(false);
 
   await redis.restart();
-  await vi.waitUntil(() => platform.producer.add('forward-votes', payload), EVENTUALLY);
+  await vi.waitUntil(() => deps.producer.add('forward-votes', payload), EVENTUALLY);
   await allArrive(alpha, [vote]);
 });
 
 it('continues with probes after Redis was unavailable, and never probes a removed server', async () => {
-  const { redis, platform } = await platformOnOwnRedis();
-  const [worker, scheduler] = await Promise.all([
-    startWorker(platform.config),
-    startScheduler(platform.config),
-  ]);
+  const { redis, deps } = await depsOnOwnRedis();
+  const [worker, scheduler] = await Promise.all([startWorker(deps.config), startScheduler(deps.config)]);
   await redis.kill();
   await worker.waitForEvent('redis.away');
   await scheduler.waitForEvent('redis.away');
   const [far, gone] = [await startGameServer(), await startGameServer()];
-  const serverId = await listServer(platform, far.port);
-  await removeServer(platform, await listServer(platform, gone.port), 'test');
+  const serverId = await listServer(deps, far.port);
+  await removeServer(deps, await listServer(deps, gone.port), 'test');
   await redis.restart();
   await vi.waitFor(async () => {
-    const server = await platform.servers.findOne({ _id: serverId });
+    const server = await deps.servers.findOne({ _id: serverId });
     expect(server?.probe.status).toBe('online');
   }, EVENTUALLY);
   expect(gone.asked).toBe(0);
@@ -181,9 +178,9 @@ async function proxyTo(port: number) {
 it('reopens connections that are dead without having been closed', async () => {
   const redis = forThisTest(await startRedis());
   const proxy = await proxyTo(redis.port);
-  const platform = await castingPlatform({ REDIS_URL: proxy.url });
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const deps = await castingDeps({ REDIS_URL: proxy.url });
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   await allArrive(alpha, [await alpha.cast('before')]);
   proxy.deafen();
   await alpha.cast('after');

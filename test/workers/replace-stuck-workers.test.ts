@@ -2,7 +2,7 @@ import { Worker } from 'bullmq';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
+import { addGameServer, allArrive, castingDeps, castMany } from './game-server.ts';
 
 const WATCH_EVERY_MS = 100;
 
@@ -21,10 +21,10 @@ function stickOnce(): { stuck: Set<string> } {
 }
 
 it('replaces a worker that takes no job while jobs wait, and delivers', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
   const { stuck } = stickOnce();
-  const worker = await startWorker(platform.config, {
+  const worker = await startWorker(deps.config, {
     args: ['forward-votes'],
     watchEveryMs: WATCH_EVERY_MS,
   });
@@ -36,22 +36,22 @@ it('replaces a worker that takes no job while jobs wait, and delivers', async ()
 });
 
 it('replaces a worker that leaves an overdue job delayed, and replaces it only once while it takes nothing', async () => {
-  const platform = await castingPlatform();
-  await platform.queues['tell-owners'].add('Tell owners', {}, { delay: 1 });
+  const deps = await castingDeps();
+  await deps.queues['tell-owners'].add('Tell owners', {}, { delay: 1 });
   const prototype = Worker.prototype as unknown as { _getNextJob(): Promise<unknown> };
   const spy = vi.spyOn(prototype, '_getNextJob').mockImplementation(() => new Promise(() => undefined));
   onTestFinished(() => spy.mockRestore());
-  const worker = await startWorker(platform.config, { args: ['tell-owners'], watchEveryMs: WATCH_EVERY_MS });
+  const worker = await startWorker(deps.config, { args: ['tell-owners'], watchEveryMs: WATCH_EVERY_MS });
   await worker.waitForEvent('worker.replaced');
   await untilCompared(5);
   expect(worker.lines.filter(({ event }) => event === 'worker.replaced')).toHaveLength(1);
 });
 
 it('leaves workers alone that are busy, have nothing to do, or whose queue is paused', async () => {
-  const platform = await castingPlatform({ WORKER_CONCURRENCY: '1' });
-  const alpha = await addGameServer(platform, { name: 'Alpha' });
-  const beta = await addGameServer(platform, { name: 'Beta' });
-  const worker = await startWorker(platform.config, {
+  const deps = await castingDeps({ WORKER_CONCURRENCY: '1' });
+  const alpha = await addGameServer(deps, { name: 'Alpha' });
+  const beta = await addGameServer(deps, { name: 'Beta' });
+  const worker = await startWorker(deps.config, {
     args: ['forward-votes'],
     watchEveryMs: WATCH_EVERY_MS,
   });
@@ -60,7 +60,7 @@ it('leaves workers alone that are busy, have nothing to do, or whose queue is pa
   await castMany(alpha, 2);
   await vi.waitUntil(() => alpha.listener.held > 0, EVENTUALLY);
   await castMany(beta, 2);
-  const queue = platform.queues['forward-votes'];
+  const queue = deps.queues['forward-votes'];
   await vi.waitUntil(async () => (await queue.getWaitingCount()) > 0, EVENTUALLY);
   await untilCompared(5);
   await queue.pause();

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedis } from '../support/services.ts';
 import { spawnWorker } from '../support/worker-process.ts';
-import { addGameServer, castingPlatform } from './game-server.ts';
+import { addGameServer, castingDeps } from './game-server.ts';
 
 /** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
 const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
@@ -11,10 +11,10 @@ const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 const IN_TIME = { code: 0, signal: null };
 
 it('exits at once at a second signal', async () => {
-  const platform = await castingPlatform(WAITING_SENDERS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(WAITING_SENDERS);
+  const alpha = await addGameServer(deps);
   alpha.listener.stall();
-  const worker = await spawnWorker(platform.config);
+  const worker = await spawnWorker(deps.config);
   await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   worker.terminate();
@@ -30,9 +30,9 @@ it('exits at once at a second signal', async () => {
 it('stops in time while Redis is dead, and while it is suspended', async () => {
   const redis = await startRedis();
   onTestFinished(() => redis.stop());
-  const platform = await castingPlatform({ REDIS_URL: redis.url });
-  const alpha = await addGameServer(platform);
-  const workers = await Promise.all([spawnWorker(platform.config), spawnWorker(platform.config)]);
+  const deps = await castingDeps({ REDIS_URL: redis.url });
+  const alpha = await addGameServer(deps);
+  const workers = await Promise.all([spawnWorker(deps.config), spawnWorker(deps.config)]);
   await alpha.cast('Steve');
   await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, EVENTUALLY);
 
@@ -46,9 +46,9 @@ it('stops in time while Redis is dead, and while it is suspended', async () => {
 });
 
 it('exits at once while it still waits for MongoDB', async () => {
-  const platform = await castingPlatform();
+  const deps = await castingDeps();
   const nobody = 'mongodb://127.0.0.1:9/tallyport';
-  const worker = await spawnWorker(platform.config, {
+  const worker = await spawnWorker(deps.config, {
     env: { MONGODB_URI: nobody },
     until: 'mongodb.waiting',
   });
@@ -56,8 +56,8 @@ it('exits at once while it still waits for MongoDB', async () => {
 });
 
 it('stops in order when its parent is gone', async () => {
-  const platform = await castingPlatform();
-  const worker = await spawnWorker(platform.config);
+  const deps = await castingDeps();
+  const worker = await spawnWorker(deps.config);
   worker.leave();
   expect(await worker.ended()).toEqual(IN_TIME);
   expect(worker.lines.at(-1)).toMatchObject({ event: 'process.stopped' });

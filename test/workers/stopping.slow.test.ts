@@ -3,16 +3,16 @@ import type { Vote } from '../../src/votes/vote.ts';
 import { drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany, madeBy } from './game-server.ts';
+import { addGameServer, allArrive, castingDeps, castMany, madeBy } from './game-server.ts';
 
 /** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
 const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 
 it('releases unsent votes without counting an attempt, and stops at once', async () => {
-  const platform = await castingPlatform(WAITING_SENDERS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(WAITING_SENDERS);
+  const alpha = await addGameServer(deps);
   alpha.listener.behaviour = { onConnect: 'silence' };
-  const worker = await startWorker(platform.config);
+  const worker = await startWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.connections === 1, EVENTUALLY);
 
@@ -26,16 +26,16 @@ it('releases unsent votes without counting an attempt, and stops at once', async
   });
 
   alpha.listener.behaviour = {};
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
   expect(alpha.listener.votes).toHaveLength(1);
 });
 
 it('passes waiting votes to another worker at once', async () => {
   // Without a new job the relay would find them after a minute.
-  const platform = await castingPlatform({ ...WAITING_SENDERS, RELAY_INTERVAL_MS: '60000' });
-  const alpha = await addGameServer(platform);
-  const workers = await Promise.all([startWorker(platform.config), startWorker(platform.config)]);
+  const deps = await castingDeps({ ...WAITING_SENDERS, RELAY_INTERVAL_MS: '60000' });
+  const alpha = await addGameServer(deps);
+  const workers = await Promise.all([startWorker(deps.config), startWorker(deps.config)]);
   await allArrive(alpha, [await alpha.cast('First')]);
   alpha.listener.stall();
   const votes = await castMany(alpha, 10);
@@ -50,10 +50,10 @@ it('passes waiting votes to another worker at once', async () => {
 });
 
 it('waits for the answers to the votes that it has sent', async () => {
-  const platform = await castingPlatform(WAITING_SENDERS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(WAITING_SENDERS);
+  const alpha = await addGameServer(deps);
   alpha.listener.stall();
-  const worker = await startWorker(platform.config);
+  const worker = await startWorker(deps.config);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   const stopped = worker.stop();
@@ -64,13 +64,13 @@ it('waits for the answers to the votes that it has sent', async () => {
 });
 
 it('waits for the last answers only for a limited time, and records an unknown outcome', async () => {
-  const platform = await castingPlatform(WAITING_SENDERS);
-  const alpha = await addGameServer(platform);
+  const deps = await castingDeps(WAITING_SENDERS);
+  const alpha = await addGameServer(deps);
   alpha.listener.stall();
   const vote = await alpha.cast('Steve');
   const stop = new AbortController();
   const waitNoLonger = new AbortController();
-  const draining = drainHere(platform, alpha.serverId, {
+  const draining = drainHere(deps, alpha.serverId, {
     stop: stop.signal,
     waitNoLonger: waitNoLonger.signal,
   });

@@ -1,11 +1,11 @@
 import { expect, it, vi } from 'vitest';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type ExportedSpan, type FakeCollector, startFakeCollector } from '../support/fake-collector.ts';
 import { openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform, type GameServer } from './game-server.ts';
+import { addGameServer, castingDeps, type GameServer } from './game-server.ts';
 
 const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '20' };
 
@@ -13,16 +13,16 @@ const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '20' };
 const isAttempt = ({ name }: ExportedSpan) => name.startsWith('deliver ');
 
 async function openTraced(collector: FakeCollector, env: Record<string, string> = {}) {
-  const platform = await castingPlatform({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...QUICK, ...env });
-  const alpha = await addGameServer(platform);
-  const { app } = await openWebAppOn(platform);
+  const deps = await castingDeps({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...QUICK, ...env });
+  const alpha = await addGameServer(deps);
+  const { app } = await openWebAppOn(deps);
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { platform, alpha, vote: await voter(platform, alpha, address) };
+  return { deps, alpha, vote: await voter(deps, alpha, address) };
 }
 
 /** Casts votes over the API. */
-async function voter(platform: Platform, { serverId }: GameServer, address: string) {
-  const { token } = await issueToken(platform, { serverId, name: 'test' });
+async function voter(deps: AppDeps, { serverId }: GameServer, address: string) {
+  const { token } = await issueToken(deps, { serverId, name: 'test' });
   return async (username: string, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${address}/api/v1/servers/${serverId}/vote?secret=in-the-url`, {
       method: 'POST',
@@ -40,8 +40,8 @@ async function voter(platform: Platform, { serverId }: GameServer, address: stri
 
 it('the trace of a vote has its request, its cast, its wake-up job and its attempt', async () => {
   const collector = await startFakeCollector();
-  const { platform, alpha, vote } = await openTraced(collector);
-  const worker = await startWorker(platform.config);
+  const { deps, alpha, vote } = await openTraced(collector);
+  const worker = await startWorker(deps.config);
   // The job that setting the listener added has ended.
   await collector.span(({ kind }) => kind === 'consumer');
   const { voteId, requestId } = await vote('Steve');
@@ -54,7 +54,7 @@ it('the trace of a vote has its request, its cast, its wake-up job and its attem
   const job = await collector.span((span) => ofTrace(span) && span.kind === 'consumer');
 
   const serverId = alpha.serverId.toHexString();
-  const listenerId = (await platform.listeners.findOne({ serverId: alpha.serverId }))?._id.toHexString();
+  const listenerId = (await deps.listeners.findOne({ serverId: alpha.serverId }))?._id.toHexString();
   expect(request).toMatchObject({
     name: 'POST /api/v1/servers/:server_id/vote',
     parentId: '',
@@ -116,17 +116,17 @@ it('the trace of a vote has its request, its cast, its wake-up job and its attem
 
 it('a retry by the relay, on another worker and without the job, is in the trace of its vote', async () => {
   const collector = await startFakeCollector();
-  const { platform, alpha, vote } = await openTraced(collector);
+  const { deps, alpha, vote } = await openTraced(collector);
   alpha.listener.behaviour = { onConnect: 'close' };
-  const first = await startWorker(platform.config);
+  const first = await startWorker(deps.config);
   const { voteId } = await vote('Steve');
   const failed = await collector.span(isAttempt);
   expect(failed).toMatchObject({ isError: true, attributes: { 'tallyport.attempt.outcome': 'transient' } });
   await first.stop();
 
-  for (const queue of Object.values(platform.queues)) await queue.obliterate({ force: true });
+  for (const queue of Object.values(deps.queues)) await queue.obliterate({ force: true });
   alpha.listener.behaviour = {};
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   const delivered = await collector.span(
     ({ attributes }) => attributes['tallyport.attempt.outcome'] === 'delivered',
   );
@@ -142,9 +142,9 @@ it('a retry by the relay, on another worker and without the job, is in the trace
 
 it('votes that share database operations and a job have a trace each', async () => {
   const collector = await startFakeCollector();
-  const { platform, alpha, vote } = await openTraced(collector);
+  const { deps, alpha, vote } = await openTraced(collector);
   const votes = await Promise.all(Array.from({ length: 20 }, (_, n) => vote(`player ${n}`)));
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   await vi.waitUntil(() => collector.spans.filter(isAttempt).length === votes.length, EVENTUALLY);
 
   for (const { voteId, requestId } of votes) {
@@ -168,11 +168,11 @@ it('votes that share database operations and a job have a trace each', async () 
 it('no secret, no name and no address of a player is in a span', async () => {
   const collector = await startFakeCollector();
   const headerKey = 'key-of-the-collector';
-  const { platform, alpha, vote } = await openTraced(collector, {
+  const { deps, alpha, vote } = await openTraced(collector, {
     OTEL_EXPORTER_OTLP_HEADERS: `x-key=${headerKey}`,
     TRUST_PROXY: '1',
   });
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   const from = { 'x-forwarded-for': '203.0.113.77', 'user-agent': 'agent-of-a-player' };
   const { token } = await vote('SecretSteve', from);
   await vote('SecretSteve', from);
@@ -194,7 +194,7 @@ it('no secret, no name and no address of a player is in a span', async () => {
     'a name that is too long',
     token,
     alpha.listener.token,
-    platform.config.SECRET_KEY,
+    deps.config.SECRET_KEY,
     'in-the-url',
     'key-of-the-plugin',
     headerKey,
@@ -226,35 +226,35 @@ it('a caller cannot choose the trace, and finds its own as a link', async () => 
 
 it('a vote that is not sampled leaves no trace, whatever its caller asks for', async () => {
   const collector = await startFakeCollector();
-  const { platform, alpha, vote } = await openTraced(collector, {
+  const { deps, alpha, vote } = await openTraced(collector, {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0',
   });
   await vote('Steve', { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01` });
-  const stored = await platform.votes.findOne({ serverId: alpha.serverId });
+  const stored = await deps.votes.findOne({ serverId: alpha.serverId });
   expect(stored).not.toHaveProperty('traceparent');
-  const worker = await startWorker(platform.config);
+  const worker = await startWorker(deps.config);
   expect(await worker.waitForEvent('delivery.attempt')).not.toHaveProperty('traceId');
   await worker.stop();
   expect(collector.requests).toBe(0);
 });
 
 it('without an endpoint, a vote has no trace', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  const { app } = await openWebAppOn(platform);
-  const vote = await voter(platform, alpha, await app.listen({ host: '127.0.0.1', port: 0 }));
-  const worker = await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  const { app } = await openWebAppOn(deps);
+  const vote = await voter(deps, alpha, await app.listen({ host: '127.0.0.1', port: 0 }));
+  const worker = await startWorker(deps.config);
   expect(await vote('Steve')).toMatchObject({ status: 200 });
   expect(await worker.waitForEvent('delivery.attempt')).not.toHaveProperty('traceId');
-  expect(await platform.votes.findOne({ serverId: alpha.serverId })).not.toHaveProperty('traceparent');
+  expect(await deps.votes.findOne({ serverId: alpha.serverId })).not.toHaveProperty('traceparent');
 });
 
 it('a collector that hangs delays neither votes nor deliveries, and a worker still stops', async () => {
   const collector = await startFakeCollector();
   collector.behaviour = 'hang';
-  const { platform, alpha, vote } = await openTraced(collector);
-  const worker = await startWorker(platform.config);
+  const { deps, alpha, vote } = await openTraced(collector);
+  const worker = await startWorker(deps.config);
   for (const username of ['Steve', 'Alex', 'Kim'])
     expect(await vote(username)).toMatchObject({ status: 200 });
   await vi.waitUntil(async () => (await alpha.count('delivered')) === 3, EVENTUALLY);

@@ -1,31 +1,31 @@
 import { expect, it, vi } from 'vitest';
 import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, allArrive, castingPlatform, castMany } from './game-server.ts';
+import { addGameServer, allArrive, castingDeps, castMany } from './game-server.ts';
 
-function openJobs({ queues }: Platform) {
+function openJobs({ queues }: AppDeps) {
   return Promise.all(
     DELIVERY_QUEUES.map((name) => queues[name].getJobs(['waiting', 'active', 'delayed'])),
   ).then((jobs) => jobs.flat());
 }
 
-async function countKeys({ producerRedis, config }: Platform): Promise<number> {
+async function countKeys({ producerRedis, config }: AppDeps): Promise<number> {
   return (await producerRedis.keys(`{${config.QUEUE_PREFIX}:test-listeners}*`)).length;
 }
 
 it('keeps the votes of a listener that is down, shows it in Bull Board, and delivers when it is up', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform, { name: 'Alpha' });
-  await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps, { name: 'Alpha' });
+  await startWorker(deps.config);
   await alpha.listener.stop();
   const votes = [];
   for (const name of ['Steve', 'Alex', 'Kai', 'Zoe']) votes.push(await alpha.cast(name));
 
   await vi.waitFor(async () => {
-    const [job, ...others] = await openJobs(platform);
+    const [job, ...others] = await openJobs(deps);
     expect(others).toEqual([]);
     expect(await job?.getState()).toBe('delayed');
     expect(job?.progress).toEqual({
@@ -36,7 +36,7 @@ it('keeps the votes of a listener that is down, shows it in Bull Board, and deli
       dueAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
   }, EVENTUALLY);
-  expect(await showListener(platform, alpha.serverId)).toMatchObject({
+  expect(await showListener(deps, alpha.serverId)).toMatchObject({
     state: 'unreachable',
     waiting: 4,
     breaker: { code: 'connection-refused' },
@@ -51,43 +51,43 @@ it('keeps the votes of a listener that is down, shows it in Bull Board, and deli
     expect(attempts.at(-1)?.code).toBe('acknowledged');
   }
   await vi.waitFor(async () => {
-    expect(await showListener(platform, alpha.serverId)).toMatchObject({ state: 'active' });
-    expect(await openJobs(platform)).toEqual([]);
+    expect(await showListener(deps, alpha.serverId)).toMatchObject({ state: 'active' });
+    expect(await openJobs(deps)).toEqual([]);
   }, EVENTUALLY);
 });
 
 it('costs Redis one job, however many votes wait', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  await startWorker(platform.config);
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  await startWorker(deps.config);
   await alpha.listener.stop();
   for (const name of ['Steve', 'Alex', 'Kai']) await alpha.cast(name);
-  await vi.waitUntil(async () => (await openJobs(platform))[0]?.progress !== 0, EVENTUALLY);
-  const before = await countKeys(platform);
+  await vi.waitUntil(async () => (await openJobs(deps))[0]?.progress !== 0, EVENTUALLY);
+  const before = await countKeys(deps);
 
   for (let n = 0; n < 100; n += 1) {
     await Promise.all(Array.from({ length: 10 }, (_, i) => alpha.cast(`player ${n * 10 + i}`)));
   }
   // Each test counts separately.
   await vi.waitFor(async () => {
-    expect((await openJobs(platform))[0]?.progress).toMatchObject({ waiting: 1_003 });
+    expect((await openJobs(deps))[0]?.progress).toMatchObject({ waiting: 1_003 });
   }, EVENTUALLY);
-  await vi.waitFor(async () => expect(await openJobs(platform)).toHaveLength(1), EVENTUALLY);
+  await vi.waitFor(async () => expect(await openJobs(deps)).toHaveLength(1), EVENTUALLY);
   // At the most: the job's lock while it runs, and a note that it is to run once more.
-  expect(await countKeys(platform)).toBeLessThanOrEqual(before + 3);
+  expect(await countKeys(deps)).toBeLessThanOrEqual(before + 3);
 }, 90_000);
 
 it('adds no job for the votes of a paused listener, and delivers them once it is resumed', async () => {
-  const platform = await castingPlatform();
-  const alpha = await addGameServer(platform);
-  await pauseListener(platform, alpha.serverId, 'owner');
-  await platform.producer.settle();
-  for (const name of DELIVERY_QUEUES) await platform.queues[name].obliterate({ force: true });
+  const deps = await castingDeps();
+  const alpha = await addGameServer(deps);
+  await pauseListener(deps, alpha.serverId, 'owner');
+  await deps.producer.settle();
+  for (const name of DELIVERY_QUEUES) await deps.queues[name].obliterate({ force: true });
   const votes = await castMany(alpha, 10);
-  await platform.producer.settle();
-  expect(await openJobs(platform)).toEqual([]);
+  await deps.producer.settle();
+  expect(await openJobs(deps)).toEqual([]);
 
-  await startWorker(platform.config);
-  await resumeListener(platform, alpha.serverId, 'owner');
+  await startWorker(deps.config);
+  await resumeListener(deps, alpha.serverId, 'owner');
   await allArrive(alpha, votes);
 });

@@ -3,14 +3,14 @@ import { HOUR } from '../../src/platform/clock.ts';
 import { whileWorkIsSafe } from '../../workers/while-work-is-safe.ts';
 import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { testPlatform } from '../support/test-platform.ts';
+import { testDeps } from '../support/test-deps.ts';
 
 /** Work that records when it is started and closed, with a clock that is `skew` off. */
 async function startWork(skew: () => Promise<number>) {
   const seen: string[] = [];
-  const platform = await testPlatform();
+  const deps = await testDeps();
   const stopping = new AbortController();
-  const work = await whileWorkIsSafe({ ...platform, clockSkew: skew }, stopping.signal, (signal) => {
+  const work = await whileWorkIsSafe({ ...deps, clockSkew: skew }, stopping.signal, (signal) => {
     seen.push('started');
     return {
       async close() {
@@ -23,7 +23,7 @@ async function startWork(skew: () => Promise<number>) {
     await work.close();
   };
   onTestFinished(close);
-  return { seen, close, platform };
+  return { seen, close, deps };
 }
 
 const until = (seen: string[], wanted: string[]) =>
@@ -45,11 +45,11 @@ test.each([
 });
 
 test('work stops while a restore into the database is unfinished, and continues afterwards', async () => {
-  const { seen, platform } = await startWork(async () => 0);
+  const { seen, deps } = await startWork(async () => 0);
   expect(seen).toEqual(['started']);
-  await setRestore(platform, {});
+  await setRestore(deps, {});
   await until(seen, ['started', 'closed']);
-  await setRestore(platform, { finishedAt: new Date() });
+  await setRestore(deps, { finishedAt: new Date() });
   await until(seen, ['started', 'closed', 'started']);
 });
 

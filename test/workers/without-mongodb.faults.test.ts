@@ -1,15 +1,15 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
-import type { Platform } from '../../src/process/app-deps.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { initiate, primaryOf } from '../support/replica-set.ts';
 import { startMongod } from '../support/services.ts';
 import { startWorker } from '../support/workers.ts';
-import { addGameServer, castingPlatform, type GameServer, SHORT_WAITS } from './game-server.ts';
+import { addGameServer, castingDeps, type GameServer, SHORT_WAITS } from './game-server.ts';
 
 /** A worker whose connections to MongoDB go through a line. */
-async function workerOnLine({ config }: Platform) {
+async function workerOnLine({ config }: AppDeps) {
   const line = await startFaultProxy(Number(new URL(config.MONGODB_URI).port), 'mongodb');
   onTestFinished(() => line.close());
   return { line, worker: await startWorker({ ...config, MONGODB_URI: line.through(config.MONGODB_URI) }) };
@@ -25,9 +25,9 @@ async function castAndDeliver(servers: GameServer[], username: string): Promise<
 }
 
 it('the job of a worker that lost MongoDB ends with its lease, and another worker sends the later votes', async () => {
-  const platform = await castingPlatform(SHORT_WAITS);
-  const alpha = await addGameServer(platform);
-  const { line, worker } = await workerOnLine(platform);
+  const deps = await castingDeps(SHORT_WAITS);
+  const alpha = await addGameServer(deps);
+  const { line, worker } = await workerOnLine(deps);
   alpha.listener.stall();
   const first = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
@@ -36,7 +36,7 @@ it('the job of a worker that lost MongoDB ends with its lease, and another worke
   alpha.listener.release();
   await worker.waitForEvent('delivery.not_recorded');
 
-  await startWorker(platform.config);
+  await startWorker(deps.config);
   await castAndDeliver([alpha], 'Alex');
   // The listener has both; the first one may have arrived twice, as its timeline says.
   expect(new Set(alpha.listener.votes.map(({ username }) => username))).toEqual(new Set(['Steve', 'Alex']));
@@ -45,14 +45,14 @@ it('the job of a worker that lost MongoDB ends with its lease, and another worke
 }, 90_000);
 
 it('a worker takes no jobs while it cannot reach MongoDB, and takes them again later', async () => {
-  const platform = await castingPlatform(SHORT_WAITS);
+  const deps = await castingDeps(SHORT_WAITS);
   const servers = await Promise.all(
-    ['Alpha', 'Beta', 'Gamma', 'Delta'].map((name) => addGameServer(platform, { name })),
+    ['Alpha', 'Beta', 'Gamma', 'Delta'].map((name) => addGameServer(deps, { name })),
   );
-  const { line, worker } = await workerOnLine(platform);
+  const { line, worker } = await workerOnLine(deps);
   await line.refuse();
   await worker.waitForEvent('mongodb.away');
-  const other = await startWorker(platform.config);
+  const other = await startWorker(deps.config);
   for (const username of ['Steve', 'Alex', 'Noor']) await castAndDeliver(servers, username);
   // Each of its workers may have been taking one.
   const postponed = worker.lines.filter(({ event }) => event === 'job.postponed').map(({ queue }) => queue);
@@ -71,12 +71,12 @@ it('a replica set that hangs counts as away, until it answers', async () => {
   onTestFinished(() => line.close());
   await initiate('rs', mongod.port, [`127.0.0.1:${line.port}`], 1_000);
   await primaryOf([mongod.port]);
-  const platform = await castingPlatform({
+  const deps = await castingDeps({
     MONGODB_URI: `mongodb://127.0.0.1:${mongod.port}/tallyport?directConnection=true`,
   });
-  const alpha = await addGameServer(platform);
+  const alpha = await addGameServer(deps);
   const MONGODB_URI = `mongodb://127.0.0.1:${line.port}/tallyport?replicaSet=rs`;
-  const worker = await startWorker({ ...platform.config, MONGODB_URI });
+  const worker = await startWorker({ ...deps.config, MONGODB_URI });
   await castAndDeliver([alpha], 'Steve');
   line.hang();
   await worker.waitForEvent('mongodb.away');

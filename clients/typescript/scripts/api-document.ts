@@ -3,7 +3,7 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import { describeApi, readApiDocument } from '../../../src/api/openapi.ts';
 import { compileSerializer } from '../../../src/api/serializer.ts';
 import { apiV1 } from '../../../src/api/v1/api-v1.ts';
-import type { Platform } from '../../../src/process/app-deps.ts';
+import type { AppDeps } from '../../../src/process/app-deps.ts';
 import type { Metrics } from '../../../src/process/metrics.ts';
 
 /** Where the generated client's default address points; each listing has its own. */
@@ -21,7 +21,7 @@ export async function apiDocument(publicUrl: string = EXAMPLE_URL): Promise<obje
   const { pathname } = new URL(publicUrl);
   await app.register(apiV1, {
     prefix: `${pathname === '/' ? '' : pathname}/api/v1/servers/:server_id`,
-    platform: {} as Platform,
+    deps: {} as AppDeps,
     metrics: {} as Metrics,
     restoreGate: (_request, _reply, done) => done(),
     claimCalls: () => null,

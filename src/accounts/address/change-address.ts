@@ -10,7 +10,7 @@ import { parseInput } from '../../platform/input.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../../platform/limits/rate-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { hashOf, makeToken } from '../one-time-token.ts';
-import { type LinkSources, notifyKnownAddress } from '../send-link.ts';
+import { type LinkDeps, notifyKnownAddress } from '../send-link.ts';
 import type { SignInSession, User, Verification } from '../user.ts';
 import { endSessions } from '../users.ts';
 import type { AddressChange } from './address-change.ts';
@@ -23,7 +23,7 @@ export const CONFIRM_MS = 3 * DAY;
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };
 
 export type Changing = Outbox &
-  LinkSources & {
+  LinkDeps & {
     users: Collection<User>;
     sessions: Collection<SignInSession>;
     verifications: Collection<Verification>;

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { type ChangeSources, noteAccountChange } from '../account-changes.ts';
+import { type AccountChangeDeps, noteAccountChange } from '../account-changes.ts';
 import type { Credential, User } from '../user.ts';
 import type { OtherSite } from './other-sites.ts';
 
@@ -9,7 +9,7 @@ import type { OtherSite } from './other-sites.ts';
  * @returns false without a password: the user could not sign in any more
  */
 export async function unlinkSite(
-  deps: ChangeSources & { credentials: Collection<Credential> },
+  deps: AccountChangeDeps & { credentials: Collection<Credential> },
   user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
   { id, name }: OtherSite,
 ): Promise<boolean> {

@@ -4,7 +4,7 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../http/http-errors.ts';
 import { requireIndexes } from '../../http/index-gate.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { AuthenticatedToken } from '../../servers/api-token.ts';
 import { authenticateClaimKey, noteTokenUse } from '../../servers/authenticate-token.ts';
 import { type ClaimCalls, LIST_COST } from '../../votes/claims/claim-calls.ts';
@@ -34,15 +34,15 @@ const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 export async function claimContracts(
   app: FastifyInstance,
   {
-    platform,
+    deps,
     restoreGate,
     claimCalls,
-  }: { platform: Platform; restoreGate: onRequestHookHandler; claimCalls: ClaimCalls },
+  }: { deps: AppDeps; restoreGate: onRequestHookHandler; claimCalls: ClaimCalls },
 ): Promise<void> {
-  const deps = { ...platform, claimCalls };
+  const claimDeps = { ...deps, claimCalls };
   setSafeHeaders(app);
   app.addHook('onRequest', restoreGate);
-  requireIndexes(app, platform);
+  requireIndexes(app, deps);
   await app.register(formbody, { bodyLimit: BODY_LIMIT });
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
@@ -64,10 +64,10 @@ export async function claimContracts(
   const plain = async (request: FastifyRequest, reply: FastifyReply) => {
     const parameters = parametersOf(request);
     const answer = parameters.object === undefined ? statusClaim : listForge;
-    return sendText(reply, await withinDatabaseTime(request, answer(deps, parameters, request)));
+    return sendText(reply, await withinDatabaseTime(request, answer(claimDeps, parameters, request)));
   };
   const vrc = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answer = await withinDatabaseTime(request, voteReward(deps, parametersOf(request), request));
+    const answer = await withinDatabaseTime(request, voteReward(claimDeps, parametersOf(request), request));
     return reply.type('application/json; charset=utf-8').serializer(JSON.stringify).send(answer);
   };
   const options = {
@@ -75,7 +75,7 @@ export async function claimContracts(
     // A call may claim a vote, and HEAD must change nothing (RFC 9110, section 9.2.1).
     exposeHeadRoute: false,
     schema: { hide: true },
-    preHandler: requireRightClock(platform),
+    preHandler: requireRightClock(deps),
   };
   app.route({ ...options, url: '/api/', handler: plain });
   app.route({ ...options, url: '/api/vrc', handler: vrc });
@@ -85,7 +85,7 @@ function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('text/plain; charset=utf-8').serializer(String).send(text);
 }
 
-type Deps = Platform & { claimCalls: ClaimCalls };
+type Deps = AppDeps & { claimCalls: ClaimCalls };
 
 /**
  * The server and token of the key; null for a wrong one.
@@ -93,16 +93,16 @@ type Deps = Platform & { claimCalls: ClaimCalls };
  * @throws {RefusedError} 429 when the key was used too often
  */
 async function callerOf(
-  platform: Deps,
+  deps: Deps,
   { key = '', server, object }: Parameters,
   request: FastifyRequest,
 ): Promise<AuthenticatedToken | null> {
-  const caller = await authenticateClaimKey(platform, key);
+  const caller = await authenticateClaimKey(deps, key);
   if (!caller) return null;
-  const nextAt = platform.claimCalls(caller.token, object === 'servers' ? LIST_COST : 1);
-  if (nextAt) throw new RefusedError(tooManyCalls(nextAt, platform.clock));
-  if (!(await isServer(platform, caller, server))) return null;
-  noteTokenUse(platform, caller.token)?.catch((error: unknown) => {
+  const nextAt = deps.claimCalls(caller.token, object === 'servers' ? LIST_COST : 1);
+  if (nextAt) throw new RefusedError(tooManyCalls(nextAt, deps.clock));
+  if (!(await isServer(deps, caller, server))) return null;
+  noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
     request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
   });
   return caller;
@@ -110,7 +110,7 @@ async function callerOf(
 
 /** Whether a call names the server of its key, or none: by id, or by a present or earlier slug. */
 async function isServer(
-  { servers }: Platform,
+  { servers }: AppDeps,
   { serverId }: AuthenticatedToken,
   named: string | undefined,
 ): Promise<boolean> {
@@ -129,27 +129,26 @@ function playerOf({ username, steamid }: Parameters): { name: string | null } | 
 
 type Call = { caller: AuthenticatedToken; name: string };
 
-async function check(platform: Platform, { caller, name }: Call): Promise<string> {
-  const { kind } = await checkClaim(platform, { serverId: caller.serverId, username: name });
+async function check(deps: AppDeps, { caller, name }: Call): Promise<string> {
+  const { kind } = await checkClaim(deps, { serverId: caller.serverId, username: name });
   return kind === 'off' ? CLAIMS_OFF : CODES[kind];
 }
 
 /** `1`: claimed now; `before`: it was claimed earlier; `0`: there is no vote. */
-async function claim(platform: Platform, { caller, name }: Call, before: '0' | '2'): Promise<string> {
+async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): Promise<string> {
   const player = { serverId: caller.serverId, username: name };
-  const { kind } = await claimVote(platform, player, { tokenId: caller.token._id });
+  const { kind } = await claimVote(deps, player, { tokenId: caller.token._id });
   if (kind === 'off') return CLAIMS_OFF;
   if (kind === 'claimed') return '1';
   return kind === 'claimed-before' ? before : '0';
 }
 
 /** The ListForge contract. */
-async function listForge(platform: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
+async function listForge(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { object, element, action } = parameters;
-  const caller = await callerOf(platform, parameters, request);
+  const caller = await callerOf(deps, parameters, request);
   if (!caller) return WRONG_KEY;
-  if (object === 'servers')
-    return (await answerServers(platform, caller.serverId, parameters)) ?? UNKNOWN_CALL;
+  if (object === 'servers') return (await answerServers(deps, caller.serverId, parameters)) ?? UNKNOWN_CALL;
   const isVotes = object === 'votes' && element === 'claim';
   const isReward = object === 'plugin' && element === 'reward' && action === 'custom';
   if (!isVotes && !isReward) return UNKNOWN_CALL;
@@ -157,33 +156,29 @@ async function listForge(platform: Deps, parameters: Parameters, request: Fastif
   if (!player) return NO_PLAYER;
   if (player.name === null) return CODES.none;
   const call = { caller, name: player.name };
-  if (isReward) return claim(platform, call, '2');
-  return action === 'post' ? claim(platform, call, '0') : check(platform, call);
+  if (isReward) return claim(deps, call, '2');
+  return action === 'post' ? claim(deps, call, '0') : check(deps, call);
 }
 
 /** The status/claim style. */
-async function statusClaim(platform: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
+async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { action } = parameters;
-  const caller = await callerOf(platform, parameters, request);
+  const caller = await callerOf(deps, parameters, request);
   if (!caller) return WRONG_KEY;
   if (action !== 'status' && action !== 'claim') return UNKNOWN_CALL;
   const player = playerOf(parameters);
   if (!player) return NO_PLAYER;
   if (player.name === null) return CODES.none;
   const call = { caller, name: player.name };
-  return action === 'claim' ? claim(platform, call, '2') : check(platform, call);
+  return action === 'claim' ? claim(deps, call, '2') : check(deps, call);
 }
 
 type VrcAnswer = { voted: boolean; claimed: boolean; error?: string };
 
 /** VoteReward's contract. A claim is successful only if `claimed` is true. */
-async function voteReward(
-  platform: Deps,
-  parameters: Parameters,
-  request: FastifyRequest,
-): Promise<VrcAnswer> {
+async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<VrcAnswer> {
   const none = { voted: false, claimed: false };
-  const caller = await callerOf(platform, parameters, request);
+  const caller = await callerOf(deps, parameters, request);
   if (!caller) return { ...none, error: 'server key not found' };
   const player = playerOf(parameters);
   if (!player) return { ...none, error: 'username is missing' };
@@ -191,8 +186,8 @@ async function voteReward(
   const named = { serverId: caller.serverId, username: player.name };
   const { kind } =
     parameters.action === 'claim'
-      ? await claimVote(platform, named, { tokenId: caller.token._id })
-      : await checkClaim(platform, named);
+      ? await claimVote(deps, named, { tokenId: caller.token._id })
+      : await checkClaim(deps, named);
   if (kind === 'off') return { ...none, error: 'claims are off for this server' };
   return { voted: kind !== 'none', claimed: kind === 'claimed' || kind === 'rewarded' };
 }

@@ -1,7 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { serverInfo } from '../../history/server-info.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { topVotersOfMonth } from '../../votes/top-voters.ts';
 import { listVotes } from '../../votes/vote-list.ts';
@@ -18,23 +18,23 @@ const MOST_LISTED = 500;
  * @returns null for another element
  */
 export async function answerServers(
-  platform: Platform,
+  deps: AppDeps,
   serverId: ObjectId,
   { element, month = 'current', format = 'json', limit }: Parameters,
 ): Promise<string | null> {
   if (format !== 'json') return 'Error: unknown format';
   if (element === 'voters' && month !== 'current' && month !== 'previous') return 'Error: unknown month';
-  const server = await platform.servers.findOne({ _id: serverId });
+  const server = await deps.servers.findOne({ _id: serverId });
   if (!server) return null;
   const wanted = Number.parseInt(limit ?? '', 10);
   const most = wanted >= 1 ? Math.min(wanted, MOST_LISTED) : LISTED;
   switch (element) {
     case 'voters':
-      return JSON.stringify(await votersOf(platform, server, month === 'previous', most));
+      return JSON.stringify(await votersOf(deps, server, month === 'previous', most));
     case 'votes':
-      return JSON.stringify(await votesOf(platform, server, most));
+      return JSON.stringify(await votesOf(deps, server, most));
     case 'detail':
-      return JSON.stringify(await detailOf(platform, server));
+      return JSON.stringify(await detailOf(deps, server));
     default:
       return null;
   }
@@ -44,10 +44,10 @@ function headOf({ name, address, port }: Server) {
   return { name, address, port: String(port) };
 }
 
-async function votersOf(platform: Platform, server: WithId<Server>, isPrevious: boolean, most: number) {
-  const current = platform.clock.now().toISOString().slice(0, 7);
+async function votersOf(deps: AppDeps, server: WithId<Server>, isPrevious: boolean, most: number) {
+  const current = deps.clock.now().toISOString().slice(0, 7);
   const month = isPrevious ? addDays(`${current}-01`, -1).slice(0, 7) : current;
-  const voters = await topVotersOfMonth(platform, server._id, month, most);
+  const voters = await topVotersOfMonth(deps, server._id, month, most);
   return {
     ...headOf(server),
     month: month.replace('-', ''),
@@ -55,8 +55,8 @@ async function votersOf(platform: Platform, server: WithId<Server>, isPrevious: 
   };
 }
 
-async function votesOf(platform: Platform, server: WithId<Server>, most: number) {
-  const votes = await listVotes(platform, server._id, { limit: most });
+async function votesOf(deps: AppDeps, server: WithId<Server>, most: number) {
+  const votes = await listVotes(deps, server._id, { limit: most });
   return {
     ...headOf(server),
     votes: votes
@@ -71,9 +71,9 @@ async function votesOf(platform: Platform, server: WithId<Server>, most: number)
   };
 }
 
-async function detailOf(platform: Platform, server: WithId<Server>) {
-  const info = await serverInfo(platform, server);
-  const page = `${platform.config.PUBLIC_URL}/servers/${server.slug}`;
+async function detailOf(deps: AppDeps, server: WithId<Server>) {
+  const info = await serverInfo(deps, server);
+  const page = `${deps.config.PUBLIC_URL}/servers/${server.slug}`;
   const checked = info.lastCheckedAt ? longDate(info.lastCheckedAt) : '';
   const { succeededAt } = server.probe;
   return {
@@ -88,7 +88,7 @@ async function detailOf(platform: Platform, server: WithId<Server>) {
     players: String(info.onlinePlayers),
     maxplayers: String(info.maxPlayers),
     version: info.version,
-    platform: server.game ?? '',
+    deps: server.game ?? '',
     uptime: info.uptimePercentage === null ? '' : String(Math.round(info.uptimePercentage)),
     score: String(info.votesCount),
     rank: String(info.rankPosition),

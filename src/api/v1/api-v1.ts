@@ -1,7 +1,7 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { requireIndexes } from '../../http/index-gate.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { acceptOnlyJson } from '../json-body.ts';
@@ -20,12 +20,12 @@ import { votesEndpoint } from './votes.ts';
 export async function apiV1(
   app: FastifyInstance,
   {
-    platform,
+    deps,
     metrics,
     restoreGate,
     claimCalls,
   }: {
-    platform: Platform;
+    deps: AppDeps;
     metrics: Pick<Metrics, 'voteEnded'>;
     restoreGate: onRequestHookHandler;
     claimCalls: ClaimCalls;
@@ -34,15 +34,15 @@ export async function apiV1(
   const api = app.withTypeProvider<ZodTypeProvider>();
   setSafeHeaders(api);
   api.addHook('onRequest', restoreGate);
-  requireIndexes(api, platform);
-  requireToken(api, platform);
+  requireIndexes(api, deps);
+  requireToken(api, deps);
   acceptOnlyJson(api);
-  await api.register(voteEndpoint, { platform, metrics });
-  await api.register(checkVoteEndpoint, { platform });
-  await api.register(claimEndpoint, { platform, claimCalls });
-  await api.register(votesEndpoint, { platform });
-  await api.register(topVotersEndpoint, { platform });
-  await api.register(statusEndpoint, { platform });
-  await api.register(infoEndpoint, { platform });
-  await api.register(reviewsEndpoint, { platform });
+  await api.register(voteEndpoint, { deps, metrics });
+  await api.register(checkVoteEndpoint, { deps });
+  await api.register(claimEndpoint, { deps, claimCalls });
+  await api.register(votesEndpoint, { deps });
+  await api.register(topVotersEndpoint, { deps });
+  await api.register(statusEndpoint, { deps });
+  await api.register(infoEndpoint, { deps });
+  await api.register(reviewsEndpoint, { deps });
 }

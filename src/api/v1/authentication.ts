@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { type Refusal, RefusedError } from '../../http/http-errors.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { type AuthenticatedToken, kindOf, scopesOf, type TokenScope } from '../../servers/api-token.ts';
 import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
 
@@ -49,7 +49,7 @@ function bearerToken(request: FastifyRequest): string {
 }
 
 /** Refuses requests without a token of the server in the path, before their bodies are read. */
-export function requireToken(app: FastifyInstance, platform: Platform): void {
+export function requireToken(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest(CALLER, null);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (!config?.scope) throw new Error(`${method} ${url} has no config.scope`);
@@ -59,8 +59,8 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
     const token = bearerToken(request);
     const fresh = request.routeOptions.config.freshAuthentication ?? false;
     const caller =
-      (fresh ? undefined : cachedAuthentication(platform, serverId, token)) ??
-      (await withinDatabaseTime(request, authenticateCached(platform, serverId, token, { fresh })));
+      (fresh ? undefined : cachedAuthentication(deps, serverId, token)) ??
+      (await withinDatabaseTime(request, authenticateCached(deps, serverId, token, { fresh })));
     const { allowsClaimKeys = false, scope } = request.routeOptions.config;
     const isClaimKey = caller !== null && kindOf(caller.token) === 'claim';
     if (!caller || (isClaimKey && !allowsClaimKeys)) throw new RefusedError(UNAUTHORIZED);
@@ -68,7 +68,7 @@ export function requireToken(app: FastifyInstance, platform: Platform): void {
       throw new RefusedError(outOfScope(scope));
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // Not awaited: the request does not wait for the time of the token's last use.
-    noteTokenUse(platform, caller.token)?.catch((error: unknown) => {
+    noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
     });
   });

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { checkVote } from '../../votes/check-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
@@ -29,12 +29,12 @@ const checked = z
   .meta({ title: 'VoteCheck' });
 
 /** GET …/check-vote: whether a player voted in the last 24 hours. */
-export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   app.get(
     '/check-vote',
     {
       config: { scope: 'read', allowsClaimKeys: true },
-      preHandler: requireRightClock(platform),
+      preHandler: requireRightClock(deps),
       schema: {
         operationId: 'checkVote',
         tags: ['votes'],
@@ -47,7 +47,7 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
     },
     async (request) => {
       const { serverId } = callerOf(request);
-      const check = await withinDatabaseTime(request, checkVote(platform, serverId, request.query.username));
+      const check = await withinDatabaseTime(request, checkVote(deps, serverId, request.query.username));
       return {
         has_voted: check.hasVoted,
         voted_at: check.votedAt?.toISOString() ?? null,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { kindOf } from '../../servers/api-token.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { type Claimed, claimVote } from '../../votes/claims/claim-vote.ts';
@@ -62,15 +62,15 @@ function answerOf({ kind, vote }: Exclude<Claimed, { kind: 'off' | 'key-reused' 
 }
 
 /** POST …/votes/claim: claims a player's vote, to reward the player once. */
-export const claimEndpoint: FastifyPluginAsyncZod<{ platform: Platform; claimCalls: ClaimCalls }> = async (
+export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: ClaimCalls }> = async (
   app,
-  { platform, claimCalls },
+  { deps, claimCalls },
 ) => {
   app.post(
     '/votes/claim',
     {
       config: { scope: 'vote', allowsClaimKeys: true },
-      preHandler: requireRightClock(platform),
+      preHandler: requireRightClock(deps),
       schema: {
         operationId: 'claimVote',
         tags: ['votes'],
@@ -102,10 +102,10 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ platform: Platform; claimCal
     async (request) => {
       const { serverId, token } = callerOf(request);
       const nextAt = kindOf(token) === 'claim' ? claimCalls(token) : null;
-      if (nextAt) throw new RefusedError(tooManyCalls(nextAt, platform.clock));
+      if (nextAt) throw new RefusedError(tooManyCalls(nextAt, deps.clock));
       const { username } = request.body;
       const claim = { tokenId: token._id, key: request.headers['idempotency-key'] };
-      const result = await withinDatabaseTime(request, claimVote(platform, { serverId, username }, claim));
+      const result = await withinDatabaseTime(request, claimVote(deps, { serverId, username }, claim));
       if (result.kind === 'off')
         throw new RefusedError({
           status: 409,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readServerInfo } from '../../history/server-info.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { callerOf, UNAUTHORIZED } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import {
@@ -78,7 +78,7 @@ const info = z
   .meta({ title: 'ServerInfo' });
 
 /** GET …/info: the public data of the server. */
-export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+export const infoEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   tagAnswers(app);
   app.get(
     '/info',
@@ -97,7 +97,7 @@ export const infoEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async
     },
     async (request) => {
       const { serverId } = callerOf(request);
-      const found = await withinDatabaseTime(request, readServerInfo(platform, serverId));
+      const found = await withinDatabaseTime(request, readServerInfo(deps, serverId));
       // Another process removed it after the token was authenticated.
       if (!found) throw new RefusedError(UNAUTHORIZED);
       return {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { withinDatabaseTime } from '../../http/database-time.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { callerOf } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
@@ -74,7 +74,7 @@ const page = z
   .meta({ title: 'ReviewPage' });
 
 /** GET …/reviews: the approved reviews, newest first. */
-export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   tagAnswers(app);
   app.get(
     '/reviews',
@@ -98,7 +98,7 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = as
     async (request) => {
       const { page, limit } = request.query;
       const { serverId } = callerOf(request);
-      const found = await withinDatabaseTime(request, readReviews(platform, serverId, { page, limit }));
+      const found = await withinDatabaseTime(request, readReviews(deps, serverId, { page, limit }));
       return {
         review_count: found.reviewCount,
         average_rating: found.averageRating,

@@ -6,7 +6,7 @@ import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import { after } from '../../platform/clock.ts';
 import { text } from '../../platform/text.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { callerOf } from './authentication.ts';
 import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';
@@ -51,13 +51,13 @@ const body = z
 const accepted = z.object({ success: z.literal(true) }).meta({ title: 'ReportAccepted' });
 
 /** POST …/status: a server, or its plugin, reports its status. */
-export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   app.post(
     '/status',
     {
       // A fresh lookup shows that the database answers, so a report that is refused is not stored.
       config: { scope: 'status', freshAuthentication: true },
-      preHandler: requireRightClock(platform),
+      preHandler: requireRightClock(deps),
       schema: {
         operationId: 'reportStatus',
         tags: ['server'],
@@ -81,11 +81,11 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asy
     },
     async (request, reply) => {
       const { serverId } = callerOf(request);
-      const { clock } = platform;
+      const { clock } = deps;
       const { body } = request;
       const result = await withinDatabaseTime(
         request,
-        reportStatus(platform, serverId, {
+        reportStatus(deps, serverId, {
           onlinePlayers: body.online_players,
           maxPlayers: body.max_players,
           latencyMs: body.latency_ms,

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { MOST_TOP_VOTERS, topVotersOfMonth } from '../../votes/top-voters.ts';
 import { monthOf } from '../../votes/vote-figures.ts';
 import { callerOf } from './authentication.ts';
@@ -54,7 +54,7 @@ function monthNamed(name: string, clock: Clock): string {
 }
 
 /** GET …/top-voters: the players with the most votes in a month. */
-export const topVotersEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+export const topVotersEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   tagAnswers(app);
   app.get(
     '/top-voters',
@@ -75,8 +75,8 @@ export const topVotersEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = 
     async (request) => {
       const { serverId } = callerOf(request);
       const { limit } = request.query;
-      const month = monthNamed(request.query.month, platform.clock);
-      const voters = await withinDatabaseTime(request, topVotersOfMonth(platform, serverId, month, limit));
+      const month = monthNamed(request.query.month, deps.clock);
+      const voters = await withinDatabaseTime(request, topVotersOfMonth(deps, serverId, month, limit));
       return {
         month,
         voters: voters.map(({ username, votes, lastVotedAt }) => ({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, RefusedError, unavailable } from '../../http/http-errors.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { Refused } from '../../votes/cast-vote.ts';
 import type { KeyReused } from '../../votes/cast-vote-once.ts';
@@ -66,7 +66,7 @@ const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
 /** The player voted already: names the spelling that voted, which may differ from the one in the request. */
-function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<Platform, 'clock'>): Refusal {
+function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<AppDeps, 'clock'>): Refusal {
   const next = nextVoteAt.toISOString();
   return {
     status: 429,
@@ -90,13 +90,13 @@ export function keyReusedRefusal({ username }: Pick<KeyReused, 'username'>): Ref
 
 /** POST …/vote: casts a vote. */
 export const voteEndpoint: FastifyPluginAsyncZod<{
-  platform: Platform;
+  deps: AppDeps;
   metrics: Pick<Metrics, 'voteEnded'>;
-}> = async (app, { platform, metrics }) => {
+}> = async (app, { deps, metrics }) => {
   app.post(
     '/vote',
     {
-      preHandler: requireRightClock(platform),
+      preHandler: requireRightClock(deps),
       config: { scope: 'vote' },
       schema: {
         operationId: 'castVote',
@@ -136,22 +136,20 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         tokenId: token._id,
         key: request.headers['idempotency-key'],
       };
-      const end = await submitApiVote(platform, submission, databaseTimeLeft(request)).catch(
-        (error: unknown) => {
-          if (!(error instanceof VoteResultUnknownError)) throw error;
-          metrics.voteEnded('unknown');
-          request.log.warn({
-            event: 'vote.end_unknown',
-            serverId: serverId.toHexString(),
-            reason: String(error.cause ?? error),
-          });
-          throw new RefusedError(unavailable('result-unknown', RESULT_UNKNOWN));
-        },
-      );
+      const end = await submitApiVote(deps, submission, databaseTimeLeft(request)).catch((error: unknown) => {
+        if (!(error instanceof VoteResultUnknownError)) throw error;
+        metrics.voteEnded('unknown');
+        request.log.warn({
+          event: 'vote.end_unknown',
+          serverId: serverId.toHexString(),
+          reason: String(error.cause ?? error),
+        });
+        throw new RefusedError(unavailable('result-unknown', RESULT_UNKNOWN));
+      });
       if (end.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(end));
       if (end.kind === 'refused') {
         metrics.voteEnded('refused');
-        throw new RefusedError(cooldownRefusal(end, platform));
+        throw new RefusedError(cooldownRefusal(end, deps));
       }
       const { nextVoteAt, body, replayed } = end;
       const voteId = end.voteId.toString();
@@ -162,7 +160,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         reply
           .headers({
             'vote-id': voteId,
-            ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, platform.clock),
+            ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, deps.clock),
           })
           .type('application/json; charset=utf-8')
           // A string goes out as it is: a replay is the first answer byte for byte.

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { DELIVERY_STATES, VOTE_SOURCES } from '../../votes/vote.ts';
 import { readVotesFrom, writeVotesFrom } from '../../votes/vote-cursor.ts';
@@ -62,7 +62,7 @@ function positionOf(cursor: string, ofPlayer: boolean): VotesFrom {
 }
 
 /** GET …/votes: the votes of the server, newest first. */
-export const votesEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = async (app, { platform }) => {
+export const votesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   app.get(
     '/votes',
     {
@@ -84,7 +84,7 @@ export const votesEndpoint: FastifyPluginAsyncZod<{ platform: Platform }> = asyn
       const from = cursor === undefined ? undefined : positionOf(cursor, username !== undefined);
       const found = await withinDatabaseTime(
         request,
-        pageOfVotes(platform, serverId, { player: username, limit }, from),
+        pageOfVotes(deps, serverId, { player: username, limit }, from),
       );
       return {
         votes: found.votes.map(({ _id, username, votedAt, source, delivery, excludedAt }) => ({

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { addressPages } from './address-pages.ts';
 import { deletionPages } from './deletion-pages.ts';
 import { exportPages } from './export-pages.ts';
@@ -13,16 +13,16 @@ import { twoFactorPages } from './two-factor-pages.ts';
 import { verifyEmailPages } from './verify-email-pages.ts';
 
 /** Pages for sign-up, sign-in, sign-out and the user's own account. */
-export async function accountPages(app: FastifyInstance, sources: AccountSources): Promise<void> {
-  signUpPages(app, sources);
-  signInPages(app, sources);
-  otherSitePages(app, sources);
-  passwordPages(app, sources);
-  verifyEmailPages(app, sources);
-  ownAccountPages(app, sources);
-  addressPages(app, sources);
-  ownReviewPages(app, sources);
-  exportPages(app, sources);
-  deletionPages(app, sources);
-  twoFactorPages(app, sources);
+export async function accountPages(app: FastifyInstance, parts: AccountParts): Promise<void> {
+  signUpPages(app, parts);
+  signInPages(app, parts);
+  otherSitePages(app, parts);
+  passwordPages(app, parts);
+  verifyEmailPages(app, parts);
+  ownAccountPages(app, parts);
+  addressPages(app, parts);
+  ownReviewPages(app, parts);
+  exportPages(app, parts);
+  deletionPages(app, parts);
+  twoFactorPages(app, parts);
 }

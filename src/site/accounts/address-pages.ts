@@ -19,7 +19,7 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE, SIGNED_IN } from '../page-route.ts';
 import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
 import { evenly, TOO_MANY_LINKS } from './better-auth-calls.ts';
 import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
@@ -35,12 +35,12 @@ const decisionForm = z.object({
  * `/account/email` changes the address of an account, and `/confirm-address` is the page behind the two links. Opening
  * it changes nothing, because mail scanners open every link.
  */
-export function addressPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
+export function addressPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
-  const sendsMail = platform.config.SMTP_URL !== undefined;
+  const sendsMail = deps.config.SMTP_URL !== undefined;
 
   const form = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
-    const view = await showUser(platform, userOf(request)._id);
+    const view = await showUser(deps, userOf(request)._id);
     if (!view) throw new PageError(404, t('This account no longer exists.'));
     return changePage({ base, ...view, sendsMail }, typed);
   };
@@ -57,20 +57,20 @@ export function addressPages(app: FastifyInstance, { platform, auth, devices }: 
     const { email } = data;
     const own = { user, sessionId: sessionOf(request) };
     const change = async () => {
-      if (!sendsMail) return (await changeAddressUnconfirmed(platform, own, { email })) ? 'changed' : 'taken';
+      if (!sendsMail) return (await changeAddressUnconfirmed(deps, own, { email })) ? 'changed' : 'taken';
       const from = { address: request.ip, userId: user._id };
       const retryAt =
-        (await countAddressRequest(platform, user._id)) ??
-        (await countMail(platform, { email, ...from })) ??
+        (await countAddressRequest(deps, user._id)) ??
+        (await countMail(deps, { email, ...from })) ??
         // The present address gets a mail too. Unconfirmed, it may be a stranger's.
-        (user.emailVerified ? null : await countMail(platform, { email: user.email, ...from }));
+        (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
       if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
       // The duration must not reveal whether another account has the address.
-      await evenly(() => requestAddressChange(platform, own, { email }));
+      await evenly(() => requestAddressChange(deps, own, { email }));
       return 'requested';
     };
     try {
-      const proven = await withProof(request, { platform, auth }, data, change);
+      const proven = await withProof(request, { deps, auth }, data, change);
       if ('refused' in proven) {
         return sendPage(request, reply, await form(request, withError(typed, proven.refused)), 400);
       }
@@ -89,32 +89,32 @@ export function addressPages(app: FastifyInstance, { platform, auth, devices }: 
   });
 
   app.post('/account/email/cancel', SIGNED_IN, async (request, reply) => {
-    const change = await findAddressChange(platform, userOf(request)._id);
-    const isCancelled = change !== null && (await cancelAddressChange(platform, change));
+    const change = await findAddressChange(deps, userOf(request)._id);
+    const isCancelled = change !== null && (await cancelAddressChange(deps, change));
     return reply.redirect(`${base}/account${isCancelled ? '?done=email-cancelled' : ''}`, 303);
   });
 
   app.get('/confirm-address', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };
     const isToken = typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH;
-    const found = isToken ? await changeOfLink(platform, token) : null;
+    const found = isToken ? await changeOfLink(deps, token) : null;
     if (!found) return sendPage(request, reply, invalidLinkPage(base), 400);
     return sendPage(request, reply, confirmPage(base, found, token as string));
   });
 
   app.post('/confirm-address', ANYONE, async (request, reply) => {
     const { data } = readForm(decisionForm, request);
-    const found = data && (await changeOfLink(platform, data.token));
+    const found = data && (await changeOfLink(deps, data.token));
     if (!found) return sendPage(request, reply, invalidLinkPage(base), 400);
     const { change, end } = found;
     const userId = change._id.toHexString();
     if (data.decision === 'cancel' && end === 'old') {
-      const isCancelled = await cancelAddressChange(platform, change);
+      const isCancelled = await cancelAddressChange(deps, change);
       if (!isCancelled) return sendPage(request, reply, invalidLinkPage(base), 400);
       request.log.info({ event: 'account.address_cancelled', userId });
       return sendPage(request, reply, confirmedPage(base, change, 'cancelled'));
     }
-    const result = await confirmAddressChange(platform, data.token);
+    const result = await confirmAddressChange(deps, data.token);
     request.log.info({ event: 'account.address_confirmed', userId, end, result });
     if (result === 'useless-link') return sendPage(request, reply, invalidLinkPage(base), 400);
     return sendPage(request, reply, confirmedPage(base, change, result, end), result === 'taken' ? 409 : 200);

@@ -16,23 +16,23 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE, SIGNED_IN } from '../page-route.ts';
 import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
 import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
 
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH) });
 
 /** `/account/delete` requests the deletion of an account, and `/keep-account` is the page behind the link that cancels it. */
-export function deletionPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const sendsMail = platform.config.SMTP_URL !== undefined;
+  const sendsMail = deps.config.SMTP_URL !== undefined;
 
   const show = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
     const { _id, emailVerified } = userOf(request);
     const [view, reviews, deletion] = await Promise.all([
-      showUser(platform, _id),
-      countReviewsOf(platform, _id),
-      findDeletion(platform, _id),
+      showUser(deps, _id),
+      countReviewsOf(deps, _id),
+      findDeletion(deps, _id),
     ]);
     if (!view) throw new PageError(404, t('This account no longer exists.'));
     return deletePage({ base, view, reviews, deletion, sendsMail: sendsMail && emailVerified }, typed);
@@ -47,9 +47,7 @@ export function deletionPages(app: FastifyInstance, { platform, auth }: AccountS
     const { data, typed } = readForm(user.twoFactorEnabled ? passwordAndCodeForm : passwordForm, request);
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
     try {
-      const proven = await withProof(request, { platform, auth }, data, () =>
-        requestDeletion(platform, user),
-      );
+      const proven = await withProof(request, { deps, auth }, data, () => requestDeletion(deps, user));
       if ('refused' in proven) {
         return sendPage(request, reply, await show(request, withError(typed, proven.refused)), 400);
       }
@@ -63,22 +61,22 @@ export function deletionPages(app: FastifyInstance, { platform, auth }: AccountS
 
   app.post('/account/delete/cancel', SIGNED_IN, async (request, reply) => {
     const { _id } = userOf(request);
-    const isKept = await cancelDeletion(platform, _id);
+    const isKept = await cancelDeletion(deps, _id);
     if (isKept) request.log.info({ event: 'account.deletion_cancelled', userId: _id.toHexString() });
     return reply.redirect(`${base}/account${isKept ? '?done=kept' : ''}`, 303);
   });
 
   app.get('/keep-account', ANYONE, async (request, reply) => {
     const { data } = tokenForm.safeParse(request.query);
-    const deletion = data ? await deletionOfLink(platform, data.token) : null;
+    const deletion = data ? await deletionOfLink(deps, data.token) : null;
     if (!data || !deletion) return sendPage(request, reply, invalidKeepLinkPage(base), 400);
     return sendPage(request, reply, keepPage(base, deletion, data.token));
   });
 
   app.post('/keep-account', ANYONE, async (request, reply) => {
     const { data } = readForm(tokenForm, request);
-    const deletion = data ? await deletionOfLink(platform, data.token) : null;
-    if (!deletion || !(await cancelDeletion(platform, deletion._id))) {
+    const deletion = data ? await deletionOfLink(deps, data.token) : null;
+    if (!deletion || !(await cancelDeletion(deps, deletion._id))) {
       return sendPage(request, reply, invalidKeepLinkPage(base), 400);
     }
     request.log.info({ event: 'account.deletion_cancelled', userId: deletion._id.toHexString() });

@@ -6,21 +6,21 @@ import { countExport, exportAccount } from '../../workflows/export-account.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 
 /** `/account/export`: the user's data as a JSON file. A POST, so that other sites cannot use the allowance up. */
-export function exportPages(app: FastifyInstance, { platform }: Pick<AccountSources, 'platform'>): void {
+export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
   app.post('/account/export', SIGNED_IN, async (request, reply) => {
     const { _id } = userOf(request);
-    const retryAt = await countExport(platform, _id);
+    const retryAt = await countExport(deps, _id);
     if (retryAt) throw new PageError(429, t('You can export your data three times in an hour.'), retryAt);
-    const user = await platform.users.findOne({ _id });
+    const user = await deps.users.findOne({ _id });
     if (!user) throw new PageError(404, t('This account no longer exists.'));
     request.log.info({ event: 'account.exported', userId: _id.toHexString() });
     return reply
       .header('cache-control', 'no-store')
-      .header('content-disposition', `attachment; filename="account-${dayOf(platform.clock.now())}.json"`)
+      .header('content-disposition', `attachment; filename="account-${dayOf(deps.clock.now())}.json"`)
       .type('application/json; charset=utf-8')
-      .send(Readable.from(exportAccount(platform, user)));
+      .send(Readable.from(exportAccount(deps, user)));
   });
 }

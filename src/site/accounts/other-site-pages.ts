@@ -17,7 +17,7 @@ import type { Content } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import type { Site } from '../shared/site-settings.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { giveCookies, TOO_MANY_ACCOUNTS } from './better-auth-calls.ts';
 import { suspendedText } from './suspension.ts';
 
@@ -48,20 +48,20 @@ function noVerifiedAddress(name: string): string {
  * Sign-in with the sites that the operator has configured. Of the library's own routes, only their OAuth callbacks are
  * exposed.
  */
-export function otherSitePages(app: FastifyInstance, sources: AccountSources): void {
-  for (const site of otherSites(sources.platform.config)) {
-    startRoute(site, app, sources);
-    callbackRoute(site, app, sources);
+export function otherSitePages(app: FastifyInstance, parts: AccountParts): void {
+  for (const site of otherSites(parts.deps.config)) {
+    startRoute(site, app, parts);
+    callbackRoute(site, app, parts);
   }
 }
 
-function startRoute({ id, name }: OtherSite, app: FastifyInstance, { platform, auth }: AccountSources): void {
+function startRoute({ id, name }: OtherSite, app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const { PUBLIC_URL } = platform.config;
+  const { PUBLIC_URL } = deps.config;
 
   app.post(`/sign-in/${id}`, ANYONE, async (request, reply) => {
     const next = nextPath(typedValues(request).next, base, `${base}/dashboard`);
-    const retryAt = await countOtherSite(platform, request.ip);
+    const retryAt = await countOtherSite(deps, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers, response } = await auth.api.signInSocial({
@@ -97,9 +97,9 @@ const SESSION_COOKIE = /^(__Secure-)?tallyport\.session_token=[^;]/;
 /** For all requests to the other site together. The library itself sets no limit for Discord. */
 const CALLBACK_TIMEOUT_MS = 15 * SECOND;
 
-function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth }: AccountSources): void {
+function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const { origin } = new URL(platform.config.PUBLIC_URL);
+  const { origin } = new URL(deps.config.PUBLIC_URL);
 
   const options = {
     ...ANYONE,
@@ -115,7 +115,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { platform, auth
     };
     // Not counted: other pages can make a browser call this address, but not with the cookie.
     if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
-    const retryAt = await countOtherSiteCallback(platform, request.ip);
+    const retryAt = await countOtherSiteCallback(deps, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     const address = new URL(request.url, origin);
     let answer: Response;

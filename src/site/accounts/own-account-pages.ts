@@ -33,7 +33,7 @@ import type { Html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, button, card, dataTable, facts, notice, textField } from '../shared/parts.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { addressPart } from './address-views.ts';
 import { agentName } from './agent-name.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
@@ -63,25 +63,25 @@ const MESSAGES = {
 };
 
 /** `/account`: the user's own settings. */
-export function ownAccountPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const sites = otherSites(platform.config);
+  const sites = otherSites(deps.config);
 
   const show = async (request: Parameters<typeof userOf>[0], typed = UNTOUCHED): Promise<Page> => {
     const { signedIn } = request;
-    const view = signedIn && (await showUser(platform, signedIn.user._id));
+    const view = signedIn && (await showUser(deps, signedIn.user._id));
     if (!signedIn || !view) throw new PageError(404, t('This account no longer exists.'));
-    const linked = linkedSites(platform.config, view.credentials);
+    const linked = linkedSites(deps.config, view.credentials);
     return accountPage({
       base,
-      sendsMail: platform.config.SMTP_URL !== undefined,
+      sendsMail: deps.config.SMTP_URL !== undefined,
       sites: sites.map((site) => ({ ...site, isLinked: linked.has(site.id) })),
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
-      deletion: await findDeletion(platform, view.user._id),
-      addressChange: await findAddressChange(platform, view.user._id),
-      sessions: await listSessions(platform, view.user._id, MAX_SESSIONS),
-      now: platform.clock.now(),
+      deletion: await findDeletion(deps, view.user._id),
+      addressChange: await findAddressChange(deps, view.user._id),
+      sessions: await listSessions(deps, view.user._id, MAX_SESSIONS),
+      now: deps.clock.now(),
       typed,
     });
   };
@@ -91,13 +91,13 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
   app.post('/account/name', SIGNED_IN, async (request, reply) => {
     const { data, typed } = readForm(nameForm, request);
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
-    await changeOwnAccount(platform, userOf(request)._id, { name: data.name });
+    await changeOwnAccount(deps, userOf(request)._id, { name: data.name });
     return reply.redirect(`${base}/account?done=name`, 303);
   });
 
   app.post('/account/mail', SIGNED_IN, async (request, reply) => {
     const setting = mailSetting(chosenKinds(typedValues(request)));
-    await changeOwnAccount(platform, userOf(request)._id, setting);
+    await changeOwnAccount(deps, userOf(request)._id, setting);
     return reply.redirect(`${base}/account?done=mail-${setting.wantsMail ? 'on' : 'off'}#notifications`, 303);
   });
 
@@ -108,7 +108,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     const { _id } = user;
     const refused = refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, await show(request, refused), 400);
-    const retryAt = await countProof(platform, _id);
+    const retryAt = await countProof(deps, _id);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>
@@ -126,7 +126,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
       return sendPage(request, reply, await show(request, { ...typed, errors }), 400);
     }
     request.log.info({ event: 'account.password_changed', userId: _id.toHexString() });
-    await finishPasswordChange(platform, user);
+    await finishPasswordChange(deps, user);
     return reply.redirect(`${base}/account?done=password`, 303);
   });
 
@@ -135,13 +135,13 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
     const site = sites.find(({ id }) => id === siteId);
     if (!site) throw new PageError(404, t('This page does not exist.'));
     const user = userOf(request);
-    if (!(await unlinkSite(platform, user, site))) throw new PageError(409, t('Set a password first.'));
+    if (!(await unlinkSite(deps, user, site))) throw new PageError(409, t('Set a password first.'));
     request.log.info({ event: 'account.site_unlinked', userId: user._id.toHexString(), provider: site.id });
     return reply.redirect(`${base}/account?done=unlinked`, 303);
   });
 
   app.post('/account/sessions/end-all', SIGNED_IN, async (request, reply) => {
-    await endSessions(platform, userOf(request)._id);
+    await endSessions(deps, userOf(request)._id);
     const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
     giveCookies(reply, headers);
     return reply.redirect(`${base}/sign-in?done=signed-out-everywhere`, 303);
@@ -150,7 +150,7 @@ export function ownAccountPages(app: FastifyInstance, { platform, auth }: Accoun
   app.post('/account/sessions/:sessionId/end', SIGNED_IN, async (request, reply) => {
     const { sessionId } = request.params as { sessionId: string };
     if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, t('This session does not exist.'));
-    await endSession(platform, userOf(request)._id, new ObjectId(sessionId));
+    await endSession(deps, userOf(request)._id, new ObjectId(sessionId));
     return reply.redirect(`${base}/account?done=session`, 303);
   });
 }

@@ -15,7 +15,7 @@ import { sendPage } from '../shared/layout.ts';
 import { button, confirmed, pager } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 
 const MESSAGES = { deleted: defineMessage('Review deleted.') };
 
@@ -24,21 +24,21 @@ const REVIEWS_A_PAGE = 20;
 type Reviewed = Pick<WithId<Server>, '_id' | 'name' | 'slug' | 'removedAt' | 'hiddenAt'>;
 
 /** `/account/reviews`: the user's own reviews in any state. */
-export function ownReviewPages(app: FastifyInstance, { platform }: Pick<AccountSources, 'platform'>): void {
+export function ownReviewPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
   const { base } = app.site;
   const path = `${base}/account/reviews`;
 
   app.get('/account/reviews', SIGNED_IN, async (request, reply) => {
     const { from } = queryOf(request);
-    const { rows, next } = await listOwnReviews(platform, userOf(request)._id, {
+    const { rows, next } = await listOwnReviews(deps, userOf(request)._id, {
       from,
       limit: REVIEWS_A_PAGE,
     });
     const servers = await serversOf(
-      platform,
+      deps,
       rows.map(({ serverId }) => serverId),
     );
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const item = (review: WithId<Review>) =>
       ownReview(base, review, servers.get(review.serverId.toHexString()), now);
     return sendPage(request, reply, {
@@ -57,10 +57,10 @@ export function ownReviewPages(app: FastifyInstance, { platform }: Pick<AccountS
     const { reviewId } = request.params as { reviewId: string };
     const userId = userOf(request)._id;
     const review = /^[0-9a-f]{24}$/.test(reviewId)
-      ? await platform.reviews.findOne({ _id: new ObjectId(reviewId), personId: userId })
+      ? await deps.reviews.findOne({ _id: new ObjectId(reviewId), personId: userId })
       : null;
     if (!review) throw new PageError(404, t('You have no such review.'));
-    await deleteOwnReview(platform, { serverId: review.serverId, userId });
+    await deleteOwnReview(deps, { serverId: review.serverId, userId });
     return reply.redirect(`${path}?done=deleted`, 303);
   });
 }

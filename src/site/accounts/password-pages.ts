@@ -15,7 +15,7 @@ import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notice, textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { evenly, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './better-auth-calls.ts';
 import { newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
 
@@ -33,9 +33,9 @@ const MAX_TOKEN_LENGTH = 200;
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH), password: newPassword });
 
 /** `/forgot-password` sends a link to `/set-password`. */
-export function passwordPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const sendsMail = platform.config.SMTP_URL !== undefined;
+  const sendsMail = deps.config.SMTP_URL !== undefined;
 
   app.get('/forgot-password', ANYONE, async (request, reply) =>
     sendPage(request, reply, sendsMail ? forgotPage(app.site, UNTOUCHED) : askOperatorPage(app.site)),
@@ -45,9 +45,9 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
     if (!sendsMail) return sendPage(request, reply, askOperatorPage(app.site), 404);
     const { data, typed } = readForm(forgotForm, request);
     if (!data) return sendPage(request, reply, forgotPage(app.site, typed), 400);
-    const retryAt = await countMail(platform, { email: data.email, address: request.ip });
+    const retryAt = await countMail(deps, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
-    await evenly(() => sendEntryLink(platform, auth, data.email));
+    await evenly(() => sendEntryLink(deps, auth, data.email));
     return sendPage(request, reply, sentPage(data.email));
   });
 
@@ -63,7 +63,7 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
     const { data, typed } = readForm(setForm, request);
     if (!data) return sendPage(request, reply, setPage(base, typed.values.token ?? '', typed), 400);
     const userId = await userIdOfLink(data.token);
-    const user = userId ? await platform.users.findOne({ _id: new ObjectId(userId) }) : null;
+    const user = userId ? await deps.users.findOne({ _id: new ObjectId(userId) }) : null;
     const refused = user && refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, setPage(base, data.token, refused), 400);
     try {
@@ -83,7 +83,7 @@ export function passwordPages(app: FastifyInstance, { platform, auth }: AccountS
       return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
     }
     request.log.info({ event: 'account.password_set', address: request.ip });
-    if (user) await noteAccountChange(platform, user, 'password');
+    if (user) await noteAccountChange(deps, user, 'password');
     return reply.redirect(`${base}/sign-in?done=password-set`, 303);
   });
 

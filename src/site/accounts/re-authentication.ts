@@ -12,7 +12,7 @@ import { PageError } from '../error-pages.ts';
 import type { Typed } from '../shared/form.ts';
 import type { Html } from '../shared/html.ts';
 import { textField } from '../shared/parts.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 
 /** Confirms a sensitive change without a second factor: the password. */
@@ -45,17 +45,17 @@ type Proof = { password: string; code?: string | undefined };
  */
 export async function withProof<T>(
   request: FastifyRequest,
-  { platform, auth }: Pick<AccountSources, 'platform' | 'auth'>,
+  { deps, auth }: Pick<AccountParts, 'deps' | 'auth'>,
   { password, code }: Proof,
   work: () => Promise<T>,
 ): Promise<{ done: T } | { refused: string }> {
   const { _id, email } = userOf(request);
-  const retryAt = await countProof(platform, _id);
+  const retryAt = await countProof(deps, _id);
   if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
   try {
     const done = await hashingFor(hashingClientOf(request, email), async () => {
       await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
-      if (code !== undefined) await takeCode(platform, auth, inSession(request), code);
+      if (code !== undefined) await takeCode(deps, auth, inSession(request), code);
       return work();
     });
     return { done };

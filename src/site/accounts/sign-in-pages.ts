@@ -18,7 +18,7 @@ import type { Content } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { notice, textField } from '../shared/parts.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import { homeOf } from './home.ts';
 import { formAfterOtherSite, otherSiteButtons } from './other-site-pages.ts';
@@ -70,10 +70,10 @@ const CODE_REFUSALS: Record<string, Text> = {
 };
 
 /** `/sign-in`, `/sign-in/code` for the second factor, and `/sign-out`. */
-export function signInPages(app: FastifyInstance, { platform, auth, devices }: AccountSources): void {
+export function signInPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPath(next, base, '');
-  const sites = otherSites(platform.config);
+  const sites = otherSites(deps.config);
   const page = (next: string, typed: Typed) =>
     signInPage({ base, next, buttons: otherSiteButtons(base, sites, next) }, typed);
 
@@ -81,7 +81,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     const query = request.query as { next?: unknown; error?: unknown; from?: unknown };
     const { next } = query;
     if (request.signedIn && next === undefined)
-      return reply.redirect(await homeOf(platform, base, request.signedIn.user._id), 303);
+      return reply.redirect(await homeOf(deps, base, request.signedIn.user._id), 303);
     return sendPage(request, reply, page(inside(next), formAfterOtherSite(app.site, sites, query)));
   });
 
@@ -91,7 +91,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     if (!data) return sendPage(request, reply, page(next, typed), 400);
     const device = devices.find(request.headers.cookie, data.email);
     const who = { email: data.email, address: request.ip, device };
-    refuseTooMany(await countTry(platform, who));
+    refuseTooMany(await countTry(deps, who));
     try {
       const { headers, response } = await hashingFor(hashingClientOf(request, device && data.email), () =>
         auth.api.signInEmail({
@@ -104,19 +104,19 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
       if ('twoFactorRedirect' in response) {
         return reply.redirect(`${base}/sign-in/code${queryText({ next })}`, 303);
       }
-      await forgiveTry(platform, who);
+      await forgiveTry(deps, who);
       reply.header('set-cookie', devices.cookieFor(data.email));
       request.log.info({ event: 'account.signed_in', userId: response.user.id });
-      return reply.redirect(next || (await homeOf(platform, base, new ObjectId(response.user.id))), 303);
+      return reply.redirect(next || (await homeOf(deps, base, new ObjectId(response.user.id))), 303);
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
-      if (code === 'EMAIL_NOT_VERIFIED' && !(await countMail(platform, who))) {
-        await offerAccount(platform, data.email);
+      if (code === 'EMAIL_NOT_VERIFIED' && !(await countMail(deps, who))) {
+        await offerAccount(deps, data.email);
       }
       const sentence =
         code === 'SUSPENDED'
-          ? await suspensionNotice(platform, app.site, data.email)
+          ? await suspensionNotice(deps, app.site, data.email)
           : t(REFUSALS[code] ?? 'Wrong e-mail address or password.');
       return sendPage(request, reply, page(next, withError(typed, sentence)), 401);
     }
@@ -131,7 +131,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
     const { data, typed } = readForm(codeForm, request);
     const next = inside(typed.values.next);
     if (!data) return sendPage(request, reply, codePage(base, next, typed), 400);
-    refuseTooMany(await countCode(platform, request.ip));
+    refuseTooMany(await countCode(deps, request.ip));
     try {
       const verification = {
         body: { code: data.code },
@@ -143,7 +143,7 @@ export function signInPages(app: FastifyInstance, { platform, auth, devices }: A
         : await auth.api.verifyBackupCode(verification);
       giveCookies(reply, headers);
       reply.header('set-cookie', devices.cookieFor(response.user.email));
-      return reply.redirect(next || (await homeOf(platform, base, new ObjectId(response.user.id))), 303);
+      return reply.redirect(next || (await homeOf(deps, base, new ObjectId(response.user.id))), 303);
     } catch (error) {
       const code = refusalCode(error);
       request.log.warn({ event: 'account.code_refused', address: request.ip, code });

@@ -19,7 +19,7 @@ import type { Content, Html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { notice, textField } from '../shared/parts.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import {
   evenly,
   giveCookies,
@@ -65,9 +65,9 @@ const signUpForm = addressForm.extend({ name: shownText(60), password: newPasswo
  * `/sign-up`: creates a user with the role `owner`. If the listing sends mail, the form has only the address, and the
  * user chooses name and password behind a link (see verify-email.ts). Otherwise it creates the account at once.
  */
-export function signUpPages(app: FastifyInstance, sources: AccountSources): void {
+export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
-  const { config } = sources.platform;
+  const { config } = parts.deps;
   const sendsMail = config.SMTP_URL !== undefined;
   const sites = otherSites(config);
   const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
@@ -81,28 +81,28 @@ export function signUpPages(app: FastifyInstance, sources: AccountSources): void
   });
 
   const form = { page, inside };
-  app.post('/sign-up', ANYONE, sendsMail ? sendingLinks(sources, form) : creatingAccounts(sources, form));
+  app.post('/sign-up', ANYONE, sendsMail ? sendingLinks(parts, form) : creatingAccounts(parts, form));
 }
 
 type Form = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** Sends a link to the address. The answer is the same for every address. */
-function sendingLinks({ platform }: AccountSources, { page, inside }: Form): Handler {
+function sendingLinks({ deps }: AccountParts, { page, inside }: Form): Handler {
   return async (request, reply) => {
     const { data, typed } = readForm(addressForm, request);
     if (!data) return sendPage(request, reply, page(inside(typed.values.next), typed), 400);
-    const usedUp = await networkSignUpsUsed(platform, request.ip);
+    const usedUp = await networkSignUpsUsed(deps, request.ip);
     if (usedUp) throw tooManyAccounts(usedUp);
-    const retryAt = await countMail(platform, { email: data.email, address: request.ip });
+    const retryAt = await countMail(deps, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
-    await evenly(() => offerAccount(platform, data.email));
+    await evenly(() => offerAccount(deps, data.email));
     return sendPage(request, reply, sentPage(data.email));
   };
 }
 
 /** Creates an account with an address that cannot be confirmed. */
-function creatingAccounts({ platform, auth, devices }: AccountSources, { page, inside }: Form): Handler {
+function creatingAccounts({ deps, auth, devices }: AccountParts, { page, inside }: Form): Handler {
   return async (request, reply) => {
     const { data, typed } = readForm(signUpForm, request);
     const next = inside(typed.values.next);
@@ -110,7 +110,7 @@ function creatingAccounts({ platform, auth, devices }: AccountSources, { page, i
     const { name, email, password } = data;
     const refused = refuseOwn(typed, password, data);
     if (refused) return sendPage(request, reply, page(next, refused), 400);
-    const retryAt = await countSignUp(platform, request.ip);
+    const retryAt = await countSignUp(deps, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const signUp = () =>
@@ -119,7 +119,7 @@ function creatingAccounts({ platform, auth, devices }: AccountSources, { page, i
           headers: signInHeaders(request),
           returnHeaders: true,
         });
-      const made = await makeWithinLimits(platform, { email, address: request.ip }, () =>
+      const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
         hashingFor(hashingClientOf(request), signUp),
       );
       if (made.retryAt) throw tooManyAccounts(made.retryAt);

@@ -1,11 +1,11 @@
 import { t } from '../../language/t.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { contactWords } from '../shared/contact.ts';
 import type { Site } from '../shared/site-settings.ts';
 
 /** What a suspended user reads after entering the right password: the reason for them, and how to reach the operator. */
 export async function suspensionNotice(
-  { users }: Pick<Platform, 'users'>,
+  { users }: Pick<AppDeps, 'users'>,
   site: Pick<Site, 'url' | 'pages' | 'contact'>,
   email: string,
 ): Promise<string> {

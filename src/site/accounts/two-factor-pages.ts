@@ -12,7 +12,7 @@ import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { giveCookies, refusalCode } from './better-auth-calls.ts';
 import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
@@ -27,7 +27,7 @@ const codeForm = z.object({
 type Values = { password: string };
 
 /** `/account/two-factor`: the authenticator app and backup codes. Secrets are shown once, in answers to forms. */
-export function twoFactorPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const path = `${base}/account/two-factor`;
 
@@ -36,7 +36,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
       ? onPage(path, base, typed, sent)
       : offPage(path, typed, { isRequired: isRequired(request) });
 
-  const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(platform, userOf(request));
+  const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(deps, userOf(request));
 
   /** Runs `work` with a proof of identity (see proof.ts). Otherwise returns the form with its error. */
   async function proven<T>(
@@ -48,7 +48,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     const { data, typed } = readForm(form, request);
     if (!data) return { refused: start(request, typed, sent) };
     const { password } = data;
-    const proof = await withProof(request, { platform, auth }, data, () => work({ password }));
+    const proof = await withProof(request, { deps, auth }, data, () => work({ password }));
     return 'done' in proof ? proof : { refused: start(request, withError(typed, proof.refused), sent) };
   }
 
@@ -68,7 +68,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     if (userOf(request).twoFactorEnabled) return reply.redirect(path, 303);
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
-    const retryAt = await countProof(platform, userOf(request)._id);
+    const retryAt = await countProof(deps, userOf(request)._id);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers } = await auth.api.verifyTOTP({
@@ -85,7 +85,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     }
     const user = userOf(request);
     request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
-    await noteAccountChange(platform, user, 'two-factor-on');
+    await noteAccountChange(deps, user, 'two-factor-on');
     const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
     const onwards = isRequired(request) ? `${base}/operator` : `${base}/account`;
     return sendPage(request, reply, backupCodesPage(backupCodes, onwards, { isNew: true }));
@@ -96,7 +96,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
       auth.api.generateBackupCodes({ body, headers: signInHeaders(request) }),
     );
     if ('refused' in made) return sendPage(request, reply, made.refused, 400);
-    await noteAccountChange(platform, userOf(request), 'backup-codes');
+    await noteAccountChange(deps, userOf(request), 'backup-codes');
     return sendPage(request, reply, backupCodesPage(made.done.backupCodes, `${base}/account`));
   });
 
@@ -108,7 +108,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
     giveCookies(reply, ended.done.headers);
     const user = userOf(request);
     request.log.info({ event: 'account.two_factor_off', userId: user._id.toHexString() });
-    await noteAccountChange(platform, user, 'two-factor-off');
+    await noteAccountChange(deps, user, 'two-factor-off');
     return reply.redirect(`${base}/account?done=two-factor-off`, 303);
   });
 
@@ -116,7 +116,7 @@ export function twoFactorPages(app: FastifyInstance, { platform, auth }: Account
   async function endOthers(request: FastifyRequest, given: Headers): Promise<void> {
     const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
     const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
-    await endSessions(platform, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
+    await endSessions(deps, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
   }
 
   async function begin(request: FastifyRequest, body: Values): Promise<{ totpURI: string }> {

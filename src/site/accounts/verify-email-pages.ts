@@ -11,7 +11,7 @@ import { ANYONE } from '../page-route.ts';
 import { readForm, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { facts } from '../shared/parts.ts';
-import type { AccountSources } from './account-deps.ts';
+import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, tooManyAccounts } from './better-auth-calls.ts';
 import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
 
@@ -25,10 +25,10 @@ const finishForm = z.object({
  * `/verify-email`: the page behind a sign-up link, where the user chooses name and password. Opening it changes nothing,
  * because mail scanners open every link.
  */
-export function verifyEmailPages(app: FastifyInstance, { platform, auth }: AccountSources): void {
+export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const addressOf = (token: unknown) =>
-    typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? addressOfSignUp(platform, token) : null;
+    typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? addressOfSignUp(deps, token) : null;
 
   app.get('/verify-email', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };
@@ -49,9 +49,9 @@ export function verifyEmailPages(app: FastifyInstance, { platform, auth }: Accou
     const refused = refuseOwn(typed, data.password, { email, name: data.name });
     if (refused) return sendPage(request, reply, finishPage({ base, email, token }, refused), 400);
     const made = await makeWithinLimits(
-      platform,
+      deps,
       { email, address: request.ip },
-      () => hashingFor(hashingClientOf(request), () => finishSignUp(platform, auth, data)),
+      () => hashingFor(hashingClientOf(request), () => finishSignUp(deps, auth, data)),
       (result) => typeof result !== 'string',
     );
     // The link still works then.

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AdminSources } from './admin-deps.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { announcementPage } from './announcement-page.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
@@ -18,22 +18,22 @@ import { votePage } from './vote-page.ts';
 import { votePages } from './vote-pages.ts';
 
 /** The admin area, under its own prefix. */
-export async function adminArea(app: FastifyInstance, sources: AdminSources): Promise<void> {
-  attentionPage(app, sources);
-  reviewPages(app, sources);
-  complaintPages(app, sources);
-  serverPages(app, sources);
-  votePages(app, sources);
-  votePage(app, sources);
-  playerExclusionPages(app, sources);
-  exclusionPages(app, sources);
-  quarantineGroupPages(app, sources);
-  listenerPages(app, sources);
-  blockPages(app, sources);
-  usersPages(app, sources);
-  userPages(app, sources);
-  tagPages(app, sources);
-  announcementPage(app, sources);
-  auditPage(app, sources);
-  await app.register(queueBoard, { prefix: '/queues', platform: sources.platform });
+export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {
+  attentionPage(app, parts);
+  reviewPages(app, parts);
+  complaintPages(app, parts);
+  serverPages(app, parts);
+  votePages(app, parts);
+  votePage(app, parts);
+  playerExclusionPages(app, parts);
+  exclusionPages(app, parts);
+  quarantineGroupPages(app, parts);
+  listenerPages(app, parts);
+  blockPages(app, parts);
+  usersPages(app, parts);
+  userPages(app, parts);
+  tagPages(app, parts);
+  announcementPage(app, parts);
+  auditPage(app, parts);
+  await app.register(queueBoard, { prefix: '/queues', deps: parts.deps });
 }

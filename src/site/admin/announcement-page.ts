@@ -14,8 +14,8 @@ import { errorsOf, readForm, type Typed } from '../shared/form.ts';
 import type { Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, notice, select, textArea, textField } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { minuteOf, utcMoment } from './utc-fields.ts';
 
 const MESSAGES = {
@@ -30,12 +30,12 @@ const form = z.object({
 });
 
 /** `/operator/announcement`: the text at the top of all pages. */
-export function announcementPage(app: FastifyInstance, { platform }: AdminSources): void {
+export function announcementPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base, announcement: cache } = app.site;
   const path = adminPath(base, '/announcement');
 
   const show = async (request: FastifyRequest, reply: FastifyReply, typed?: Typed) => {
-    const current = await currentAnnouncement(platform);
+    const current = await currentAnnouncement(deps);
     const body = html`${formCard(path, typed ?? typedOf(current), current !== null)}`;
     const frame = adminFrame({ base, part: '/announcement', body });
     const page = { title: 'Announcement', messages: MESSAGES, body: frame };
@@ -48,7 +48,7 @@ export function announcementPage(app: FastifyInstance, { platform }: AdminSource
     const { data, typed } = readForm(form, request);
     if (!data) return show(request, reply, typed);
     try {
-      await setAnnouncement(platform, data, userOf(request).email);
+      await setAnnouncement(deps, data, userOf(request).email);
     } catch (error) {
       return show(request, reply, errorsOf(error, typed.values));
     }
@@ -57,7 +57,7 @@ export function announcementPage(app: FastifyInstance, { platform }: AdminSource
   });
 
   app.post('/announcement/clear', OPERATOR, async (request, reply) => {
-    const cleared = await clearAnnouncement(platform, userOf(request).email);
+    const cleared = await clearAnnouncement(deps, userOf(request).email);
     await cache.reload();
     return reply.redirect(`${path}${cleared ? '?done=cleared' : ''}`, 303);
   });

@@ -17,19 +17,19 @@ import { count, counted, timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { type Column, card, dataTable, notice } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { quarantineCard } from './quarantine-card.ts';
 import { openVotes, queueTable } from './queue-figures.ts';
 import { minuteOf } from './utc-fields.ts';
 
 /** `/operator`: what needs attention, then the amount of waiting work. */
-export function attentionPage(app: FastifyInstance, { platform }: AdminSources): void {
+export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
-  const waitingWork = createWaitingWork(platform);
+  const waitingWork = createWaitingWork(deps);
   app.get('/', OPERATOR, async (request, reply) => {
-    const [attention, work] = await Promise.all([needsAttention(platform), waitingWork()]);
-    const now = platform.clock.now();
+    const [attention, work] = await Promise.all([needsAttention(deps), waitingWork()]);
+    const now = deps.clock.now();
     const kinds = attentionCards({ base, now }, attention, work);
     return sendPage(request, reply, {
       title: 'Admin area',

@@ -11,26 +11,26 @@ import { time } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, dataTable, pager, select, textField } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { ACTIONS, auditSentence } from './audit-texts.ts';
 
 /** Entries per page. */
 const ROWS = 50;
 
 /** `/operator/audit`: who did what and when, newest first. */
-export function auditPage(app: FastifyInstance, { platform }: AdminSources): void {
+export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/audit', OPERATOR, async (request, reply) => {
     const query = queryOf(request);
     const { by, action, from } = query;
-    const server = query.server ? await findServer(platform, query.server, { removed: true }) : null;
+    const server = query.server ? await findServer(deps, query.server, { removed: true }) : null;
     const isUnknown = query.server !== undefined && !server;
     const filter = { by: by?.toLowerCase(), action, ...(server ? { serverId: server._id } : {}) };
     const { rows, next } = isUnknown
       ? { rows: [], next: null }
-      : await readAudit(platform, filter, { from, limit: ROWS });
-    const servers = await serversOf(platform, rows);
+      : await readAudit(deps, filter, { from, limit: ROWS });
+    const servers = await serversOf(deps, rows);
     const path = (start?: string) => adminPath(base, `/audit${queryText({ ...query, from: start })}`);
     const empty = next ? 'No matching entries so far. Continue with older ones.' : 'No matching entries.';
     return sendPage(
@@ -51,7 +51,7 @@ export function auditPage(app: FastifyInstance, { platform }: AdminSources): voi
   });
 }
 
-async function serversOf({ servers }: AdminSources['platform'], rows: AuditEntry[]) {
+async function serversOf({ servers }: AdminParts['deps'], rows: AuditEntry[]) {
   const ids = rows.flatMap(({ serverId }) => (serverId ? [serverId] : []));
   const distinct = [...new Map(ids.map((id) => [id.toHexString(), id])).values()];
   const found =

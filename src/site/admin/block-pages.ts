@@ -24,8 +24,8 @@ import {
   textArea,
   textField,
 } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { utcMoment } from './utc-fields.ts';
 
 /** Blocks per page. */
@@ -37,15 +37,15 @@ const MESSAGES = {
 };
 
 /** `/operator/blocks`: the players' names and networks whose votes are blocked. */
-export function blockPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/blocks');
 
   const show = async (request: FastifyRequest, reply: FastifyReply, typed: Typed, status = 200) => {
     const { from } = queryOf(request);
-    await platform.blockList.flush();
-    const { rows, next } = await listBlocks(platform, { from, limit: ROWS });
-    const now = platform.clock.now();
+    await deps.blockList.flush();
+    const { rows, next } = await listBlocks(deps, { from, limit: ROWS });
+    const now = deps.clock.now();
     const body = html`${addCard(path, typed)} ${listCard(path, rows, now)}
       ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}`;
     return sendPage(
@@ -71,7 +71,7 @@ export function blockPages(app: FastifyInstance, { platform }: AdminSources): vo
     const { kind, value, reason } = values;
     const block = { kind, value, reason, endsAt: endsAt?.data, isWideMeant: values.isWideMeant === 'yes' };
     try {
-      await addBlock(platform, block, userOf(request).email);
+      await addBlock(deps, block, userOf(request).email);
     } catch (error) {
       return show(request, reply, errorsOf(error, values), 400);
     }
@@ -81,7 +81,7 @@ export function blockPages(app: FastifyInstance, { platform }: AdminSources): vo
   app.post('/blocks/:blockId/lift', OPERATOR, async (request, reply) => {
     const { blockId } = request.params as { blockId: string };
     const by = userOf(request).email;
-    const block = isId(blockId) ? await liftBlock(platform, new ObjectId(blockId), by) : null;
+    const block = isId(blockId) ? await liftBlock(deps, new ObjectId(blockId), by) : null;
     if (!block) throw new PageError(404, 'There is no such block. It may be lifted already.');
     return reply.redirect(`${path}?done=lifted`, 303);
   });

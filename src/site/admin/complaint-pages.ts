@@ -10,19 +10,19 @@ import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { timeAgo } from '../shared/format.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, dataTable } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 
 /** Complaints per page: the oldest come first, and closed ones make room. */
 const ROWS = 50;
 
 /** `/operator/complaints`: what visitors reported about servers. */
-export function complaintPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function complaintPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
   app.get('/complaints', OPERATOR, async (request, reply) => {
-    const rows = await openComplaints(platform, { limit: ROWS });
-    const now = platform.clock.now();
+    const rows = await openComplaints(deps, { limit: ROWS });
+    const now = deps.clock.now();
     return sendPage(request, reply, {
       title: 'Reported servers',
       messages: { closed: 'Report closed.', meanwhile: 'This report was closed already.' },
@@ -73,7 +73,7 @@ export function complaintPages(app: FastifyInstance, { platform }: AdminSources)
   app.post('/complaints/:complaintId/close', OPERATOR, async (request, reply) => {
     const { complaintId } = request.params as { complaintId: string };
     if (!isId(complaintId)) throw new PageError(404, 'This report does not exist.');
-    const closed = await closeComplaint(platform, new ObjectId(complaintId), userOf(request).email);
+    const closed = await closeComplaint(deps, new ObjectId(complaintId), userOf(request).email);
     return reply.redirect(`${adminPath(base, '/complaints')}?done=${closed ? 'closed' : 'meanwhile'}`, 303);
   });
 }

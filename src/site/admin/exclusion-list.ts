@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { countMarked } from '../../votes/search-votes.ts';
 import { inProgress, type VoteExclusion } from '../../votes/vote-exclusion.ts';
@@ -25,14 +25,14 @@ type Row = {
  * @param of - the server of all the exclusions; null if they belong to several servers
  */
 export async function exclusionList(
-  platform: Platform,
+  deps: AppDeps,
   base: string,
   exclusions: VoteExclusion[],
   of: WithId<Server> | null,
 ): Promise<{ html: Html; inProgress: boolean }> {
-  const rows = await rowsOf(platform, exclusions);
+  const rows = await rowsOf(deps, exclusions);
   const isOpen = exclusions.some((one) => inProgress(one));
-  const now = platform.clock.now();
+  const now = deps.clock.now();
   const path = adminPath(base, `/votes/exclusions${queryText({ server: of?._id.toHexString() })}`);
   const table = dataTable<Row>({
     caption: 'Exclusions, newest first',
@@ -57,7 +57,7 @@ export async function exclusionList(
   };
 }
 
-async function rowsOf(platform: Platform, exclusions: VoteExclusion[]): Promise<Row[]> {
+async function rowsOf(deps: AppDeps, exclusions: VoteExclusion[]): Promise<Row[]> {
   const ids = (of: (exclusion: VoteExclusion) => ObjectId | null | undefined) => [
     ...new Map(
       exclusions.flatMap((one) => (of(one) ? [[String(of(one)), of(one) as ObjectId]] : [])),
@@ -66,16 +66,16 @@ async function rowsOf(platform: Platform, exclusions: VoteExclusion[]): Promise<
   const [serverIds, tokenIds] = [ids(({ serverId }) => serverId), ids(({ tokenId }) => tokenId)];
   const [servers, tokens] = await Promise.all([
     serverIds.length > 0
-      ? platform.servers.find({ _id: { $in: serverIds } }, { projection: { name: 1 } }).toArray()
+      ? deps.servers.find({ _id: { $in: serverIds } }, { projection: { name: 1 } }).toArray()
       : [],
-    tokenIds.length > 0 ? platform.apiTokens.find({ _id: { $in: tokenIds } }).toArray() : [],
+    tokenIds.length > 0 ? deps.apiTokens.find({ _id: { $in: tokenIds } }).toArray() : [],
   ]);
   return Promise.all(
     exclusions.map(async (exclusion) => ({
       exclusion,
       server: servers.find(({ _id }) => _id.equals(exclusion.serverId)),
       token: tokens.find(({ _id }) => exclusion.tokenId?.equals(_id))?.name,
-      marked: inProgress(exclusion) || exclusion.blockId ? await countMarked(platform, exclusion) : undefined,
+      marked: inProgress(exclusion) || exclusion.blockId ? await countMarked(deps, exclusion) : undefined,
     })),
   );
 }

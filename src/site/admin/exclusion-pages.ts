@@ -32,8 +32,8 @@ import { count, counted, time } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
 import { card, facts, notice } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { exclusionErrors, idField } from './exclusion-form.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { reasonFields } from './reason-fields.ts';
@@ -67,15 +67,15 @@ type Range = {
 };
 
 /** `/operator/votes/exclude`: shows the affected votes first, then excludes them; and undoing an exclusion. */
-export function exclusionPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
   app.get('/votes/exclude', OPERATOR, async (request, reply) => {
     const parsed = rangeForm.safeParse(queryOf(request));
     if (!parsed.success) throw new PageError(400, 'Enter a server and a start time.');
-    const { server, token = '', since, until = platform.clock.now() } = parsed.data;
-    const range = await rangeOf(platform, server, token, since, until);
-    const affected = await countRange(platform, requestOf(range));
+    const { server, token = '', since, until = deps.clock.now() } = parsed.data;
+    const range = await rangeOf(deps, server, token, since, until);
+    const affected = await countRange(deps, requestOf(range));
     return sendPage(request, reply, exclusionPage(base, range, affected, new ObjectId(), UNTOUCHED));
   });
 
@@ -83,19 +83,13 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
     const { data } = readForm(exclusionForm, request);
     if (!data) throw new PageError(400, 'The form is incomplete.');
     const exclusionId = new ObjectId(data.id);
-    const range = await rangeOf(
-      platform,
-      data.server,
-      data.token,
-      new Date(data.since),
-      new Date(data.until),
-    );
+    const range = await rangeOf(deps, data.server, data.token, new Date(data.since), new Date(data.until));
     const by = userOf(request).email;
     try {
-      await requestExclusion(platform, exclusionId, { ...requestOf(range), ...reasonsOf(data) }, by);
+      await requestExclusion(deps, exclusionId, { ...requestOf(range), ...reasonsOf(data) }, by);
     } catch (error) {
       const typed = exclusionErrors(request, error);
-      const affected = await countRange(platform, requestOf(range));
+      const affected = await countRange(deps, requestOf(range));
       return sendPage(request, reply, exclusionPage(base, range, affected, exclusionId, typed), 400);
     }
     const shown = queryText({ server: range.server._id.toHexString(), done: 'excluding' });
@@ -104,15 +98,15 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
 
   app.get('/votes/exclusions', OPERATOR, async (request, reply) => {
     const { server: named = '' } = queryOf(request);
-    const server = named ? await findServer(platform, named, { removed: true }) : null;
+    const server = named ? await findServer(deps, named, { removed: true }) : null;
     const exclusions = server
-      ? await listExclusions(platform, server._id)
-      : await newestExclusions(platform, { limit: EXCLUSIONS });
-    return sendHtml(reply, (await exclusionList(platform, base, exclusions, server)).html);
+      ? await listExclusions(deps, server._id)
+      : await newestExclusions(deps, { limit: EXCLUSIONS });
+    return sendHtml(reply, (await exclusionList(deps, base, exclusions, server)).html);
   });
 
   app.post('/votes/exclusions/:exclusionId/undo', OPERATOR, async (request, reply) => {
-    const exclusion = await requestInclusion(platform, exclusionIdOf(request), userOf(request).email);
+    const exclusion = await requestInclusion(deps, exclusionIdOf(request), userOf(request).email);
     if (!exclusion) throw new PageError(404, 'This exclusion does not exist.');
     const server = typedValues(request).list === 'server' ? exclusion.serverId.toHexString() : undefined;
     return reply.redirect(
@@ -123,7 +117,7 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
 
   app.post('/votes/exclusions/:exclusionId/exclude', OPERATOR, async (request, reply) => {
     const by = userOf(request).email;
-    const exclusion = await excludeQuarantined(platform, exclusionIdOf(request), CONFIRMED, by);
+    const exclusion = await excludeQuarantined(deps, exclusionIdOf(request), CONFIRMED, by);
     if (!exclusion)
       throw new PageError(409, 'There is no such open quarantine. It may have been decided already.');
     return reply.redirect(`${adminPath(base, '/votes?done=excluding')}#exclusions`, 303);
@@ -131,7 +125,7 @@ export function exclusionPages(app: FastifyInstance, { platform }: AdminSources)
 }
 
 /** `/operator/votes/quarantines/ORIGIN`: decides about the held votes of a network or a mail domain on all servers. */
-export function quarantineGroupPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const originOf = (request: FastifyRequest) => (request.params as { origin: string }).origin;
 
@@ -141,19 +135,17 @@ export function quarantineGroupPages(app: FastifyInstance, { platform }: AdminSo
   ] as const) {
     app.post(`/votes/quarantines/:origin/${action}`, OPERATOR, async (request, reply) => {
       const by = userOf(request).email;
-      const decided = await decideGroup(platform, originOf(request), action, { by, reason: CONFIRMED });
+      const decided = await decideGroup(deps, originOf(request), action, { by, reason: CONFIRMED });
       if (decided === 0) throw new PageError(409, NO_GROUP);
       return reply.redirect(`${adminPath(base, `/votes?done=${done}`)}#exclusions`, 303);
     });
   }
 
   app.post('/votes/quarantines/:origin/block', OPERATOR, async (request, reply) => {
-    const block = await blockGroup(platform, originOf(request), userOf(request).email).catch(
-      (error: unknown) => {
-        if (!(error instanceof InvalidDocumentError)) throw error;
-        throw new PageError(409, errorsOf(error, {}).errors.form ?? error.message);
-      },
-    );
+    const block = await blockGroup(deps, originOf(request), userOf(request).email).catch((error: unknown) => {
+      if (!(error instanceof InvalidDocumentError)) throw error;
+      throw new PageError(409, errorsOf(error, {}).errors.form ?? error.message);
+    });
     if (!block) throw new PageError(409, NO_GROUP);
     return reply.redirect(adminPath(base, '/blocks?done=added'), 303);
   });
@@ -175,18 +167,18 @@ function exclusionIdOf(request: FastifyRequest): ObjectId {
 }
 
 async function rangeOf(
-  platform: AdminSources['platform'],
+  deps: AdminParts['deps'],
   serverText: string,
   tokenText: string,
   since: Date,
   until: Date,
 ): Promise<Range> {
-  const server = await findServer(platform, serverText, { removed: true });
+  const server = await findServer(deps, serverText, { removed: true });
   if (!server) throw new PageError(404, 'This server does not exist.');
   if (since >= until) throw new PageError(400, 'The end must be after the start.');
   if (tokenText === '') return { server, token: null, since, until };
   const token = isId(tokenText)
-    ? await platform.apiTokens.findOne({ _id: new ObjectId(tokenText), serverId: server._id })
+    ? await deps.apiTokens.findOne({ _id: new ObjectId(tokenText), serverId: server._id })
     : null;
   if (!token) throw new PageError(404, 'The server has no such token.');
   return { server, token, since, until };

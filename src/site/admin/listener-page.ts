@@ -15,8 +15,8 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { LISTENER_TONES } from '../shared/listener-state.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
 import { votesFrom } from '../shared/votes-from.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 
 /** The query of a listener's page. Invalid values count as absent. */
 const listenerPageQuery = z.object({
@@ -25,13 +25,13 @@ const listenerPageQuery = z.object({
 });
 
 /** `/operator/listeners/:listenerId`: the page that the queues' jobs link to. */
-export function listenerPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function listenerPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {
     const { listenerId } = request.params as { listenerId: string };
     const { state, from } = listenerPageQuery.parse(request.query);
     const overview = /^[0-9a-f]{24}$/.test(listenerId)
-      ? await listenerOverview(platform, new ObjectId(listenerId), { state, from })
+      ? await listenerOverview(deps, new ObjectId(listenerId), { state, from })
       : null;
     if (!overview) {
       throw new PageError(
@@ -39,7 +39,7 @@ export function listenerPages(app: FastifyInstance, { platform }: AdminSources):
         'This listener does not exist. It was removed or replaced. Its votes are kept.',
       );
     }
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     return sendPage(request, reply, listenerPage({ base, overview, listenerId, state, now }));
   });
 }

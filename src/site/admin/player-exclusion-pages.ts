@@ -18,8 +18,8 @@ import { counted, time } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, facts, notice } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { exclusionErrors, idField } from './exclusion-form.ts';
 import { type PlayerRow, playerTable, playerVotes } from './player-votes.ts';
 import { reasonFields } from './reason-fields.ts';
@@ -43,10 +43,10 @@ const exclusionForm = z.object({
 });
 
 /** `/operator/votes/exclude-player`: shows one player's votes on one server or all, then excludes them; and undoing it. */
-export function playerExclusionPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const show = async (range: PlayerRange, groupId: ObjectId, typed: Typed) => {
-    const found = await playerVotes(platform, range);
+    const found = await playerVotes(deps, range);
     if ('error' in found) throw new PageError(400, found.error);
     return exclusionPage({ base, range, groupId, typed, rows: found.rows });
   };
@@ -54,7 +54,7 @@ export function playerExclusionPages(app: FastifyInstance, { platform }: AdminSo
   app.get('/votes/exclude-player', OPERATOR, async (request, reply) => {
     const parsed = searched.safeParse(queryOf(request));
     if (!parsed.success) throw new PageError(400, 'Enter a player, and valid times.');
-    const { player, since = null, until = platform.clock.now(), ...rest } = parsed.data;
+    const { player, since = null, until = deps.clock.now(), ...rest } = parsed.data;
     const range = { username: player, serverId: serverIdOf(rest.server), since, until };
     return sendPage(request, reply, await show(range, new ObjectId(), UNTOUCHED));
   });
@@ -72,7 +72,7 @@ export function playerExclusionPages(app: FastifyInstance, { platform }: AdminSo
     const { reason, reasonForOwner } = data;
     try {
       const wanted = { ...range, reason, reasonForOwner };
-      const stored = await requestPlayerExclusion(platform, groupId, wanted, userOf(request).email);
+      const stored = await requestPlayerExclusion(deps, groupId, wanted, userOf(request).email);
       if (stored.length === 0) throw new ExclusionError('range-empty', 'This player has no votes there.');
     } catch (error) {
       return sendPage(request, reply, await show(range, groupId, exclusionErrors(request, error)), 400);
@@ -84,7 +84,7 @@ export function playerExclusionPages(app: FastifyInstance, { platform }: AdminSo
   app.post('/votes/exclusions/players/:groupId/undo', OPERATOR, async (request, reply) => {
     const { groupId } = request.params as { groupId: string };
     const undone = isId(groupId)
-      ? await requestPlayerInclusion(platform, new ObjectId(groupId), userOf(request).email)
+      ? await requestPlayerInclusion(deps, new ObjectId(groupId), userOf(request).email)
       : 0;
     if (undone === 0) throw new PageError(404, 'This exclusion does not exist.');
     return reply.redirect(`${adminPath(base, '/votes?done=including')}#exclusions`, 303);

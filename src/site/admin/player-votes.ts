@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { countPlayerVotes, type PlayerRange, type PlayerVotes } from '../../votes/exclude-player.ts';
 import { ExclusionError } from '../../votes/exclude-votes.ts';
@@ -15,12 +15,12 @@ export type PlayerRow = PlayerVotes & { server: Pick<WithId<Server>, '_id' | 'na
 
 /** A player's votes by server with the servers' names; or why they cannot be counted. */
 export async function playerVotes(
-  platform: Platform,
+  deps: AppDeps,
   range: PlayerRange,
 ): Promise<{ rows: PlayerRow[] } | { error: string }> {
   try {
-    const found = await countPlayerVotes(platform, range);
-    const servers = await platform.servers
+    const found = await countPlayerVotes(deps, range);
+    const servers = await deps.servers
       .find({ _id: { $in: found.map(({ serverId }) => serverId) } }, { projection: { name: 1 } })
       .toArray();
     const byId = new Map(servers.map((server) => [server._id.toHexString(), server]));

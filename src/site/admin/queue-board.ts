@@ -7,12 +7,12 @@ import { isDeliveryQueue } from '../../listeners/delivery-queues.ts';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
 import { userOf } from '../access.ts';
 import { describeForwarding } from './queue-texts.ts';
 
-type Sources = Pick<Platform, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
+type BoardDeps = Pick<AppDeps, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
 
 /** How long to wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
@@ -39,10 +39,7 @@ const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*
  * Its buttons only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two buttons that write
  * a payload, add and change a job, answer 403: the relay already triggers every listener that has due votes.
  */
-export async function queueBoard(
-  app: FastifyInstance,
-  { platform: sources }: { platform: Sources },
-): Promise<void> {
+export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDeps }): Promise<void> {
   const { site } = app;
   const adminPath = `${site.base}/operator`;
   const { href: icon, width, height } = site.logo;
@@ -50,7 +47,7 @@ export async function queueBoard(
   app.accessOfAll = 'operator';
   createBullBoard({
     serverAdapter: board,
-    queues: QUEUE_NAMES.map((name) => boardQueue(sources, name, adminPath)),
+    queues: QUEUE_NAMES.map((name) => boardQueue(deps, name, adminPath)),
     options: {
       uiConfig: {
         boardTitle: 'Tallyport queues',
@@ -80,8 +77,8 @@ export async function queueBoard(
     // The route's pattern: the same path can be spelled in many ways, such as %61pi.
     if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
     // A command to an unavailable Redis would wait and run much later.
-    const unavailable = await unavailableQueues(sources, TIMEOUT_MS);
-    if (unavailable.length === 0) return auditButton(sources, app.prefix, request);
+    const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
+    if (unavailable.length === 0) return auditButton(deps, app.prefix, request);
     return reply
       .code(503)
       .header('retry-after', 5)
@@ -109,7 +106,7 @@ export async function queueBoard(
 }
 
 /** Records a button in the audit log before it runs: `retry/:queueStatus`, with the queue and the job. */
-async function auditButton(sources: Sources, prefix: string, request: FastifyRequest): Promise<void> {
+async function auditButton(deps: BoardDeps, prefix: string, request: FastifyRequest): Promise<void> {
   if (request.method === 'GET') return;
   const route = (request.routeOptions.url ?? '').slice(prefix.length);
   if (WRITING_PAYLOADS.has(route)) return;
@@ -118,7 +115,7 @@ async function auditButton(sources: Sources, prefix: string, request: FastifyReq
     .replace(/^\/api\/queues\/(:queueName\/)?/, '')
     .replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
   const details = { button, ...params };
-  await recordAudit(sources, {
+  await recordAudit(deps, {
     by: userOf(request).email,
     action: 'queue.button',
     serverId: null,
@@ -133,7 +130,7 @@ const SYSTEM_FONTS = {
 
 const WRITING_PAYLOADS = new Set(['/api/queues/:queueName/add', '/api/queues/:queueName/:jobId/update-data']);
 
-function boardQueue({ queues, clock }: Sources, name: QueueName, adminPath: string): BullMQAdapter {
+function boardQueue({ queues, clock }: BoardDeps, name: QueueName, adminPath: string): BullMQAdapter {
   const { title } = QUEUES[name];
   const ofListener = isDeliveryQueue(name);
   const adapter = new BullMQAdapter(queues[name], {

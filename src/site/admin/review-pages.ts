@@ -17,8 +17,8 @@ import { timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, button, notice, pager, tabs } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { reasonFields } from './reason-fields.ts';
 import { approveMany, manyNotice, seenReviews, selection } from './review-selection.ts';
 
@@ -36,19 +36,19 @@ const decisionForm = z.object({
 });
 
 /** `/operator/reviews`: waiting reviews, oldest first, and decided ones with a way to undo the decision. */
-export function reviewPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
   app.get('/reviews', OPERATOR, async (request, reply) => {
     const { state: wanted, from, done, review } = queryOf(request);
     const state = REVIEW_STATES.find((one) => one === wanted) ?? 'pending';
-    const { rows, next } = await listReviewsInState(platform, state, { from, limit: ROWS });
+    const { rows, next } = await listReviewsInState(deps, state, { from, limit: ROWS });
     const [servers, reviewers] = await Promise.all([
-      serversOf(platform, rows),
-      Promise.all(rows.map((row) => reviewerOf(platform, row))),
+      serversOf(deps, rows),
+      Promise.all(rows.map((row) => reviewerOf(deps, row))),
     ]);
-    const decided = done && review && isId(review) ? await decidedReview(platform, review) : null;
-    const view: View = { base, now: platform.clock.now(), servers };
+    const decided = done && review && isId(review) ? await decidedReview(deps, review) : null;
+    const view: View = { base, now: deps.clock.now(), servers };
     const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));
     return sendPage(request, reply, {
       title: 'Reviews',
@@ -71,17 +71,17 @@ export function reviewPages(app: FastifyInstance, { platform }: AdminSources): v
   app.post('/reviews/approve', OPERATOR, async (request, reply) => {
     const seen = seenReviews(request);
     if (seen.length === 0) return reply.redirect(`${adminPath(base, '/reviews')}?done=none-selected`, 303);
-    const approved = await approveReviews(platform, seen, userOf(request).email);
+    const approved = await approveReviews(deps, seen, userOf(request).email);
     const values = { done: 'many', approved: String(approved), of: String(seen.length) };
     return reply.redirect(`${adminPath(base, '/reviews')}${queryText(values)}`, 303);
   });
 
-  app.post('/reviews/:reviewId', OPERATOR, (request, reply) => decide(platform, base, request, reply));
+  app.post('/reviews/:reviewId', OPERATOR, (request, reply) => decide(deps, base, request, reply));
 }
 
 /** Stores the decision on a review and returns to the list that it came from. */
 async function decide(
-  platform: AdminSources['platform'],
+  deps: AdminParts['deps'],
   base: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -95,7 +95,7 @@ async function decide(
   if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Enter a reason for the rejection.');
   const by = userOf(request).email;
   const given = state === 'rejected' && reason ? { reason, reasonForOwner } : {};
-  const review = await moderateReview(platform, new ObjectId(reviewId), state, by, {
+  const review = await moderateReview(deps, new ObjectId(reviewId), state, by, {
     seenAs,
     revision,
     ...given,
@@ -117,16 +117,13 @@ const EMPTY: Record<ReviewState, string> = {
 
 type View = { base: string; now: Date; servers: Map<string, Server> };
 
-async function serversOf(
-  { servers }: AdminSources['platform'],
-  rows: Review[],
-): Promise<Map<string, Server>> {
+async function serversOf({ servers }: AdminParts['deps'], rows: Review[]): Promise<Map<string, Server>> {
   const ids = [...new Map(rows.map(({ serverId }) => [serverId.toHexString(), serverId])).values()];
   const found = ids.length > 0 ? await servers.find({ _id: { $in: ids } }).toArray() : [];
   return new Map(found.map((server) => [server._id.toHexString(), server]));
 }
 
-async function decidedReview({ reviews }: AdminSources['platform'], reviewId: string) {
+async function decidedReview({ reviews }: AdminParts['deps'], reviewId: string) {
   return reviews.findOne({ _id: new ObjectId(reviewId) });
 }
 

@@ -21,8 +21,8 @@ import { count, timeAgo } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { dataTable, pager, tabs, textField } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { stateBadges } from './server-badges.ts';
 import { serverPage } from './server-view.ts';
 
@@ -38,17 +38,17 @@ const EMPTY: Record<ServerList, string> = {
 };
 
 /** `/operator/servers`: the list and search of servers, and the actions on one. */
-export function serverPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function serverPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const show = (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) =>
-    showServer(platform, request, reply, typed, status);
+    showServer(deps, request, reply, typed, status);
 
   app.get('/servers', OPERATOR, async (request, reply) => {
     const { q, list: wanted, from } = queryOf(request);
     const list = LISTS.find((one) => one === wanted) ?? 'all';
     const found = q
-      ? { rows: await findServers(platform, q, { limit: ROWS }), next: null }
-      : await listServersByTime(platform, list, { from, limit: ROWS });
+      ? { rows: await findServers(deps, q, { limit: ROWS }), next: null }
+      : await listServersByTime(deps, list, { from, limit: ROWS });
     const path = (values: Record<string, string | undefined>) =>
       adminPath(base, `/servers${queryText({ list: list === 'all' ? undefined : list, ...values })}`);
     return sendPage(request, reply, {
@@ -57,7 +57,7 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
         base,
         part: '/servers',
         body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
-          <section class="card">${serverTable(base, found.rows, platform.clock.now(), q ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.` : EMPTY[list])}</section>
+          <section class="card">${serverTable(base, found.rows, deps.clock.now(), q ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.` : EMPTY[list])}</section>
           ${found.rows.length === ROWS && q ? html`<p class="soft">Showing the first ${ROWS} results. Enter more of the name to narrow them down.</p>` : ''}
           ${pager({ first: from ? path({}) : undefined, older: found.next ? path({ from: found.next }) : undefined })}`,
       }),
@@ -69,24 +69,19 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   app.post('/servers/:serverId/hide', OPERATOR, async (request, reply) => {
     const values = typedValues(request);
     return act(request, reply, 'hidden', (serverId, by) =>
-      hideServer(
-        platform,
-        serverId,
-        { reason: values.reason ?? '', internalReason: values.internalReason },
-        by,
-      ),
+      hideServer(deps, serverId, { reason: values.reason ?? '', internalReason: values.internalReason }, by),
     );
   });
 
   app.post('/servers/:serverId/unhide', OPERATOR, (request, reply) =>
-    act(request, reply, 'shown', (serverId, by) => unhideServer(platform, serverId, by)),
+    act(request, reply, 'shown', (serverId, by) => unhideServer(deps, serverId, by)),
   );
 
   app.post('/servers/:serverId/profile/remove', OPERATOR, async (request, reply) => {
     const { part = '', profileReason = '', profileInternalReason } = typedValues(request);
     return act(request, reply, 'profile-part', async (serverId, by) => {
       const removed = await removeProfilePart(
-        platform,
+        deps,
         serverId,
         { part, reason: profileReason, internalReason: profileInternalReason },
         by,
@@ -108,7 +103,7 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
   app.post('/servers/:serverId/allow-votes', OPERATOR, async (request, reply) => {
     const { votes = '', allowReason = '' } = typedValues(request);
     return act(request, reply, 'votes-allowed', (serverId, by) =>
-      allowVotes(platform, serverId, { votes, reason: allowReason }, by).catch((error: unknown) => {
+      allowVotes(deps, serverId, { votes, reason: allowReason }, by).catch((error: unknown) => {
         // The page has another form with a reason.
         if (!(error instanceof InvalidDocumentError)) throw error;
         const { reason, ...errors } = error.errors;
@@ -122,25 +117,25 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
     if (!data) throw new PageError(400, 'The form is incomplete.');
     const isPremium = data.premium === 'on';
     return act(request, reply, `premium-${data.premium}`, (serverId, by) =>
-      editServer(platform, serverId, { isPremium }, by),
+      editServer(deps, serverId, { isPremium }, by),
     );
   });
 
   app.post('/servers/:serverId/transfer', OPERATOR, async (request, reply) => {
     const { email = '' } = typedValues(request);
     return act(request, reply, 'transferred', async (serverId, by) =>
-      transferServer(platform, serverId, await nextOwner(platform, email), by),
+      transferServer(deps, serverId, await nextOwner(deps, email), by),
     );
   });
 
   app.post('/servers/:serverId/remove', OPERATOR, async (request, reply) => {
-    const server = await serverOfRequest(platform, request);
+    const server = await serverOfRequest(deps, request);
     const typed = typedValues(request);
     if (typed.slug?.trim() !== server.slug) {
       const errors = { slug: `Type ${server.slug} to remove the server.` };
       return show(request, reply, { values: typed, errors }, 400);
     }
-    return act(request, reply, 'removed', (serverId, by) => removeServer(platform, serverId, by));
+    return act(request, reply, 'removed', (serverId, by) => removeServer(deps, serverId, by));
   });
 
   /** Runs the action of a form and shows the server, or the form again with its errors. */
@@ -150,7 +145,7 @@ export function serverPages(app: FastifyInstance, { platform }: AdminSources): v
     done: string,
     action: (serverId: ObjectId, by: string) => Promise<unknown>,
   ): Promise<FastifyReply> {
-    const server = await serverOfRequest(platform, request);
+    const server = await serverOfRequest(deps, request);
     try {
       const changed = await action(server._id, userOf(request).email);
       if (!changed) throw new PageError(409, 'This server was removed.');
@@ -170,7 +165,7 @@ function errorsOfAction(error: unknown): Record<string, string> {
 }
 
 async function serverOfRequest(
-  { servers }: AdminSources['platform'],
+  { servers }: AdminParts['deps'],
   request: FastifyRequest,
 ): Promise<WithId<Server>> {
   const { serverId } = request.params as { serverId: string };
@@ -180,15 +175,15 @@ async function serverOfRequest(
 }
 
 async function showServer(
-  platform: AdminSources['platform'],
+  deps: AdminParts['deps'],
   request: FastifyRequest,
   reply: FastifyReply,
   typed: Typed,
   status: number,
 ): Promise<FastifyReply> {
   const { base } = request.server.site;
-  const server = await serverOfRequest(platform, request);
-  return sendPage(request, reply, await serverPage(platform, base, server, typed), status);
+  const server = await serverOfRequest(deps, request);
+  return sendPage(request, reply, await serverPage(deps, base, server, typed), status);
 }
 
 function searchForm(base: string, q: string | undefined): Html {

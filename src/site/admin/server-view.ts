@@ -7,7 +7,7 @@ import { playersSource } from '../../history/current-status.ts';
 import { type Listener, lastDelivery, listenerState } from '../../listeners/listener.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
@@ -43,19 +43,19 @@ type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
 /** The admin page of a server, also of removed ones: its state and the operators' actions. */
 export async function serverPage(
-  platform: Platform,
+  deps: AppDeps,
   base: string,
   server: WithId<Server>,
   typed: Typed,
 ): Promise<Page> {
   const { _id: serverId, ownerId } = server;
-  const now = platform.clock.now();
+  const now = deps.clock.now();
   const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
   const [owner, listener, waiting, rankDays] = await Promise.all([
-    ownerId ? platform.users.findOne({ _id: ownerId }) : null,
-    platform.listeners.findOne({ serverId }),
-    platform.votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }),
-    rankVotesByDay(platform, serverId, dayOf(now)),
+    ownerId ? deps.users.findOne({ _id: ownerId }) : null,
+    deps.listeners.findOne({ serverId }),
+    deps.votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }),
+    rankVotesByDay(deps, serverId, dayOf(now)),
   ]);
   const view = { base, server, now, typed };
   return {

@@ -8,8 +8,8 @@ import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts'
 import type { Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, dataTable, notice, textField } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 
 const MESSAGES = {
   added: 'Tag added. Owners can choose it now.',
@@ -17,12 +17,12 @@ const MESSAGES = {
 };
 
 /** `/operator/tags`: the list of tags that owners choose from. */
-export function tagPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/tags');
 
   const show = async (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) => {
-    const tags = await readTags(platform);
+    const tags = await readTags(deps);
     const body = html`${addCard(path, typed)} ${tagsCard(path, tags)}`;
     return sendPage(
       request,
@@ -37,7 +37,7 @@ export function tagPages(app: FastifyInstance, { platform }: AdminSources): void
   app.post('/tags', OPERATOR, async (request, reply) => {
     const values = typedValues(request);
     try {
-      await addTag(platform, { name: values.name ?? '' }, userOf(request).email);
+      await addTag(deps, { name: values.name ?? '' }, userOf(request).email);
     } catch (error) {
       return show(request, reply, errorsOf(error, { name: '', ...values }), 400);
     }
@@ -46,7 +46,7 @@ export function tagPages(app: FastifyInstance, { platform }: AdminSources): void
 
   app.post('/tags/:tag/remove', OPERATOR, async (request, reply) => {
     const { tag } = request.params as { tag: string };
-    if (!(await removeTag(platform, tag, userOf(request).email)))
+    if (!(await removeTag(deps, tag, userOf(request).email)))
       throw new PageError(404, 'There is no such tag in the list.');
     return reply.redirect(`${path}?done=removed`, 303);
   });

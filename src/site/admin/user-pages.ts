@@ -28,8 +28,8 @@ import { count, time } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, copyable, facts, notice } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { reasonFields } from './reason-fields.ts';
 import { addressPart } from './user-address.ts';
 import { accountStatus } from './users-page.ts';
@@ -48,19 +48,19 @@ const MESSAGES = {
 };
 
 /** `/operator/users/:userId`: one user and the operators' actions. */
-export function userPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const users = adminPath(base, '/users');
-  const sendsMail = platform.config.SMTP_URL !== undefined;
+  const sendsMail = deps.config.SMTP_URL !== undefined;
 
   const find = async (request: FastifyRequest): Promise<UserView> => {
     const { userId } = request.params as { userId: string };
-    const view = /^[0-9a-f]{24}$/.test(userId) && (await showUser(platform, new ObjectId(userId)));
+    const view = /^[0-9a-f]{24}$/.test(userId) && (await showUser(deps, new ObjectId(userId)));
     if (!view) throw new PageError(404, 'This user does not exist.');
     return view;
   };
   const show = async (request: FastifyRequest, view: UserView, typed = UNTOUCHED) => {
-    const change = await findAddressChange(platform, view.user._id);
+    const change = await findAddressChange(deps, view.user._id);
     return userPage({ users, base, view, change, sendsMail, isSelf: isSelf(request, view), typed });
   };
 
@@ -90,20 +90,20 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
     });
 
   decision('suspend', 'suspended', (id, who, { reason = '', reasonForOwner }) =>
-    suspendUser(platform, id, { reason, reasonForOwner }, who),
+    suspendUser(deps, id, { reason, reasonForOwner }, who),
   );
-  decision('confirm-address', 'confirmed', (id, who) => confirmAddress(platform, id, who));
-  decision('lift', 'lifted', (id, who) => liftSuspension(platform, id, who));
-  decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(platform, id, who));
-  decision('make-operator', 'operator', (id, who) => setRole(platform, id, 'operator', who));
-  decision('unmake-operator', 'owner', (id, who) => setRole(platform, id, 'owner', who));
+  decision('confirm-address', 'confirmed', (id, who) => confirmAddress(deps, id, who));
+  decision('lift', 'lifted', (id, who) => liftSuspension(deps, id, who));
+  decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(deps, id, who));
+  decision('make-operator', 'operator', (id, who) => setRole(deps, id, 'operator', who));
+  decision('unmake-operator', 'owner', (id, who) => setRole(deps, id, 'owner', who));
 
   app.post('/users/:userId/email', OPERATOR, async (request, reply) => {
     const view = await find(request);
     const values = { email: '', emailReason: '', ...typedValues(request) };
     const input = { email: values.email, reason: values.emailReason };
     try {
-      const result = await changeAddressFor(platform, view.user._id, input, deciderOf(request));
+      const result = await changeAddressFor(deps, view.user._id, input, deciderOf(request));
       return reply.redirect(`${users}/${view.user._id.toHexString()}?done=email-${result}`, 303);
     } catch (error) {
       const typed =
@@ -116,13 +116,13 @@ export function userPages(app: FastifyInstance, { platform }: AdminSources): voi
 
   app.post('/users/:userId/link', OPERATOR, async (request, reply) => {
     const { user } = await find(request);
-    await noteLink(platform, user, deciderOf(request));
+    await noteLink(deps, user, deciderOf(request));
     if (sendsMail) {
-      const auth = createAuth(platform, (link) => sendLink(platform, link));
-      await sendEntryLink(platform, auth, user.email);
+      const auth = createAuth(deps, (link) => sendLink(deps, link));
+      await sendEntryLink(deps, auth, user.email);
       return reply.redirect(`${users}/${user._id.toHexString()}?done=link-sent`, 303);
     }
-    return sendPage(request, reply, linkPage(users, user, await makePasswordLink(platform, user)));
+    return sendPage(request, reply, linkPage(users, user, await makePasswordLink(deps, user)));
   });
 }
 

@@ -8,24 +8,24 @@ import { timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, dataTable, pager, select, textField } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 
 const PER_PAGE = 50;
 
 /** `/operator/users`: all users, newest first, or those whose address or name begins with the search text. */
-export function usersPages(app: FastifyInstance, { platform }: AdminSources): void {
+export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/users');
 
   app.get('/users', OPERATOR, async (request, reply) => {
     const { search = '', role, after } = readQuery(request.query as Record<string, unknown>);
-    const page = { base, path, search, role, now: platform.clock.now() };
+    const page = { base, path, search, role, now: deps.clock.now() };
     if (search !== '') {
-      const users = await searchUsers(platform, search, PER_PAGE);
+      const users = await searchUsers(deps, search, PER_PAGE);
       return sendPage(request, reply, usersPage({ ...page, users, older: undefined }));
     }
-    const { users, next } = await listUsers(platform, { role, after, limit: PER_PAGE });
+    const { users, next } = await listUsers(deps, { role, after, limit: PER_PAGE });
     const older = next ? `${path}?${new URLSearchParams(positionQuery(role, next))}` : undefined;
     return sendPage(request, reply, usersPage({ ...page, users, older }));
   });

@@ -17,25 +17,25 @@ import { sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
 import { stateBadge } from '../shared/vote-state.ts';
 import { timelineList } from '../shared/vote-timeline.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { blockPath } from './block-pages.ts';
 
 /** `/operator/votes/<vote>`: one vote with its timeline, also with what its server's owner does not see. */
-export function votePage(app: FastifyInstance, { platform }: AdminSources): void {
+export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
   app.get('/votes/:voteId', OPERATOR, async (request, reply) => {
     const { voteId } = request.params as { voteId: string };
-    const vote = UUID.isValid(voteId) ? await findVote(platform, new UUID(voteId)) : null;
+    const vote = UUID.isValid(voteId) ? await findVote(deps, new UUID(voteId)) : null;
     if (!vote) throw new PageError(404, 'This vote does not exist.');
     const { serverId, tokenId } = vote;
     const [server, listener, token] = await Promise.all([
-      platform.servers.findOne({ _id: serverId }),
-      platform.listeners.findOne({ serverId }),
-      tokenId ? platform.apiTokens.findOne({ _id: tokenId, serverId }) : null,
+      deps.servers.findOne({ _id: serverId }),
+      deps.listeners.findOne({ serverId }),
+      tokenId ? deps.apiTokens.findOne({ _id: tokenId, serverId }) : null,
     ]);
-    const timeline = await voteTimeline(platform, vote, listener, platform.clock.now());
+    const timeline = await voteTimeline(deps, vote, listener, deps.clock.now());
     return sendPage(request, reply, {
       title: `Vote of ${vote.username}`,
       body: adminFrame({

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { UUID, type WithId } from 'mongodb';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { listExclusions, newestExclusions } from '../../votes/exclude-votes.ts';
 import { type FoundVote, searchVotes } from '../../votes/search-votes.ts';
@@ -13,8 +13,8 @@ import { time } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, notice, pager, select, textField } from '../shared/parts.ts';
-import type { AdminSources } from './admin-deps.ts';
 import { adminFrame, adminPath, adminServerPath, adminVotePath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { playerTable, playerVotes } from './player-votes.ts';
 import { stateBadges } from './server-badges.ts';
@@ -25,23 +25,22 @@ const ROWS = 50;
 const EXCLUSIONS = 20;
 
 /** `/operator/votes`: search for the votes of a server, and exclusions. */
-export function votePages(app: FastifyInstance, { platform }: AdminSources): void {
+export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/votes', OPERATOR, async (request, reply) => {
     const query = queryOf(request);
     const { player = '' } = query;
     if (!query.server && UUID.isValid(player))
       return reply.redirect(adminVotePath(base, { _id: new UUID(player) }), 303);
-    const search = await readSearch(platform, query);
+    const search = await readSearch(deps, query);
     const { server, typed } = search;
     const isInvalid = Object.keys(typed.errors).length > 0;
-    const found = server && !isInvalid ? await findVotes(platform, server, search, query.from) : null;
-    const ofPlayer =
-      !query.server && search.player && !isInvalid ? await playerCard(platform, base, search) : '';
+    const found = server && !isInvalid ? await findVotes(deps, server, search, query.from) : null;
+    const ofPlayer = !query.server && search.player && !isInvalid ? await playerCard(deps, base, search) : '';
     const exclusions = server
-      ? await listExclusions(platform, server._id)
-      : await newestExclusions(platform, { limit: EXCLUSIONS });
-    const list = await exclusionList(platform, base, exclusions, server);
+      ? await listExclusions(deps, server._id)
+      : await newestExclusions(deps, { limit: EXCLUSIONS });
+    const list = await exclusionList(deps, base, exclusions, server);
     const { from: _, done: __, ...rest } = query;
     const path = (from?: string) => adminPath(base, `/votes${queryText({ ...rest, from })}`);
     return sendPage(
@@ -58,7 +57,7 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
           base,
           part: '/votes',
           body: html`${searchForm(base, search)}
-            ${search.choices.length > 0 ? choiceCard(platform, base, search) : ''}${ofPlayer}
+            ${search.choices.length > 0 ? choiceCard(deps, base, search) : ''}${ofPlayer}
             ${server && found ? voteCard(base, server, search, found.votes, found.next !== null) : ''}
             ${found ? pager({ first: query.from ? path() : undefined, older: found.next ? path(found.next) : undefined }) : ''}
             ${card({ id: 'exclusions', title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions', body: list.html })}`,
@@ -70,12 +69,12 @@ export function votePages(app: FastifyInstance, { platform }: AdminSources): voi
 }
 
 function findVotes(
-  platform: AdminSources['platform'],
+  deps: AdminParts['deps'],
   { _id: serverId }: WithId<Server>,
   { player, tokenId, since, until }: VoteQuery,
   from: string | undefined,
 ) {
-  return searchVotes(platform, { serverId, player, tokenId, since, until }, { from, limit: ROWS });
+  return searchVotes(deps, { serverId, player, tokenId, since, until }, { from, limit: ROWS });
 }
 
 function searchForm(base: string, { typed: { values, errors }, tokens }: VoteQuery): Html {
@@ -172,7 +171,7 @@ function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): 
 }
 
 /** The servers of the entered name. Each link repeats the search for one of them. */
-function choiceCard({ clock }: Platform, base: string, { choices, typed }: VoteQuery): Html {
+function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQuery): Html {
   const { from: _, done: __, ...rest } = typed.values;
   const href = ({ _id }: WithId<Server>) =>
     adminPath(base, `/votes${queryText({ ...rest, server: _id.toHexString() })}`);
@@ -204,12 +203,12 @@ function choiceCard({ clock }: Platform, base: string, { choices, typed }: VoteQ
 }
 
 /** How many votes a player has on each server. */
-async function playerCard(platform: Platform, base: string, search: VoteQuery): Promise<Html> {
-  const { player = '', since = null, until = platform.clock.now(), typed } = search;
+async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promise<Html> {
+  const { player = '', since = null, until = deps.clock.now(), typed } = search;
   const { values } = typed;
   const range = { player, since: values.since, until: values.until };
   const title = html`Votes of <bdi>${player}</bdi>`;
-  const found = await playerVotes(platform, { username: player, serverId: null, since, until });
+  const found = await playerVotes(deps, { username: player, serverId: null, since, until });
   if ('error' in found) return card({ title, body: notice('bad', found.error) });
   return card({
     title,

@@ -1,5 +1,5 @@
 import type { ObjectId, WithId } from 'mongodb';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { listTokens } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { usernameSchema } from '../../votes/username.ts';
@@ -24,10 +24,10 @@ export type VoteQuery = {
 };
 
 /** Reads the search of the votes page from its query. */
-export async function readSearch(platform: Platform, query: Record<string, string>): Promise<VoteQuery> {
+export async function readSearch(deps: AppDeps, query: Record<string, string>): Promise<VoteQuery> {
   const errors: Record<string, string> = {};
   const named: NamedServer = query.server
-    ? await serverNamed(platform, query.server, { limit: CHOICES })
+    ? await serverNamed(deps, query.server, { limit: CHOICES })
     : { kind: 'none' };
   const server = named.kind === 'one' ? named.server : null;
   if (query.server && named.kind === 'none') errors.server = 'No server has this id, slug or name.';
@@ -43,7 +43,7 @@ export async function readSearch(platform: Platform, query: Record<string, strin
   const { player } = query;
   if (player && !query.server && !usernameSchema.safeParse(player).success)
     errors.player = 'Enter a player’s name, or a server too.';
-  const tokens = server ? await listTokens(platform, server._id) : [];
+  const tokens = server ? await listTokens(deps, server._id) : [];
   const tokenId = tokens.find(({ _id }) => _id.toHexString() === query.token)?._id;
   if (query.token && server && !tokenId) errors.token = 'The server has no such token.';
   const choices = named.kind === 'several' ? named.servers : [];

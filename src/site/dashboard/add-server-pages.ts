@@ -9,7 +9,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notice } from '../shared/parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { afterProving, idOf } from './draft-pages.ts';
 import {
   addressFields,
@@ -21,16 +21,16 @@ import {
 } from './server-fields.ts';
 
 /** `/dashboard/servers/new`: the form for a new server, or for editing a draft (`?draft=<id>`). */
-export function addServerPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
+export function addServerPages(app: FastifyInstance, { deps, ask }: DashboardParts): void {
   const { base } = app.site;
-  const deps = { ...platform, ask };
+  const draftDeps = { ...deps, ask };
   const page = (typed: Typed, draft?: string) => newServerPage(base, typed, draft);
 
   app.get('/servers/new', SIGNED_IN, async (request, reply) => {
     const { draft } = request.query as { draft?: unknown };
     if (draft === undefined) return sendPage(request, reply, page(UNTOUCHED));
     const draftId = idOf(draft);
-    const found = draftId && (await findDraft(platform, userOf(request)._id, draftId));
+    const found = draftId && (await findDraft(deps, userOf(request)._id, draftId));
     if (!found) throw new PageError(404, t('You have no draft with this id.'));
     return sendPage(request, reply, page(valuesOf(found), draftId.toHexString()));
   });
@@ -43,10 +43,10 @@ export function addServerPages(app: FastifyInstance, { platform, ask }: Dashboar
     const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
     if (!data || draftId === null) return refuse(withError(typed, t('The form was incomplete. Try again.')));
     try {
-      const draft = await saveDraft(deps, user._id, data, draftId);
+      const draft = await saveDraft(draftDeps, user._id, data, draftId);
       if (!draft) throw new PageError(404, t('You have no draft with this id.'));
       // After a correction, the code may already be in place.
-      const proved = proveDraft(deps, user, draft._id);
+      const proved = proveDraft(draftDeps, user, draft._id);
       const path = `${base}/dashboard/drafts/${draft._id.toHexString()}`;
       return await afterProving(reply, base, proved, path);
     } catch (error) {

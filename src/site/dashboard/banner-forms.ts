@@ -18,7 +18,7 @@ import type { Html } from '../shared/html.ts';
 import { livePart } from '../shared/live.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import { bannerImage, iconImage } from '../shared/profile-parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 
 /** Uploads of a user; each costs a worker up to seconds of a processor. */
 const UPLOADS = { times: 20, windowMs: HOUR };
@@ -53,7 +53,7 @@ type ShowError = (
 /** The forms that set and remove a server's banner. `show` shows the profile page with an error. */
 export async function bannerForms(
   app: FastifyInstance,
-  { platform, show }: Pick<DashboardSources, 'platform'> & { show: ShowError },
+  { deps, show }: Pick<DashboardParts, 'deps'> & { show: ShowError },
 ): Promise<void> {
   const { base } = app.site;
   let reading = 0;
@@ -71,7 +71,7 @@ export async function bannerForms(
   app.post('/servers/:serverId/profile/banner', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const user = userOf(request);
-    const until = await useAllowance(platform, `banner:${user._id.toHexString()}`, UPLOADS);
+    const until = await useAllowance(deps, `banner:${user._id.toHexString()}`, UPLOADS);
     if (until)
       throw new PageError(
         429,
@@ -80,7 +80,7 @@ export async function bannerForms(
       );
     try {
       const bytes = await oneOfFew(() => uploadedFile(request, reply));
-      await uploadBanner(platform, server, bytes, user.email);
+      await uploadBanner(deps, server, bytes, user.email);
     } catch (error) {
       if (!(error instanceof PictureError)) throw error;
       return show(request, reply, error.message, STATUS[error.code] ?? 400);
@@ -90,7 +90,7 @@ export async function bannerForms(
 
   app.post('/servers/:serverId/profile/banner/remove', OWNER, async (request, reply) => {
     const server = serverOf(request);
-    await removeBanner(platform, server, userOf(request).email);
+    await removeBanner(deps, server, userOf(request).email);
     return back(reply, server, 'banner-removed');
   });
 }

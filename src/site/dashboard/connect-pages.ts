@@ -18,7 +18,7 @@ import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
 import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
@@ -48,15 +48,15 @@ type Showing = {
 };
 
 /** `/dashboard/servers/<id>/connect`: configurations of vote plugins, filled in, and tests of them. */
-export function connectPages(app: FastifyInstance, { platform }: DashboardSources): void {
+export function connectPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base, name, url } = app.site;
 
   const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
     const server = serverOf(request);
-    const listener = await platform.listeners.findOne({ serverId: server._id });
+    const listener = await deps.listeners.findOne({ serverId: server._id });
     const connected = { name, url, server, listener, key: showing.key ?? null };
     const body = connectBody(base, connected, showing);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const page = {
       title: t('Connect your plugin · {server}', { server: server.name }),
       body: serverFrame({ site: app.site, server, now, part: '/connect', body }),
@@ -75,14 +75,14 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
     const expiresInMs = LIFETIMES[data.lifetime];
     const wanted = {
       serverId,
-      name: t('Vote plugin, {time}', { time: timeText(platform.clock.now()) }),
+      name: t('Vote plugin, {time}', { time: timeText(deps.clock.now()) }),
       kind: 'claim',
       tokenId: new ObjectId(data.newId),
       maker: makerOf(server, userId),
       ...(expiresInMs ? { expiresInMs } : {}),
     } as const;
     try {
-      const { token } = await issueTokenBy(platform, wanted, by);
+      const { token } = await issueTokenBy(deps, wanted, by);
       return await show(request, reply, { key: token });
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;
@@ -104,7 +104,7 @@ export function connectPages(app: FastifyInstance, { platform }: DashboardSource
       return show(request, reply, { tested: { block, username, answer }, status: 400 });
     }
     const player = { serverId: serverOf(request)._id, username: data.username };
-    const { kind } = await checkClaim(platform, player);
+    const { kind } = await checkClaim(deps, player);
     const answer = notice(
       'good',
       html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username: data.username, kind: ANSWERS[kind] })}`,

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createAsk } from '../../probing/ask-server.ts';
 import { addServerPages } from './add-server-pages.ts';
 import { connectPages } from './connect-pages.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { draftPages } from './draft-pages.ts';
 import { listenerPages } from './listener-pages.ts';
 import { listenerTestPage } from './listener-test-page.ts';
@@ -19,24 +19,21 @@ import { votePage } from './vote-page.ts';
 import { votesPage } from './votes-page.ts';
 
 /** The owners' pages, under their own prefix. */
-export async function dashboard(
-  app: FastifyInstance,
-  { platform }: Pick<DashboardSources, 'platform'>,
-): Promise<void> {
-  const sources = { platform, ask: createAsk(platform.config) };
-  serverList(app, sources);
-  addServerPages(app, sources);
-  draftPages(app, sources);
-  overviewPage(app, sources);
-  tokenPages(app, sources);
-  statisticsPages(app, sources);
-  reviewPages(app, sources);
-  memberPages(app, sources);
-  profilePages(app, sources);
-  settingsPages(app, sources);
-  connectPages(app, sources);
-  listenerPages(app, sources, listenerTestPage(app, sources));
-  votesPage(app, sources);
-  resendRangePage(app, sources);
-  votePage(app, sources);
+export async function dashboard(app: FastifyInstance, { deps }: Pick<DashboardParts, 'deps'>): Promise<void> {
+  const parts = { deps, ask: createAsk(deps.config) };
+  serverList(app, parts);
+  addServerPages(app, parts);
+  draftPages(app, parts);
+  overviewPage(app, parts);
+  tokenPages(app, parts);
+  statisticsPages(app, parts);
+  reviewPages(app, parts);
+  memberPages(app, parts);
+  profilePages(app, parts);
+  settingsPages(app, parts);
+  connectPages(app, parts);
+  listenerPages(app, parts, listenerTestPage(app, parts));
+  votesPage(app, parts);
+  resendRangePage(app, parts);
+  votePage(app, parts);
 }

@@ -21,7 +21,7 @@ import { timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes } from '../shared/kind-boxes.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 
 export const DISCORD_MESSAGES = {
   'discord-set': defineMessage('Webhook saved. Send a test message to check that messages arrive.'),
@@ -39,8 +39,8 @@ type Show = (
 ) => Promise<FastifyReply>;
 
 /** The forms of a server's Discord messages, on its settings page. */
-export function discordRoutes(app: FastifyInstance, { platform }: DashboardSources, show: Show): void {
-  const useCheck = checkTaker(platform);
+export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, show: Show): void {
+  const useCheck = checkTaker(deps);
   const path = '/servers/:serverId/settings/discord';
   const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof DISCORD_MESSAGES) =>
     reply.redirect(`${serverPath(app.site.base, serverOf(request), '/settings')}?done=${done}#discord`, 303);
@@ -48,7 +48,7 @@ export function discordRoutes(app: FastifyInstance, { platform }: DashboardSourc
   app.post(path, OWNER, async (request, reply) => {
     const { webhook = '' } = typedValues(request);
     try {
-      await setWebhook(platform, serverOf(request)._id, webhook, userOf(request).email);
+      await setWebhook(deps, serverOf(request)._id, webhook, userOf(request).email);
     } catch (error) {
       // The entered text may be a secret: it is not shown again.
       const { errors } = errorsOf(error, { webhook });
@@ -60,12 +60,12 @@ export function discordRoutes(app: FastifyInstance, { platform }: DashboardSourc
   app.post(`${path}/kinds`, OWNER, async (request, reply) => {
     const kinds = chosenKinds(typedValues(request));
     const { email } = userOf(request);
-    if (!(await chooseKinds(platform, serverOf(request)._id, kinds, email))) throw noWebhook();
+    if (!(await chooseKinds(deps, serverOf(request)._id, kinds, email))) throw noWebhook();
     return back(request, reply, 'discord-kinds');
   });
 
   app.post(`${path}/remove`, OWNER, async (request, reply) => {
-    await removeWebhook(platform, serverOf(request)._id, userOf(request).email);
+    await removeWebhook(deps, serverOf(request)._id, userOf(request).email);
     return back(request, reply, 'discord-removed');
   });
 
@@ -73,7 +73,7 @@ export function discordRoutes(app: FastifyInstance, { platform }: DashboardSourc
     const refused = await useCheck(request, reply);
     if (refused)
       return show(request, reply, { discord: { message: notice('attention', refused) }, status: 429 });
-    const tested = await testWebhook(platform, serverOf(request), AbortSignal.timeout(MINUTE));
+    const tested = await testWebhook(deps, serverOf(request), AbortSignal.timeout(MINUTE));
     const [tone, words] = testWords(tested);
     return show(request, reply, { discord: { message: notice(tone, words) } });
   });

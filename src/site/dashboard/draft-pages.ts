@@ -11,7 +11,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { contactWords } from '../shared/contact.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, confirmed } from '../shared/parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { proofCards } from './ownership-proof.ts';
 
 /** Parses an id; null if it is invalid. */
@@ -20,7 +20,7 @@ export function idOf(text: unknown): ObjectId | null {
 }
 
 /** `/dashboard/drafts/<id>`: a server that is not listed until its ownership is verified. */
-export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSources): void {
+export function draftPages(app: FastifyInstance, { deps, ask }: DashboardParts): void {
   const { base } = app.site;
   const pathOf = (draftId: ObjectId) => `${base}/dashboard/drafts/${draftId.toHexString()}`;
   const draftIdOf = (request: FastifyRequest): ObjectId => {
@@ -31,11 +31,11 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
 
   const isListed = async (request: FastifyRequest): Promise<boolean> => {
     const own = { _id: draftIdOf(request), ownerId: userOf(request)._id, removedAt: null };
-    return (await platform.servers.findOne(own, { projection: { _id: 1 } })) !== null;
+    return (await deps.servers.findOne(own, { projection: { _id: 1 } })) !== null;
   };
 
   app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
-    const draft = await findDraft(platform, userOf(request)._id, draftIdOf(request));
+    const draft = await findDraft(deps, userOf(request)._id, draftIdOf(request));
     if (!draft) {
       // The server is listed by now, under the draft's id: the user went back or has a second tab.
       if (await isListed(request))
@@ -43,7 +43,7 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
       throw noDraft();
     }
     const path = pathOf(draft._id);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const correct = `${base}/dashboard/servers/new?draft=${draft._id.toHexString()}`;
     return sendPage(request, reply, {
       title: draft.name,
@@ -61,12 +61,12 @@ export function draftPages(app: FastifyInstance, { platform, ask }: DashboardSou
 
   app.post('/drafts/:draftId/check', SIGNED_IN, async (request, reply) => {
     const draftId = draftIdOf(request);
-    const proved = proveDraft({ ...platform, ask }, userOf(request), draftId);
+    const proved = proveDraft({ ...deps, ask }, userOf(request), draftId);
     return afterProving(reply, base, proved, pathOf(draftId));
   });
 
   app.post('/drafts/:draftId/discard', SIGNED_IN, async (request, reply) => {
-    await discardDraft(platform, userOf(request)._id, draftIdOf(request));
+    await discardDraft(deps, userOf(request)._id, draftIdOf(request));
     return reply.redirect(`${base}/dashboard?done=discarded`, 303);
   });
 }

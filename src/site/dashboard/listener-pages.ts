@@ -30,7 +30,7 @@ import { listenerAnnouncement, listenerBadge, listenerState } from '../shared/li
 import { listenerStatusReader } from '../shared/listener-status.ts';
 import { livePart } from '../shared/live.ts';
 import { card, notice } from '../shared/parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { type StreamTest, testCard } from './listener-test-page.ts';
@@ -61,11 +61,11 @@ const chosen = z.object({ protocol: z.enum(PROTOCOLS).optional().catch(undefined
 type Showing = { protocol?: Protocol; typed?: Typed; message?: Html; status?: number };
 
 /** `/dashboard/servers/<id>/listener`: the vote listener's settings and state. */
-export function listenerPages(app: FastifyInstance, sources: DashboardSources, streamTest: StreamTest): void {
-  const { platform } = sources;
+export function listenerPages(app: FastifyInstance, parts: DashboardParts, streamTest: StreamTest): void {
+  const { deps } = parts;
   const { base } = app.site;
-  rewardsRoute(app, sources);
-  const statusOf = listenerStatusReader(platform);
+  rewardsRoute(app, parts);
+  const statusOf = listenerStatusReader(deps);
 
   const show = async (
     request: FastifyRequest,
@@ -75,7 +75,7 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
     const server = serverOf(request);
     const path = serverPath(base, server, '/listener');
     const { listener, queuePaused } = await statusOf(server._id);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const form = listenerForm({
       path,
       protocol: protocol ?? listener?.protocol ?? 'votifier-v2',
@@ -83,8 +83,8 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
       typed,
       unconfirmed: listener
         ? listener.unconfirmed
-        : await countUnconfirmed(platform, server._id, COUNTED_AT_MOST),
-      serviceName: platform.config.SERVICE_NAME,
+        : await countUnconfirmed(deps, server._id, COUNTED_AT_MOST),
+      serviceName: deps.config.SERVICE_NAME,
     });
     const state = listener && {
       id: 'listener-state',
@@ -98,8 +98,8 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
       }),
     };
     const settings = listener && !protocol ? settingsCard(path, listener, now) : form;
-    const hasKeys = await hasClaimKeys(platform, server._id);
-    const warning = listener && (await hostWarning(listener.host, platform.config));
+    const hasKeys = await hasClaimKeys(deps, server._id);
+    const warning = listener && (await hostWarning(listener.host, deps.config));
     const body: Content = [
       message,
       warning ? notice('attention', warning) : '',
@@ -129,7 +129,7 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
     return sendPage(request, reply, page, status);
   };
 
-  const useCheck = checkTaker(platform);
+  const useCheck = checkTaker(deps);
 
   const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof MESSAGES) =>
     reply.redirect(`${serverPath(base, serverOf(request), '/listener')}?done=${done}`, 303);
@@ -170,16 +170,16 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
     };
     try {
       if (protocol === 'http') {
-        const before = await platform.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
-        const sameName = before?.serviceName ?? platform.config.SERVICE_NAME;
+        const before = await deps.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
+        const sameName = before?.serviceName ?? deps.config.SERVICE_NAME;
         const settings = { url, serviceName: sameName, ...unanswered };
-        const set = await setHttpListener(platform, serverId, settings, by);
+        const set = await setHttpListener(deps, serverId, settings, by);
         return { ...set.listener, secret: set.secret };
       }
       const entered = secret.trim() === '' ? null : secret;
       const number = port.trim() === '' ? Number.NaN : Number(port);
       const settings = { protocol, host, port: number, secret: entered, serviceName, ...unanswered };
-      return { ...(await setListener(platform, serverId, settings, by)), secret: null };
+      return { ...(await setListener(deps, serverId, settings, by)), secret: null };
     } catch (error) {
       return { typed: settingErrors(error, values) };
     }
@@ -189,12 +189,12 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
   const doneOf = async (set: ListenerSet): Promise<keyof typeof SAVED> => {
     if (set.resent > 0) return 'set-and-resent';
     if (!set.isCredentialsChange) return 'set';
-    return (await countSentNotConfirmed(platform, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
+    return (await countSentNotConfirmed(deps, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
   };
 
   app.post('/servers/:serverId/listener/pause', OWNER, async (request, reply) => {
     const { email } = userOf(request);
-    if (!(await pauseListener(platform, serverOf(request)._id, email))) throw noListener();
+    if (!(await pauseListener(deps, serverOf(request)._id, email))) throw noListener();
     return back(request, reply, 'paused');
   });
 
@@ -202,21 +202,21 @@ export function listenerPages(app: FastifyInstance, sources: DashboardSources, s
     const { email } = userOf(request);
     const refused = await useCheck(request, reply);
     if (refused) return show(request, reply, { message: notice('attention', refused), status: 429 });
-    if (!(await resumeListener(platform, serverOf(request)._id, email))) throw noListener();
+    if (!(await resumeListener(deps, serverOf(request)._id, email))) throw noListener();
     return back(request, reply, 'resumed');
   });
 
   app.post('/servers/:serverId/listener/remove', OWNER, async (request, reply) => {
     const { email } = userOf(request);
     // If the form is sent twice, the second request removes nothing.
-    await removeListener(platform, serverOf(request)._id, email);
+    await removeListener(deps, serverOf(request)._id, email);
     return back(request, reply, 'removed');
   });
 
   app.post('/servers/:serverId/listener/rotate', OWNER, async (request, reply) => {
     const { _id: serverId } = serverOf(request);
     const revision = Number(typedValues(request).revision ?? Number.NaN);
-    const rotated = await rotateSecret(platform, serverId, userOf(request).email, revision);
+    const rotated = await rotateSecret(deps, serverId, userOf(request).email, revision);
     if (!rotated) {
       const message = notice(
         'attention',

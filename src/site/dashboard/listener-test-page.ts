@@ -18,7 +18,7 @@ import type { Content, Html } from '../shared/html.ts';
 import { sendPage, streamPage } from '../shared/layout.ts';
 import { LISTENER_STATES } from '../shared/listener-state.ts';
 import { button, card, notice } from '../shared/parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { beginning, diagnosisResult } from './diagnosis-texts.ts';
 import { serverFrame } from './server-frame.ts';
 
@@ -47,9 +47,9 @@ export type StreamTest = (
  *
  * @returns the same, for the form that saves the settings
  */
-export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSources): StreamTest {
+export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): StreamTest {
   const { base } = app.site;
-  const deps = { ...platform, send: createSend(platform.config) };
+  const diagnosisDeps = { ...deps, send: createSend(deps.config) };
   const runningTests = new Set<RunningTest>();
   // A listener may take half a minute, which is longer than a shutdown.
   app.addHook('preClose', async () => {
@@ -65,10 +65,10 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const { _id: serverId } = serverOf(request);
     const user = userOf(request);
     const test = begin((onStep) =>
-      diagnoseForOwner(deps, {
+      diagnoseForOwner(diagnosisDeps, {
         ownerId: user._id.toHexString(),
         serverId,
-        proven: roleOf(serverOf(request), user._id) !== null || isByOperator(platform, request),
+        proven: roleOf(serverOf(request), user._id) !== null || isByOperator(deps, request),
         onStep,
         isCounted: saved !== undefined,
       }).catch((error: unknown) => unreadable(error, request)),
@@ -76,10 +76,10 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     runningTests.add(test);
     void test.result.finally(() => runningTests.delete(test));
     const first = await Promise.race([test.begun, test.result]);
-    if (first !== 'begun') return refuse(request, reply, refusalOf(first, platform.clock.now()), saved);
+    if (first !== 'begun') return refuse(request, reply, refusalOf(first, deps.clock.now()), saved);
 
     const { protocol = 'votifier-v2' } =
-      (await platform.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
+      (await deps.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
     async function* pieces(): AsyncGenerator<Html> {
       yield html`<p class="soft under-way">${t('Test in progress. It takes up to a minute if the listener does not answer.')}</p>
         <ol class="steps under-way" aria-live="polite">`;
@@ -90,7 +90,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     const resultOf = (ending: Ending): Html => {
       if (typeof ending !== 'string' && ending.kind === 'diagnosed')
         return diagnosisResult(ending.diagnosis, protocol);
-      return html`<div class="verdict">${notice('attention', refusalOf(ending, platform.clock.now()).sentence)}</div>`;
+      return html`<div class="verdict">${notice('attention', refusalOf(ending, deps.clock.now()).sentence)}</div>`;
     };
     const body = (content: Content) =>
       page(request, html`${saved ?? ''}${card({ title: t('Test vote'), body: content })}`);
@@ -110,7 +110,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
         <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
         <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
       </div>`;
-    return serverFrame({ site: app.site, server, now: platform.clock.now(), part: '/listener', body });
+    return serverFrame({ site: app.site, server, now: deps.clock.now(), part: '/listener', body });
   };
 
   const refuse = (
@@ -120,7 +120,7 @@ export function listenerTestPage(app: FastifyInstance, { platform }: DashboardSo
     saved?: Html,
   ) => {
     if (retryAt) {
-      const seconds = Math.ceil((retryAt.getTime() - platform.clock.now().getTime()) / 1_000);
+      const seconds = Math.ceil((retryAt.getTime() - deps.clock.now().getTime()) / 1_000);
       reply.header('retry-after', String(Math.max(1, seconds)));
     }
     const body = page(request, html`${saved ?? ''}${notice('attention', sentence)}`);

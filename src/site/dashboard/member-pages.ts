@@ -33,7 +33,7 @@ import {
   select,
   textField,
 } from '../shared/parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { idOf } from './draft-pages.ts';
 import { serverFrame } from './server-frame.ts';
 
@@ -61,13 +61,13 @@ const MESSAGES = {
 };
 
 /** `/dashboard/servers/<id>/members`: who manages a server with its owner, and invitations. */
-export function memberPages(app: FastifyInstance, { platform }: DashboardSources): void {
+export function memberPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
   const pathOf = (server: WithId<Server>, rest = '') => serverPath(base, server, `/members${rest}`);
 
   const show = async (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) => {
     const server = serverOf(request);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const isOwner = mayManage(request, server);
     const body = html`${card({ title: t('Members'), body: await memberTable(server, isOwner) })}
       ${isOwner ? card({ title: t('Invite'), body: invitePart(server, typed, now) }) : ''}`;
@@ -84,14 +84,14 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
   };
 
   const mayManage = (request: FastifyRequest, server: Server) =>
-    (server.ownerId?.equals(userOf(request)._id) ?? false) || isByOperator(platform, request);
+    (server.ownerId?.equals(userOf(request)._id) ?? false) || isByOperator(deps, request);
 
   const memberTable = async (server: WithId<Server>, isOwner: boolean): Promise<Html> => {
     const { ownerId, members = [] } = server;
     const ids = [...(ownerId ? [ownerId] : []), ...(members ?? []).map(({ userId }) => userId)];
-    const users = await platform.users.find({ _id: { $in: ids } }, { projection: { email: 1 } }).toArray();
-    const now = platform.clock.now();
-    const tokens = isOwner ? await listTokens(platform, server._id) : [];
+    const users = await deps.users.find({ _id: { $in: ids } }, { projection: { email: 1 } }).toArray();
+    const now = deps.clock.now();
+    const tokens = isOwner ? await listTokens(deps, server._id) : [];
     const tokensOf = (id: ObjectId) => tokens.filter((one) => isValid(one, now) && one.issuedBy?.equals(id));
     const emailOf = (id: ObjectId) =>
       users.find(({ _id }) => _id.equals(id))?.email ?? t('a deleted account');
@@ -156,7 +156,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
 
   const invitePart = (server: WithId<Server>, { values, errors }: Typed, now: Date): Html => {
     const open = openInvitations(server, now);
-    const mail = platform.config.SMTP_URL
+    const mail = deps.config.SMTP_URL
       ? t(
           'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.',
         )
@@ -196,12 +196,12 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     if (!data) return show(request, reply, typed, 400);
     try {
       const { _id, email } = userOf(request);
-      const retryAt = await inviteMember(platform, server, data, { _id, email, address: request.ip });
+      const retryAt = await inviteMember(deps, server, data, { _id, email, address: request.ip });
       if (retryAt) {
         const sentence = t(
           'Too many invitations by you, to this address or from your network. Try again {time}.',
           {
-            time: relative(retryAt, platform.clock.now()),
+            time: relative(retryAt, deps.clock.now()),
           },
         );
         return await show(request, reply, withError(typed, sentence), 429);
@@ -216,7 +216,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const server = serverOf(request);
     const { data } = readForm(withdrawForm, request);
     if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    await withdrawInvitation(platform, server._id, data.email, userOf(request).email);
+    await withdrawInvitation(deps, server._id, data.email, userOf(request).email);
     return reply.redirect(`${pathOf(server)}?done=withdrawn`, 303);
   });
 
@@ -231,7 +231,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const { data } = readForm(roleForm, request);
     if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const by = userOf(request).email;
-    if (!(await changeRole(platform, server._id, memberOf(request), data.role, by))) throw noMember();
+    if (!(await changeRole(deps, server._id, memberOf(request), data.role, by))) throw noMember();
     return reply.redirect(`${pathOf(server)}?done=changed`, 303);
   });
 
@@ -240,7 +240,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
     const { _id: userId, email: by } = userOf(request);
     const { data } = readForm(removeForm, request);
     const keepFor = data?.keep ? makerOf(server, userId) : undefined;
-    if (!(await removeMember(platform, server._id, memberOf(request), by, keepFor))) throw noMember();
+    if (!(await removeMember(deps, server._id, memberOf(request), by, keepFor))) throw noMember();
     return reply.redirect(`${pathOf(server)}?done=removed`, 303);
   });
 
@@ -250,10 +250,10 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
       const serverId = idOf((request.params as { serverId?: string }).serverId) ?? new ObjectId();
       if (answer === 'decline') {
         // An unconfirmed address may belong to somebody else.
-        if (user.emailVerified) await withdrawInvitation(platform, serverId, user.email, user.email);
+        if (user.emailVerified) await withdrawInvitation(deps, serverId, user.email, user.email);
         return reply.redirect(`${base}/dashboard?done=declined`, 303);
       }
-      const server = await joinServer(platform, serverId, user);
+      const server = await joinServer(deps, serverId, user);
       if (!server)
         throw new PageError(
           404,
@@ -266,7 +266,7 @@ export function memberPages(app: FastifyInstance, { platform }: DashboardSources
   app.post('/memberships/:serverId/leave', SIGNED_IN, async (request, reply) => {
     const user = userOf(request);
     const serverId = idOf((request.params as { serverId?: string }).serverId) ?? new ObjectId();
-    await leaveServer(platform, serverId, user);
+    await leaveServer(deps, serverId, user);
     return reply.redirect(`${base}/dashboard?done=left`, 303);
   });
 }

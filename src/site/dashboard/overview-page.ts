@@ -21,7 +21,7 @@ import { hasAbout } from '../shared/profile-parts.ts';
 import { serverFigures } from '../shared/server-figures.ts';
 import { addressOf } from '../shared/server-status.ts';
 import { shareCard } from '../shared/share-card.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 
 const MESSAGES = {
@@ -30,16 +30,16 @@ const MESSAGES = {
 };
 
 /** `/dashboard/servers/<id>`: a server's key figures and next steps. */
-export function overviewPage(app: FastifyInstance, { platform }: DashboardSources): void {
+export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
   app.get('/servers/:serverId', OWNER, async (request, reply) => {
     const server = serverOf(request);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const [info, listener, tokens, reviews] = await Promise.all([
-      serverInfo(platform, server),
-      showListener(platform, server._id),
-      listTokens(platform, server._id),
-      readAnswered(platform, server._id, { page: 1, limit: 1 }),
+      serverInfo(deps, server),
+      showListener(deps, server._id),
+      listTokens(deps, server._id),
+      readAnswered(deps, server._id, { page: 1, limit: 1 }),
     ]);
     const done = { token: tokens.some((token) => isValid(token, now)), listener };
     const body = html`<section class="card">${serverFigures(info, { game: server.game })}</section>

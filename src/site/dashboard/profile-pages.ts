@@ -25,7 +25,7 @@ import { card, notice, textArea, textField } from '../shared/parts.ts';
 import { aboutBody, hasAbout, LINK_TITLES, PART_WORDS, tagChips } from '../shared/profile-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerForms, isPreparing, picturesCard } from './banner-forms.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 
 const MESSAGES = {
@@ -48,14 +48,14 @@ type Showing = {
 };
 
 /** `/dashboard/servers/<id>/profile`: what a server says of itself. */
-export function profilePages(app: FastifyInstance, { platform }: DashboardSources): void {
+export function profilePages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
   const pathOf = (server: WithId<Server>) => serverPath(base, server, '/profile');
 
   const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
     const server = serverOf(request);
-    const tags = await readTags(platform);
-    const now = platform.clock.now();
+    const tags = await readTags(deps);
+    const now = deps.clock.now();
     const body = html`${removals(server)}
       ${showing.preview ? previewCard(base, server, showing.preview, tags) : ''}
       ${profileCard(pathOf(server), server, tags, showing)}
@@ -81,9 +81,9 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
     try {
       const input = inputOf(values, tags);
       if (values.do === 'preview') {
-        return await show(request, reply, { typed, tags, preview: await readProfile(platform, input) });
+        return await show(request, reply, { typed, tags, preview: await readProfile(deps, input) });
       }
-      await setProfile(platform, server, input, userOf(request).email);
+      await setProfile(deps, server, input, userOf(request).email);
     } catch (error) {
       return show(request, reply, { typed: errorsOf(error, { tags: '', ...values }), tags, status: 400 });
     }
@@ -92,7 +92,7 @@ export function profilePages(app: FastifyInstance, { platform }: DashboardSource
 
   // In a scope of its own: only this form accepts files.
   app.register(bannerForms, {
-    platform,
+    deps,
     show: (request: FastifyRequest, reply: FastifyReply, bannerError: string, status: number) =>
       show(request, reply, { bannerError, status }),
   });

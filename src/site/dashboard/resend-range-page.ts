@@ -21,7 +21,7 @@ import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, facts, notice } from '../shared/parts.ts';
 import { STATE_TEXTS } from '../shared/vote-state.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 
@@ -32,12 +32,12 @@ const RESEND_BATCH_SIZE = 5_000;
 const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
 
 /** `/dashboard/servers/<id>/votes/resend`: sends all votes of a filter again, after a confirmation with their number. */
-export function resendRangePage(app: FastifyInstance, { platform }: DashboardSources): void {
+export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
   app.get('/servers/:serverId/votes/resend', OWNER, (request, reply) => {
     const filter = resendable(voteQuery.parse(request.query));
-    return confirm(request, reply, filter, rangeOf(filter, platform.clock.now()));
+    return confirm(request, reply, filter, rangeOf(filter, deps.clock.now()));
   });
 
   app.post('/servers/:serverId/votes/resend', OWNER, async (request, reply) => {
@@ -48,7 +48,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
     if (!shown.success) throw new PageError(400, t('The form was incomplete. Reload the page.'));
     const range = rangeOf(filter, shown.data);
     const by = userOf(request).email;
-    const resent = await resendVotes(platform, serverId, range, by, {
+    const resent = await resendVotes(deps, serverId, range, by, {
       most: RESEND_BATCH_SIZE,
       forOwner: true,
     });
@@ -63,7 +63,7 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
   const refuse = (request: FastifyRequest, reply: FastifyReply, sent: number, nextAllowedAt: Date) => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/votes');
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
     reply.header('retry-after', String(Math.max(1, seconds)));
     const sentence = t(
@@ -93,10 +93,10 @@ export function resendRangePage(app: FastifyInstance, { platform }: DashboardSou
   ) => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/votes');
-    const found = await countResendable(platform, server._id, range, RESEND_BATCH_SIZE);
+    const found = await countResendable(deps, server._id, range, RESEND_BATCH_SIZE);
     const body = html`${sent ? notice('good', t('{sent} queued again. There are more.', { sent })) : ''}
       ${card({ title: t('Send votes again'), body: question(path, filter, range, found) })}`;
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     return sendPage(request, reply, {
       title: t('Send votes again · {server}', { server: server.name }),
       body: serverFrame({ site: app.site, server, now, part: '/votes', body }),

@@ -16,7 +16,7 @@ import type { Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, pager, textArea } from '../shared/parts.ts';
 import { pageFrom, REVIEWS_A_PAGE, reviewItem, spreadCard } from '../shared/review-parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { idOf } from './draft-pages.ts';
 import { serverFrame } from './server-frame.ts';
 
@@ -26,14 +26,14 @@ const MESSAGES = {
 };
 
 /** `/dashboard/servers/<id>/reviews`: the approved reviews and the owner's answers. */
-export function reviewPages(app: FastifyInstance, { platform }: DashboardSources): void {
+export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
   const show = async (request: FastifyRequest, reply: FastifyReply, wrong?: RejectedAnswer) => {
     const server = serverOf(request);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const page = pageOf(request);
-    const found = await readAnswered(platform, server._id, { page, limit: REVIEWS_A_PAGE });
+    const found = await readAnswered(deps, server._id, { page, limit: REVIEWS_A_PAGE });
     const path = serverPath(base, server, '/reviews');
     const body = html`${spreadCard(found)}
       ${card({
@@ -68,7 +68,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
     const answer = values.answer ?? '';
     try {
       const wanted = { serverId: server._id, reviewId, answer };
-      if (!(await answerReview(platform, wanted, userOf(request).email))) throw noReview();
+      if (!(await answerReview(deps, wanted, userOf(request).email))) throw noReview();
     } catch (error) {
       if (error instanceof PageError) throw error;
       return show(request, reply, { reviewId, typed: errorsOf(error, values) });
@@ -79,7 +79,7 @@ export function reviewPages(app: FastifyInstance, { platform }: DashboardSources
   app.post('/servers/:serverId/reviews/:reviewId/remove-answer', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const reviewId = reviewIdOf(request);
-    const removed = await removeAnswer(platform, { serverId: server._id, reviewId }, userOf(request).email);
+    const removed = await removeAnswer(deps, { serverId: server._id, reviewId }, userOf(request).email);
     if (!removed) throw noReview();
     return reply.redirect(back(base, server, reviewId, pageOf(request), 'answer-removed'), 303);
   });

@@ -11,7 +11,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { readForm } from '../shared/form.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { notice, select } from '../shared/parts.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 
 const REWARD_WORDS: Record<Rewards, Text> = {
   push: defineMessage('The listener receives each vote'),
@@ -22,12 +22,12 @@ const REWARD_WORDS: Record<Rewards, Text> = {
 const form = z.object({ rewards: z.enum(REWARDS) });
 
 /** `POST …/listener/rewards`: how votes are rewarded. */
-export function rewardsRoute(app: FastifyInstance, { platform }: DashboardSources): void {
+export function rewardsRoute(app: FastifyInstance, { deps }: DashboardParts): void {
   app.post('/servers/:serverId/listener/rewards', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data } = readForm(form, request);
     if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    const isSet = await setRewards(platform, server._id, data.rewards, userOf(request).email);
+    const isSet = await setRewards(deps, server._id, data.rewards, userOf(request).email);
     if (!isSet) throw new PageError(409, t('This server has no vote listener: its votes can be claimed.'));
     return reply.redirect(`${serverPath(app.site.base, server, '/listener')}?done=rewards#rewards`, 303);
   });

@@ -24,7 +24,7 @@ import { sendPage } from '../shared/layout.ts';
 import { listenerBadge } from '../shared/listener-state.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { addressOf, statusBadge } from '../shared/server-status.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { invitationCard, ROLE_WORDS } from './member-pages.ts';
 
 const MESSAGES = {
@@ -35,12 +35,12 @@ const MESSAGES = {
 };
 
 /** `/dashboard`: the user's servers and drafts. */
-export function serverList(app: FastifyInstance, { platform }: DashboardSources): void {
+export function serverList(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
   /** The listeners of servers, by the server's id. */
   const listenersOf = async (servers: WithId<Server>[]): Promise<Map<string, ListedListener>> => {
-    const found = platform.listeners
+    const found = deps.listeners
       .find({ serverId: { $in: servers.map(({ _id }) => _id) } })
       .project<ListedListener>({ serverId: 1, ...STATE_FIELDS, ...PROOF_FIELDS });
     return new Map((await found.toArray()).map((listener) => [listener.serverId.toHexString(), listener]));
@@ -49,9 +49,9 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
   app.get('/', SIGNED_IN, async (request, reply) => {
     const user = userOf(request);
     const [servers, drafts, invitations] = await Promise.all([
-      serversOf(platform, user._id),
-      listDrafts(platform, user._id),
-      invitationsOf(platform, user),
+      serversOf(deps, user._id),
+      listDrafts(deps, user._id),
+      invitationsOf(deps, user),
     ]);
     const listeners = await listenersOf(servers);
     return sendPage(request, reply, {
@@ -62,7 +62,7 @@ export function serverList(app: FastifyInstance, { platform }: DashboardSources)
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
         ${invitationCard(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactWords(app.site)}</p>`}
-        <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: platform.clock.now() })}</section>
+        <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() })}</section>
         ${draftCard(base, drafts)}`,
     });
   });

@@ -23,7 +23,7 @@ import { sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, notice, textArea, textField } from '../shared/parts.ts';
 import { writtenText } from '../shared/plain-text.ts';
 import { addressOf } from '../shared/server-status.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving } from './draft-pages.ts';
 import { proofCards } from './ownership-proof.ts';
@@ -57,18 +57,18 @@ type Showing = {
 };
 
 /** `/dashboard/servers/<id>/settings`: details, text on voting, address and removal of a server. */
-export function settingsPages(app: FastifyInstance, sources: DashboardSources): void {
-  const { platform, ask } = sources;
+export function settingsPages(app: FastifyInstance, parts: DashboardParts): void {
+  const { deps, ask } = parts;
   const { base } = app.site;
-  const useCheck = checkTaker(platform);
+  const useCheck = checkTaker(deps);
   const pathOf = (server: WithId<Server>, rest = '') => serverPath(base, server, `/settings${rest}`);
 
   const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
     const server = serverOf(request);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const [move, webhook] = await Promise.all([
-      findMove(platform, server._id),
-      platform.discordWebhooks.findOne({ _id: server._id }),
+      findMove(deps, server._id),
+      deps.discordWebhooks.findOne({ _id: server._id }),
     ]);
     const paths = { form: pathOf(server), address: pathOf(server, '/place') };
     const body = html`${detailsCard(paths.form, server, showing.details)}
@@ -91,7 +91,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
   };
 
   app.get('/servers/:serverId/settings', OWNER, (request, reply) => show(request, reply));
-  discordRoutes(app, sources, show);
+  discordRoutes(app, parts, show);
 
   app.post('/servers/:serverId/settings', OWNER, async (request, reply) => {
     const server = serverOf(request);
@@ -100,7 +100,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
     const refused = resetsProbe(server, data) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { details: withError(typed, refused), status: 429 });
     try {
-      await editServer(platform, server._id, data, userOf(request).email);
+      await editServer(deps, server._id, data, userOf(request).email);
     } catch (error) {
       return show(request, reply, { details: errorsOf(error, typed.values), status: 400 });
     }
@@ -114,7 +114,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
       const text = readHowToVote(values.howToVote ?? '');
       if (values.do === 'preview')
         return await show(request, reply, { howToVote: { values, errors: {} }, preview: text });
-      await setHowToVote(platform, server._id, text, userOf(request).email);
+      await setHowToVote(deps, server._id, text, userOf(request).email);
     } catch (error) {
       return show(request, reply, { howToVote: errorsOf(error, values), status: 400 });
     }
@@ -125,7 +125,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
     const server = serverOf(request);
     const { data } = readForm(webVotesForm, request);
     if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    await setWebVotes(platform, server._id, data.webVotes === 'on', userOf(request).email);
+    await setWebVotes(deps, server._id, data.webVotes === 'on', userOf(request).email);
     return reply.redirect(`${pathOf(server)}?done=saved#vote-form`, 303);
   });
 
@@ -134,15 +134,15 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
     const user = userOf(request);
     const { data, typed } = readForm(addressForm, request);
     if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    const refused = isByOperator(platform, request) ? await useCheck(request, reply) : null;
+    const refused = isByOperator(deps, request) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { address: withError(typed, refused), status: 429 });
     try {
-      if (isByOperator(platform, request)) {
+      if (isByOperator(deps, request)) {
         // Operators need no verification, as on the command line.
-        await editServer(platform, server._id, data, user.email);
+        await editServer(deps, server._id, data, user.email);
         return reply.redirect(`${pathOf(server)}?done=saved`, 303);
       }
-      await saveMove(platform, server, data, user._id);
+      await saveMove(deps, server, data, user._id);
     } catch (error) {
       return show(request, reply, {
         address: namingContact(app.site, errorsOf(error, typed.values)),
@@ -154,14 +154,14 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
 
   const proveAddress = (request: FastifyRequest, reply: FastifyReply) => {
     const server = serverOf(request);
-    const proved = proveMove({ ...platform, ask }, userOf(request), server._id);
+    const proved = proveMove({ ...deps, ask }, userOf(request), server._id);
     return afterProving(reply, base, proved, pathOf(server), 'moved');
   };
   app.post('/servers/:serverId/settings/place/check', OWNER, proveAddress);
 
   app.post('/servers/:serverId/settings/place/discard', OWNER, async (request, reply) => {
     const server = serverOf(request);
-    await discardMove(platform, server._id);
+    await discardMove(deps, server._id);
     return reply.redirect(`${pathOf(server)}?done=kept-place`, 303);
   });
 
@@ -172,7 +172,7 @@ export function settingsPages(app: FastifyInstance, sources: DashboardSources): 
       const errors = { removal: t('Type the name of the server to remove it.') };
       return show(request, reply, { removal: { values: typed, errors }, status: 400 });
     }
-    await removeServer(platform, server._id, userOf(request).email);
+    await removeServer(deps, server._id, userOf(request).email);
     return reply.redirect(`${base}/dashboard?done=removed`, 303);
   });
 }

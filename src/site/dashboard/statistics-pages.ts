@@ -18,7 +18,7 @@ import type { Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, dataTable } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { isTableName, since, TABLES, withoutEmptyEnds } from './statistics-tables.ts';
 
@@ -27,20 +27,20 @@ const SPANS = [30, 90] as const;
 const TOP_VOTERS = 25;
 
 /** `/dashboard/servers/<id>/statistics`: charts with their numbers as tables and CSV files. */
-export function statisticsPages(app: FastifyInstance, { platform }: DashboardSources): void {
+export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
   app.get('/servers/:serverId/statistics', OWNER, async (request, reply) => {
     const server = serverOf(request);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const days = spanOf(request.query);
     const path = serverPath(base, server, '/statistics');
     const [votes, { history, reported }, uptime, voters, rankDays] = await Promise.all([
-      votesByDay(platform, server._id, days),
-      historyAndReports(platform, server._id, days === 30 ? '30d' : 'all'),
-      uptimeDays(platform, server._id),
-      topVoters(platform, server._id, TOP_VOTERS),
-      rankVotesByDay(platform, server._id, dayOf(now)),
+      votesByDay(deps, server._id, days),
+      historyAndReports(deps, server._id, days === 30 ? '30d' : 'all'),
+      uptimeDays(deps, server._id),
+      topVoters(deps, server._id, TOP_VOTERS),
+      rankVotesByDay(deps, server._id, dayOf(now)),
     ]);
     const recent = { ...history, points: since(history.points, now, days) };
     const reports = reported && {
@@ -65,7 +65,7 @@ export function statisticsPages(app: FastifyInstance, { platform }: DashboardSou
     const server = serverOf(request);
     const { table = '' } = request.params as { table?: string };
     if (!isTableName(table)) throw new PageError(404, t('This file does not exist.'));
-    const text = await TABLES[table](platform, server._id, spanOf(request.query));
+    const text = await TABLES[table](deps, server._id, spanOf(request.query));
     return reply
       .header('cache-control', 'no-store')
       .header('content-disposition', `attachment; filename="${fileName(server, table)}"`)

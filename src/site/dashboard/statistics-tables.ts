@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { type HistoryPoint, historyAndReports, uptimeDays } from '../../history/history.ts';
 import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { csv } from '../shared/csv.ts';
@@ -22,7 +22,7 @@ export function withoutEmptyEnds(points: HistoryPoint[]): HistoryPoint[] {
   return first === -1 ? [] : points.slice(first, points.findLastIndex(hasData) + 1);
 }
 
-type Table = (platform: Platform, serverId: ObjectId, days: number) => Promise<string>;
+type Table = (deps: AppDeps, serverId: ObjectId, days: number) => Promise<string>;
 
 /** A daily table of a server's history or reports. `values` gives the columns after the day. */
 function dailyTable(
@@ -30,9 +30,9 @@ function dailyTable(
   values: (point: HistoryPoint) => (number | null)[],
   of: 'history' | 'reported' = 'history',
 ): Table {
-  return async (platform, serverId, days) => {
-    const points = (await historyAndReports(platform, serverId, 'all'))[of]?.points ?? [];
-    const rows = since(points, platform.clock.now(), days).map((point) => [
+  return async (deps, serverId, days) => {
+    const points = (await historyAndReports(deps, serverId, 'all'))[of]?.points ?? [];
+    const rows = since(points, deps.clock.now(), days).map((point) => [
       dayOf(point.at),
       ...values(point).map(rounded),
     ]);
@@ -46,8 +46,8 @@ function rounded(value: number | null): number | null {
 
 /** The CSV downloads by file name, one line per UTC day or player. Unknown values are empty cells. */
 export const TABLES = {
-  'votes.csv': async (platform, serverId, days) => {
-    const votes = await votesByDay(platform, serverId, days);
+  'votes.csv': async (deps, serverId, days) => {
+    const votes = await votesByDay(deps, serverId, days);
     return csv(
       ['day', 'votes'],
       votes.map(({ day, votes }) => [day, votes]),
@@ -63,8 +63,8 @@ export const TABLES = {
     ({ averagePlayers, peakPlayers, latencyMs }) => [averagePlayers, peakPlayers, latencyMs],
     'reported',
   ),
-  'uptime.csv': async (platform, serverId) => {
-    const days = await uptimeDays(platform, serverId);
+  'uptime.csv': async (deps, serverId) => {
+    const days = await uptimeDays(deps, serverId);
     return csv(
       ['day', 'online_seconds', 'offline_seconds', 'unknown_seconds'],
       days.map(({ day, onlineSeconds, offlineSeconds, unknownSeconds }) => [
@@ -73,8 +73,8 @@ export const TABLES = {
       ]),
     );
   },
-  'voters.csv': async (platform, serverId) => {
-    const voters = await topVoters(platform, serverId, MAX_VOTERS);
+  'voters.csv': async (deps, serverId) => {
+    const voters = await topVoters(deps, serverId, MAX_VOTERS);
     return csv(
       ['player', 'votes', 'last_voted_at'],
       voters.map(({ username, votes, lastVotedAt }) => [username, votes, lastVotedAt.toISOString()]),

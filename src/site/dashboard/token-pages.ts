@@ -26,7 +26,7 @@ import { sendPage } from '../shared/layout.ts';
 import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { curlLines } from './curl-lines.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { idOf } from './draft-pages.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
@@ -66,7 +66,7 @@ const rotateForm = z.object({
 const MESSAGES = { revoked: defineMessage('Token revoked. It stops working within 5 seconds.') };
 
 /** `/dashboard/servers/<id>/tokens`: a server's API tokens, and example calls. */
-export function tokenPages(app: FastifyInstance, { platform }: DashboardSources): void {
+export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
   const vrcFor = (server: Server) => (key: string) => {
@@ -80,10 +80,10 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     { typed = UNTOUCHED, issued, kind = 'api', message, status = 200 }: Showing = {},
   ) => {
     const server = serverOf(request);
-    const now = platform.clock.now();
-    const tokens = await listTokens(platform, server._id);
-    const makerNameOf = await makerNames(platform, server, tokens);
-    const address = `${platform.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
+    const now = deps.clock.now();
+    const tokens = await listTokens(deps, server._id);
+    const makerNameOf = await makerNames(deps, server, tokens);
+    const address = `${deps.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
     const body = html`${message ?? ''} ${issued ? shownOnce(issued, kind, vrcFor(server)) : ''}
       ${card({ title: t('Tokens'), body: html`${oldTokensNotice(tokens, now)}${tokenTable({ base, server, tokens, makerOf: makerNameOf, now })}` })}
       ${card({ title: t('Create a token'), body: createForm(base, server, typed) })}
@@ -123,7 +123,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
       ...(expiresInMs ? { expiresInMs } : {}),
     };
     try {
-      const issued = await issueTokenBy(platform, wanted, userOf(request).email);
+      const issued = await issueTokenBy(deps, wanted, userOf(request).email);
       return await show(request, reply, { issued, kind: data.kind });
     } catch (error) {
       if (error instanceof TokenMadeError)
@@ -142,13 +142,13 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
     const maker = makerOf(server, userId);
     const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId, maker };
     try {
-      const issued = await rotateTokenBy(platform, serverId, tokenIdOf(request), options, by);
+      const issued = await rotateTokenBy(deps, serverId, tokenIdOf(request), options, by);
       if (!issued)
         return show(request, reply, {
           message: notice('bad', t('This token is no longer valid, so it cannot be replaced.')),
           status: 409,
         });
-      const replaced = await platform.apiTokens.findOne({ _id: data.newId });
+      const replaced = await deps.apiTokens.findOne({ _id: data.newId });
       return await show(request, reply, { issued, kind: replaced ? kindOf(replaced) : 'api' });
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;
@@ -159,7 +159,7 @@ export function tokenPages(app: FastifyInstance, { platform }: DashboardSources)
   app.post('/servers/:serverId/tokens/:tokenId/revoke', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const by = userOf(request).email;
-    if (!(await revokeTokenBy(platform, server._id, tokenIdOf(request), by))) throw noToken();
+    if (!(await revokeTokenBy(deps, server._id, tokenIdOf(request), by))) throw noToken();
     return reply.redirect(`${serverPath(base, server, '/tokens')}?done=revoked`, 303);
   });
 }

@@ -27,7 +27,7 @@ import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from 
 import { button, card, confirmed, facts } from '../shared/parts.ts';
 import { STATE_TEXTS, stateBadge } from '../shared/vote-state.ts';
 import { timelineList } from '../shared/vote-timeline.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 
 const MESSAGES = {
@@ -36,16 +36,14 @@ const MESSAGES = {
 };
 
 /** `/dashboard/servers/<id>/votes/<vote>`: a vote's timeline, with a button to send it again. */
-export function votePage(app: FastifyInstance, { platform }: DashboardSources): void {
+export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
-  const statusOf = listenerStatusReader(platform);
+  const statusOf = listenerStatusReader(deps);
 
   const voteOf = async (request: FastifyRequest): Promise<Vote> => {
     const { voteId = '' } = request.params as { voteId?: string };
     const { _id: serverId } = serverOf(request);
-    const vote = UUID.isValid(voteId)
-      ? await platform.votes.findOne({ serverId, _id: new UUID(voteId) })
-      : null;
+    const vote = UUID.isValid(voteId) ? await deps.votes.findOne({ serverId, _id: new UUID(voteId) }) : null;
     if (!vote) throw new PageError(404, t('This server has no vote with this id.'));
     return vote;
   };
@@ -53,13 +51,13 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
   app.get('/servers/:serverId/votes/:voteId', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const vote = await voteOf(request);
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const shownState = stateOf(vote);
     const seen = seenMark(request);
     if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
     const status = await statusOf(server._id);
-    const timeline = await voteTimeline(platform, vote, status.listener, now);
-    const nameOf = await actorNames(platform, server, actorsOf(timeline.events));
+    const timeline = await voteTimeline(deps, vote, status.listener, now);
+    const nameOf = await actorNames(deps, server, actorsOf(timeline.events));
     const { state } = vote.delivery;
     const open = state === 'waiting' || state === 'sending';
     const votesPath = serverPath(base, server, '/votes');
@@ -97,7 +95,7 @@ export function votePage(app: FastifyInstance, { platform }: DashboardSources): 
 
   app.post('/servers/:serverId/votes/:voteId/resend', OWNER, async (request, reply) => {
     const { _id } = await voteOf(request);
-    const resent = await resendVote(platform, _id, userOf(request).email, { forOwner: true });
+    const resent = await resendVote(deps, _id, userOf(request).email, { forOwner: true });
     const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
     return reply.redirect(`${path}?done=${doneBy(resent)}`, 303);
   });

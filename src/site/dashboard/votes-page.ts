@@ -17,7 +17,7 @@ import { type ListenerStatus, listenerStatusReader } from '../shared/listener-st
 import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { card, dataTable, figure, pager } from '../shared/parts.ts';
 import { inFewWords, stateBadge } from '../shared/vote-state.ts';
-import type { DashboardSources } from './dashboard-deps.ts';
+import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 
@@ -27,21 +27,21 @@ const MESSAGES = {
 };
 
 /** `/dashboard/servers/<id>/votes`: every vote with its state, newest first. */
-export function votesPage(app: FastifyInstance, { platform }: DashboardSources): void {
+export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
-  const statusOf = listenerStatusReader(platform);
+  const statusOf = listenerStatusReader(deps);
 
   /** What the page shows of the listener, in one read. Each delivery changes it. */
   const listenerStateOf = (serverId: ObjectId) =>
-    platform.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
+    deps.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
 
   app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { from, ...filter } = voteQuery.parse(request.query);
     const path = serverPath(base, server, '/votes');
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const [page, state] = await Promise.all([
-      pageOfVotes(platform, server._id, wantedBy(filter), from),
+      pageOfVotes(deps, server._id, wantedBy(filter), from),
       listenerStateOf(server._id),
     ]);
     const shownState = stateOf(state, page.votes.map(inBrief), page.next);

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { defineMessage, t } from '../../language/t.ts';
 import { COMPLAINT_KINDS } from '../../moderation/complaint.ts';
 import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
@@ -16,7 +16,7 @@ import { publicPath } from '../shared/server-paths.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
 
 /** `/servers/<slug>/report`: a visitor reports a server to the operators. No account is needed. */
-export function complaintPage(app: FastifyInstance, { platform }: { platform: Platform }): void {
+export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
   const { base } = app.site;
 
   const pageOf = (server: Server, { values, errors }: Typed): Page => {
@@ -38,18 +38,18 @@ export function complaintPage(app: FastifyInstance, { platform }: { platform: Pl
 
   app.get('/servers/:slug/report', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
-      const server = await listedServer(platform, slugOfRequest(request));
+      const server = await listedServer(deps, slugOfRequest(request));
       return sendPage(request, reply, pageOf(server, UNTOUCHED));
     }),
   );
 
   app.post('/servers/:slug/report', ANYONE, async (request, reply) => {
-    const server = await serverOfForm(platform, request);
+    const server = await serverOfForm(deps, request);
     const values = typedValues(request);
     const { kind = '', text = '' } = values;
     const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
     try {
-      const retryAt = await complain(platform, server._id, { kind, text }, from);
+      const retryAt = await complain(deps, server._id, { kind, text }, from);
       if (retryAt)
         throw new PageError(429, t('Your network has sent too many reports. Try again later.'), retryAt);
     } catch (error) {

@@ -27,7 +27,7 @@ import { dataTable, pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { statusBadge } from '../shared/server-status.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 import { star, starAnchor, starForm } from './star.ts';
 
 const FAVOURITES_A_PAGE = 50;
@@ -38,14 +38,14 @@ const starred = z.object({
 });
 
 /** `/favourites`: the user's favourite servers with the times of their next votes; `/favourites/:serverId` changes them. */
-export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingSources, 'platform'>): void {
+export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;
   const path = `${base}/favourites`;
 
   app.get('/favourites', SIGNED_IN, async (request, reply) => {
     const page = pageFrom((request.query as { page?: unknown }).page);
     const limit = FAVOURITES_A_PAGE;
-    const { rows, total, username } = await listFavourites(platform, userOf(request)._id, { page, limit });
+    const { rows, total, username } = await listFavourites(deps, userOf(request)._id, { page, limit });
     const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
     return sendPage(request, reply, {
       title: t('Your favourites'),
@@ -68,17 +68,17 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
     const missing = new PageError(404, t('No server is listed at this address.'));
     if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
     const { _id: userId } = userOf(request);
-    const retryAt = await countFavouriteChange(platform, userId);
+    const retryAt = await countFavouriteChange(deps, userId);
     if (retryAt)
       throw new PageError(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
     const _id = new ObjectId(serverId);
     if (data.favourite === 'no') {
-      await removeFavourite(platform, userId, _id);
+      await removeFavourite(deps, userId, _id);
       return reply.redirect(nextPath(data.next, base, path), 303);
     }
-    const server = await platform.servers.findOne({ _id, removedAt: null, hiddenAt: null });
+    const server = await deps.servers.findOne({ _id, removedAt: null, hiddenAt: null });
     if (!server) throw missing;
-    if (!(await addFavourite(platform, userId, _id))) {
+    if (!(await addFavourite(deps, userId, _id))) {
       throw new PageError(
         409,
         t('You have {most} favourites, the most possible. Remove one first.', { most: MOST_FAVOURITES }),
@@ -98,7 +98,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
           title: t('Status'),
           cell: ({ server }) =>
             server
-              ? statusBadge(server, platform.clock.now())
+              ? statusBadge(server, deps.clock.now())
               : html`<span class="soft">${t('not listed any more')}</span>`,
         },
         { title: t('Players'), kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },
@@ -125,7 +125,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
   }
 
   function players(server: WithId<Server>): string {
-    const status = statusAt(server, platform.clock.now());
+    const status = statusAt(server, deps.clock.now());
     if (status === 'offline') return '0';
     const { onlinePlayers, maxPlayers } = server.current;
     return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
@@ -140,7 +140,7 @@ export function favouritePages(app: FastifyInstance, { platform }: Pick<ListingS
   function nextVote({ server, nextVoteAt }: Favourite, username: string | null): Content {
     if (!server) return '–';
     if (nextVoteAt) return localTime(nextVoteAt);
-    if (whyOff(platform.config, server)) return html`<span class="soft">${t('no votes on the page')}</span>`;
+    if (whyOff(deps.config, server)) return html`<span class="soft">${t('no votes on the page')}</span>`;
     const text = nextVoteAt === null ? t('Vote now') : t('Vote');
     const query = queryText({ username: username ?? undefined });
     return html`<a href="${base}${publicPath(server, `/vote${query}`)}">${text}<span class="for-readers"> ${t('for {server}', { server: server.name })}</span></a>`;

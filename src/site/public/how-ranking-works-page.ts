@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { sumOfDays } from '../../ranking/evidence/rank-votes.ts';
 import { firstWeighedDay } from '../../ranking/evidence/rule-start.ts';
 import {
@@ -21,22 +21,22 @@ import type { Content, Html } from '../shared/html.ts';
 import { card, dataTable, textField } from '../shared/parts.ts';
 import { rankDayColumns } from '../shared/rank-votes.ts';
 import { limitedSearch } from './limited-search.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 import { searchText } from './ranking-query.ts';
 import { voteWeights } from './vote-weights.ts';
 
 const PATH = '/how-ranking-works';
 
 /** `/how-ranking-works`: the formula, and the figures behind any server's rank. */
-export function howRankingWorks(app: FastifyInstance, { platform }: ListingSources): void {
+export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
   app.get(PATH, PUBLIC, (request, reply) => {
     const search = searchText(queryOf(request).server ?? '');
     const canonical = `${PATH}${queryText({ server: search })}`;
     return sendPublicPage(request, reply, canonical, async () => {
       const [checked, first] = await Promise.all([
-        search ? check(platform, request, search) : null,
-        firstWeighedDay(platform),
+        search ? check(deps, request, search) : null,
+        firstWeighedDay(deps),
       ]);
       return {
         title: t('How the ranking works'),
@@ -90,11 +90,11 @@ function form(base: string, search: string): Html {
 }
 
 /** The figures of the server that was searched for, or a list of similar names. */
-async function check(platform: Platform, request: FastifyRequest, search: string): Promise<Content> {
+async function check(deps: AppDeps, request: FastifyRequest, search: string): Promise<Content> {
   const { base } = request.server.site;
-  const named = await findServer(platform, search);
-  if (named && !named.hiddenAt) return explained(base, await explainRank(platform, named));
-  const alike = await limitedSearch(platform, request, search);
+  const named = await findServer(deps, search);
+  if (named && !named.hiddenAt) return explained(base, await explainRank(deps, named));
+  const alike = await limitedSearch(deps, request, search);
   if (alike.length === 0)
     return html`<p role="status">${t('No listed server has a name like “<bdi>{search}</bdi>”.', { search })}</p>`;
   return html`<p role="status">${t('Choose a server:')}</p>

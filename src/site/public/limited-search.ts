@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { searchListing } from '../../ranking/search-listing.ts';
@@ -17,12 +17,12 @@ const SEARCHES = { times: 60, windowMs: MINUTE };
  * @throws {PageError} 429, with the time of the next allowed search
  */
 export async function limitedSearch(
-  platform: Platform,
+  deps: AppDeps,
   { ip }: FastifyRequest,
   typed: string,
   filters: Filters = {},
 ): Promise<ListedRow[]> {
-  const nextAt = await takeAll(platform, byNetwork('search:address', ip, SEARCHES));
+  const nextAt = await takeAll(deps, byNetwork('search:address', ip, SEARCHES));
   if (nextAt) throw new PageError(429, t('Too many searches from your network address.'), nextAt);
-  return searchListing(platform, typed, filters);
+  return searchListing(deps, typed, filters);
 }

@@ -5,7 +5,7 @@ import { MINUTE } from '../../platform/clock.ts';
 import { readPicture } from '../../servers/pictures.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 
 /** Pictures in memory, so that a popular page costs MongoDB little. A deleted one is served a minute longer at most. */
 const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
@@ -14,13 +14,13 @@ const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** `/pictures/<hash>.webp`: icons and banners. Only WebP that we encoded ourselves is stored. */
-export function pictures(app: FastifyInstance, { platform }: Pick<ListingSources, 'platform'>): void {
+export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
 
   app.get('/pictures/:file', ANYONE, async (request, reply) => {
     const { file } = request.params as { file: string };
     const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
-    const bytes = id === undefined ? null : (cache.get(id) ?? (await readPicture(platform, id)));
+    const bytes = id === undefined ? null : (cache.get(id) ?? (await readPicture(deps, id)));
     if (id === undefined || !bytes) throw new PageError(404, t('There is no such picture.'));
     cache.set(id, bytes);
     return reply

@@ -5,7 +5,7 @@ import type { WithId } from 'mongodb';
 import { statusAt } from '../../history/current-status.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import {
   type CardState,
   isOutdated,
@@ -34,13 +34,13 @@ type Look = Pick<Site, 'name' | 'logo'>;
  * is asked for another one, within a limit for each network.
  */
 export async function previewImage(
-  platform: Platform,
+  deps: AppDeps,
   look: Look,
   request: FastifyRequest,
   server: WithId<Server>,
 ): Promise<Buffer> {
-  const card = await readCard(platform, server._id);
-  await keepUpToDate(platform, look, request, server, card);
+  const card = await readCard(deps, server._id);
+  await keepUpToDate(deps, look, request, server, card);
   return card?.png ?? PLACEHOLDER;
 }
 
@@ -49,34 +49,34 @@ export async function previewImage(
  * has stored the placeholder asks again. If it is outdated, it is asked for already.
  */
 export async function previewPath(
-  platform: Platform,
+  deps: AppDeps,
   look: Look,
   request: FastifyRequest,
   server: WithId<Server>,
 ): Promise<string> {
-  const card = await readCardState(platform, server._id);
-  await keepUpToDate(platform, look, request, server, card);
+  const card = await readCardState(deps, server._id);
+  await keepUpToDate(deps, look, request, server, card);
   return card?.drawnAt ? `/card.png?drawn=${Math.floor(card.drawnAt.getTime() / 1_000)}` : '/card.png';
 }
 
 async function keepUpToDate(
-  platform: Platform,
+  deps: AppDeps,
   look: Look,
   { ip }: FastifyRequest,
   server: WithId<Server>,
   card: CardState | null,
 ): Promise<void> {
-  const now = platform.clock.now();
+  const now = deps.clock.now();
   const key = keyOf(server, look, now);
   if (server.hiddenAt) return;
   if (!isOutdated(card, key, now)) {
-    if (card) await noteAsked(platform, server._id, card);
+    if (card) await noteAsked(deps, server._id, card);
     return;
   }
-  if (await takeAll(platform, byNetwork('cards:address', ip, DRAWINGS))) return;
-  await markCardDue(platform, server._id, key);
+  if (await takeAll(deps, byNetwork('cards:address', ip, DRAWINGS))) return;
+  await markCardDue(deps, server._id, key);
   // Without waiting for Redis: the scheduler finds the mark.
-  void platform.producer.add('draw-cards', { serverId: server._id.toHexString() }, { subject: server.slug });
+  void deps.producer.add('draw-cards', { serverId: server._id.toHexString() }, { subject: server.slug });
 }
 
 /** What a card shows, apart from its figures. */

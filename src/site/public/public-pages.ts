@@ -5,7 +5,7 @@ import { complaintPage } from './complaint-page.ts';
 import { favouritePages } from './favourites-page.ts';
 import { howRankingWorks } from './how-ranking-works-page.ts';
 import { pictures } from './picture-routes.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 import { ranking } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
@@ -14,16 +14,16 @@ import { sitePages } from './site-page.ts';
 import { votePages } from './vote-page.ts';
 
 /** The public pages: the ranking, its explanation, servers, and site maps for search engines. */
-export async function listing(app: FastifyInstance, sources: ListingSources): Promise<void> {
-  await keepPublicPages(app, (request) => limitPages(sources.platform, request));
-  ranking(app, sources);
-  howRankingWorks(app, sources);
-  sitePages(app, sources);
-  forSearchEngines(app, sources);
-  serverPages(app, sources);
-  votePages(app, sources);
-  complaintPage(app, sources);
-  favouritePages(app, sources);
-  serverImages(app, sources);
-  pictures(app, sources);
+export async function listing(app: FastifyInstance, parts: PublicParts): Promise<void> {
+  await keepPublicPages(app, (request) => limitPages(parts.deps, request));
+  ranking(app, parts);
+  howRankingWorks(app, parts);
+  sitePages(app, parts);
+  forSearchEngines(app, parts);
+  serverPages(app, parts);
+  votePages(app, parts);
+  complaintPage(app, parts);
+  favouritePages(app, parts);
+  serverImages(app, parts);
+  pictures(app, parts);
 }

@@ -19,7 +19,7 @@ import { gameName, isGame } from '../shared/game-names.ts';
 import type { Content } from '../shared/html.ts';
 import type { Listed, Page } from '../shared/layout.ts';
 import { limitedSearch } from './limited-search.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 import { activeFilters, filterForm, gameLinks, headingOf, sortLinks, tagLinks } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';
@@ -32,10 +32,10 @@ const SUMMARY_TTL_MS = 5 * SECOND;
 const REDIRECT_SECONDS = 60;
 
 /** `/`: the ranking, filtered or searched; `/games/<game>`: that of one game. */
-export function ranking(app: FastifyInstance, { platform }: ListingSources): void {
+export function ranking(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
-  const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(platform));
-  const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(platform));
+  const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(deps));
+  const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(deps));
 
   app.get('/', PUBLIC, send);
   app.get('/games/:game', PUBLIC, send);
@@ -73,12 +73,12 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
 
   /** The signed-in user's favourites; null for visitors, whose pages are cached. */
   const favouritesOf = async ({ signedIn }: FastifyRequest) =>
-    signedIn ? favouriteIds(platform, signedIn.user._id) : null;
+    signedIn ? favouriteIds(deps, signedIn.user._id) : null;
 
   async function ranked(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const { filters, page, sort } = query;
     const [found, favourites, tags] = await Promise.all([
-      rankingPage(platform, filters, page, sort),
+      rankingPage(deps, filters, page, sort),
       favouritesOf(request),
       tagsNow(),
     ]);
@@ -104,7 +104,7 @@ export function ranking(app: FastifyInstance, { platform }: ListingSources): voi
   }
 
   async function searched(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
-    const rows = await limitedSearch(platform, request, query.q, query.filters);
+    const rows = await limitedSearch(deps, request, query.q, query.filters);
     const [favourites, tags] = await Promise.all([favouritesOf(request), tagsNow()]);
     return {
       title: t('Search: {words}', { words: query.q }),

@@ -4,7 +4,7 @@ import { listedSlugs, listingSummary } from '../../ranking/read-lists.ts';
 import { PageError } from '../error-pages.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 import { gamePath } from './ranking-query.ts';
 
 /** Addresses per file. The protocol allows 50,000; smaller files are quick to make. */
@@ -27,7 +27,7 @@ const DISALLOWED = [
 ];
 
 /** `/robots.txt` and the site map: an index and its files. */
-export function forSearchEngines(app: FastifyInstance, { platform }: ListingSources): void {
+export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, url } = app.site;
 
   app.get('/robots.txt', PUBLIC, (request, reply) =>
@@ -48,7 +48,7 @@ export function forSearchEngines(app: FastifyInstance, { platform }: ListingSour
     sendPublic(request, reply, '/sitemap.xml', {
       type: XML,
       make: async () => {
-        const { servers } = await listingSummary(platform);
+        const { servers } = await listingSummary(deps);
         const files = Array.from(
           { length: Math.max(1, Math.ceil(servers / ADDRESSES_PER_FILE)) },
           (_, i) => i + 1,
@@ -69,12 +69,12 @@ export function forSearchEngines(app: FastifyInstance, { platform }: ListingSour
       make: async () => {
         await app.limitPages(request);
         const file = Number(number);
-        const slugs = await listedSlugs(platform, {
+        const slugs = await listedSlugs(deps, {
           skip: (file - 1) * ADDRESSES_PER_FILE,
           limit: ADDRESSES_PER_FILE,
         });
         if (slugs.length === 0 && file > 1) throw new PageError(404, 'This site map does not exist.');
-        const { games } = await listingSummary(platform);
+        const { games } = await listingSummary(deps);
         const fixed =
           file === 1
             ? ['/', '/how-ranking-works', '/docs/', ...games.map(({ value }) => gamePath(value))]

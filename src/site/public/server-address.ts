@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
@@ -47,11 +47,11 @@ export function slugOfRequest(request: FastifyRequest): string {
  * @throws {PageError} 404 when there is none
  */
 export async function serverNamed(
-  platform: Pick<Platform, 'servers'>,
+  deps: Pick<AppDeps, 'servers'>,
   slug: string,
   maySee: (hidden: WithId<Server>) => boolean,
 ): Promise<WithId<Server>> {
-  const server = await findServer(platform, slug);
+  const server = await findServer(deps, slug);
   if (!server || (server.hiddenAt && !maySee(server))) throw noServer();
   return server;
 }
@@ -63,11 +63,11 @@ export async function serverNamed(
  * @throws {HasAnotherAddress} for another address of the server
  */
 export async function listedServer(
-  platform: Pick<Platform, 'servers'>,
+  deps: Pick<AppDeps, 'servers'>,
   slug: string,
   maySee: (hidden: WithId<Server>) => boolean = () => false,
 ): Promise<WithId<Server>> {
-  const server = await serverNamed(platform, slug, maySee);
+  const server = await serverNamed(deps, slug, maySee);
   if (server.slug !== slug) throw new HasAnotherAddress(server.slug);
   return server;
 }
@@ -79,10 +79,10 @@ export async function listedServer(
  * @throws {PageError} 404 when there is none
  */
 export function serverOfForm(
-  platform: Pick<Platform, 'servers'>,
+  deps: Pick<AppDeps, 'servers'>,
   request: FastifyRequest,
 ): Promise<WithId<Server>> {
-  return serverNamed(platform, slugOfRequest(request), () => false);
+  return serverNamed(deps, slugOfRequest(request), () => false);
 }
 
 /** Runs `send`, or redirects to the same path under the server's current slug. */

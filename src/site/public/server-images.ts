@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
@@ -24,9 +24,9 @@ const SANDBOXED = {
 };
 
 /** A server's status to embed: `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` for previews of links, and `widget`. */
-export function serverImages(app: FastifyInstance, { platform }: { platform: Platform }): void {
+export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
   const { name: site } = app.site;
-  const infoOf = (server: WithId<Server>) => serverInfo(platform, server);
+  const infoOf = (server: WithId<Server>) => serverInfo(deps, server);
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -40,7 +40,7 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
       sendPublic(request, reply, `/servers/${slug}/${file}`, {
         type,
         headers,
-        make: async () => draw(await listedServer(platform, slug)),
+        make: async () => draw(await listedServer(deps, slug)),
       }),
     );
   };
@@ -53,9 +53,7 @@ export function serverImages(app: FastifyInstance, { platform }: { platform: Pla
     send(request, reply, 'badge.svg', SVG, async (server) => String(badgeImage(await infoOf(server)))),
   );
   app.get('/servers/:slug/card.png', PUBLIC, (request, reply) =>
-    send(request, reply, 'card.png', 'image/png', (server) =>
-      previewImage(platform, app.site, request, server),
-    ),
+    send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, app.site, request, server)),
   );
   app.get('/servers/:slug/widget', PUBLIC, (request, reply) =>
     send(

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { favouriteIds } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import { roleOf } from '../../servers/ownership.ts';
@@ -22,14 +22,14 @@ import { serverBody } from './server-body.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
 import { accountOf } from './voter.ts';
 
-type Sources = { platform: Platform };
+type PublicParts = { deps: AppDeps };
 
 /** `/servers/<slug>`: a server's public page, and the user's own review of it. */
-export function serverPages(app: FastifyInstance, { platform }: Sources): void {
+export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   const { site } = app;
   const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
     const user = request.signedIn?.user;
-    return user !== undefined && (roleOf(server, user._id) !== null || isByOperator(platform, request));
+    return user !== undefined && (roleOf(server, user._id) !== null || isByOperator(deps, request));
   };
   const page = async (
     request: FastifyRequest,
@@ -38,11 +38,11 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     typed?: Typed,
   ): Promise<Page> => {
     const [seen, preview, reader] = await Promise.all([
-      readServer(platform, server, wanted),
-      previewPath(platform, site, request, server),
-      readerOf(platform, request, server, typed),
+      readServer(deps, server, wanted),
+      previewPath(deps, site, request, server),
+      readerOf(deps, request, server, typed),
     ]);
-    const voting = { config: platform.config, account: accountOf(platform, request) };
+    const voting = { config: deps.config, account: accountOf(deps, request) };
     return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };
 
@@ -50,20 +50,20 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
     const wanted = wantedOf(request.query);
     return followingRenames(request, reply, () =>
       sendPublicPage(request, reply, pathOf({ slug }, wanted), async () =>
-        page(request, await listedServer(platform, slug, maySeeHidden(request)), wanted),
+        page(request, await listedServer(deps, slug, maySeeHidden(request)), wanted),
       ),
     );
   };
   app.get('/servers/:slug', PUBLIC, (request, reply) => sendServer(request, reply, slugOfRequest(request)));
   // A server that got this slug before it was reserved keeps its address.
   app.get('/servers/random', PUBLIC, async (request, reply) =>
-    (await findServer(platform, 'random'))
+    (await findServer(deps, 'random'))
       ? sendServer(request, reply, 'random')
-      : sendRandomServer(platform, request, reply),
+      : sendRandomServer(deps, request, reply),
   );
 
   const reviewedServer = (request: FastifyRequest) =>
-    serverNamed(platform, slugOfRequest(request), maySeeHidden(request));
+    serverNamed(deps, slugOfRequest(request), maySeeHidden(request));
   const back = (reply: FastifyReply, server: Server, done: string) =>
     reply.redirect(`${site.base}${publicPath(server)}?done=${done}#your-review`, 303);
 
@@ -84,14 +84,14 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
   app.post('/servers/:slug/review', SIGNED_IN, async (request, reply) => {
     const server = await reviewedServer(request);
     const user = userOf(request);
-    const refused = whyNotReview(server, user, confirmsAddresses(platform));
+    const refused = whyNotReview(server, user, confirmsAddresses(deps));
     if (refused) throw new PageError(403, WHY_NOT[refused]);
     const values = typedValues(request);
     const { username = '', rating = '', content = '' } = values;
     try {
       const whose = { serverId: server._id, userId: user._id };
       const review = { username, rating: Number(rating || Number.NaN), content };
-      const saved = await saveOwnReview(platform, whose, review);
+      const saved = await saveOwnReview(deps, whose, review);
       if ('review' in saved) return back(reply, server, 'review-saved');
       throw new PageError(
         429,
@@ -111,32 +111,32 @@ export function serverPages(app: FastifyInstance, { platform }: Sources): void {
 
   app.post('/servers/:slug/review/delete', SIGNED_IN, async (request, reply) => {
     const server = await reviewedServer(request);
-    await deleteOwnReview(platform, { serverId: server._id, userId: userOf(request)._id });
+    await deleteOwnReview(deps, { serverId: server._id, userId: userOf(request)._id });
     return back(reply, server, 'review-deleted');
   });
 }
 
 /** Addresses can only be confirmed if the listing sends mail. */
-function confirmsAddresses({ config }: Platform): boolean {
+function confirmsAddresses({ config }: AppDeps): boolean {
   return config.SMTP_URL !== undefined;
 }
 
 /** The signed-in user and their review; null when nobody is signed in. */
 async function readerOf(
-  platform: Platform,
+  deps: AppDeps,
   request: FastifyRequest,
   server: WithId<Server>,
   typed?: Typed,
 ): Promise<Reader | null> {
   if (!request.signedIn) return null;
   const { user } = request.signedIn;
-  const byOperator = isByOperator(platform, request);
+  const byOperator = isByOperator(deps, request);
   return {
     user,
     dashboard: roleOf(server, user._id) !== null || byOperator,
-    isFavourite: (await favouriteIds(platform, user._id)).has(server._id.toHexString()),
-    review: await findOwnReview(platform, server._id, user._id),
-    whyNot: whyNotReview(server, user, confirmsAddresses(platform)),
+    isFavourite: (await favouriteIds(deps, user._id)).has(server._id.toHexString()),
+    review: await findOwnReview(deps, server._id, user._id),
+    whyNot: whyNotReview(server, user, confirmsAddresses(deps)),
     typed,
   };
 }

@@ -4,7 +4,7 @@ import { serverInfo } from '../../history/server-info.ts';
 import { defineMessage, type Text } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { rankHistory } from '../../ranking/rank-history.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import { reviewersOf } from '../../reviews/reviewers.ts';
@@ -46,19 +46,19 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
 }
 
 /** Everything on a server's page that is the same for all visitors. */
-export async function readServer(platform: Platform, server: WithId<Server>, { range, reviews }: Wanted) {
+export async function readServer(deps: AppDeps, server: WithId<Server>, { range, reviews }: Wanted) {
   const [info, history, uptime, ranks, votes, found, topVoters, tags] = await Promise.all([
-    serverInfo(platform, server),
-    historyOf(platform, server._id, range),
-    uptimeDays(platform, server._id),
-    rankHistory(platform, server._id),
-    votesByDay(platform, server._id, VOTE_DAYS),
-    readAnswered(platform, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
-    readTopVoters(platform, server._id),
-    readTags(platform),
+    serverInfo(deps, server),
+    historyOf(deps, server._id, range),
+    uptimeDays(deps, server._id),
+    rankHistory(deps, server._id),
+    votesByDay(deps, server._id, VOTE_DAYS),
+    readAnswered(deps, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
+    readTopVoters(deps, server._id),
+    readTags(deps),
   ]);
-  const reviewers = await reviewersOf(platform, server._id, found.reviews);
-  const now = platform.clock.now();
+  const reviewers = await reviewersOf(deps, server._id, found.reviews);
+  const now = deps.clock.now();
   return {
     now,
     reviewers,

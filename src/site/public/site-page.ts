@@ -6,13 +6,13 @@ import { PUBLIC } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { privacyPage } from './privacy-page.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 
 /**
  * `/contact`, `/imprint`, `/privacy`, `/terms`: the operator's own pages. Without a file, the privacy page is made from
  * the configuration, and the others are not found.
  */
-export function sitePages(app: FastifyInstance, { platform: { config } }: ListingSources): void {
+export function sitePages(app: FastifyInstance, { deps: { config } }: PublicParts): void {
   const { name: listing, pages } = app.site;
   for (const name of Object.keys(SITE_PAGES) as SitePageName[]) {
     const path = `/${name}`;

@@ -10,7 +10,7 @@ import { requireIndexes } from '../../http/index-gate.ts';
 import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { causeOf } from '../../votes/quarantine.ts';
 import { VoteResultUnknownError } from '../../votes/submit-vote.ts';
@@ -24,7 +24,7 @@ import { readForm, type Typed, withError } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
-import type { ListingSources } from './public-deps.ts';
+import type { PublicParts } from './public-parts.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
 import { type VoteFormView, votePage } from './vote-form.ts';
 import { INCOMPLETE, RESULT_UNKNOWN, refusalOf } from './vote-refusals.ts';
@@ -38,47 +38,47 @@ const challengeForm = z.object({ username: usernameSchema });
 const voteForm = z.object({ username: usernameSchema, proof: z.string().default('') });
 
 /** `/servers/<slug>/vote`: the vote form of a server, and the result of a vote. */
-export function votePages(app: FastifyInstance, { platform, metrics }: ListingSources): void {
+export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts): void {
   const { site } = app;
   const viewOf = (request: FastifyRequest, server: WithId<Server>, typed: Typed): VoteFormView => {
-    return { server, typed, config: platform.config, account: accountOf(platform, request) };
+    return { server, typed, config: deps.config, account: accountOf(deps, request) };
   };
 
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
-      const server = await listedServer(platform, slugOfRequest(request));
+      const server = await listedServer(deps, slugOfRequest(request));
       const { username } = request.query as { username?: unknown };
       const name = usernameSchema.safeParse(username).data;
       const typed = { values: { username: name ?? '' }, errors: {} };
-      const streak = name === undefined ? undefined : await voteStreak(platform, server, name);
+      const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
       return sendPage(request, reply, votePage(site, { ...viewOf(request, server, typed), streak }));
     }),
   );
 
   // The form's script solves the challenge and then sends the form.
   app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
-    const server = await serverOfForm(platform, request);
+    const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(challengeForm, request);
     if (!data) return sendRefusal(reply, { ...INCOMPLETE, sentence: sentenceOf(typed) });
-    const retryAt = await takeAll(platform, byNetwork('vote-challenge', request.ip, CHALLENGES));
+    const retryAt = await takeAll(deps, byNetwork('vote-challenge', request.ip, CHALLENGES));
     if (retryAt)
       throw new PageError(
         429,
         t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
         retryAt,
       );
-    const vote = { server, username: data.username, voter: voterOf(platform, request) };
-    const made = await challengeFor(platform, vote);
-    if (made.kind !== 'challenge') return sendRefusal(reply, refusalOf(made, platform));
+    const vote = { server, username: data.username, voter: voterOf(deps, request) };
+    const made = await challengeFor(deps, vote);
+    if (made.kind !== 'challenge') return sendRefusal(reply, refusalOf(made, deps));
     return reply.header('cache-control', 'no-store').send(made.challenge);
   });
 
   app.register(async (casting) => {
     // As for the API: without them a vote could be counted twice (design rule 1).
-    requireIndexes(casting, platform);
-    const options = { ...ANYONE, preHandler: requireRightClock(platform) };
+    requireIndexes(casting, deps);
+    const options = { ...ANYONE, preHandler: requireRightClock(deps) };
     casting.post('/servers/:slug/vote', options, async (request, reply) => {
-      const server = await serverOfForm(platform, request);
+      const server = await serverOfForm(deps, request);
       const { data, typed } = readForm(voteForm, request);
       const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
         if (!wantsPage(request)) return sendRefusal(reply, refusal);
@@ -87,14 +87,14 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
           { ...typed, values: { username: typed.values.username ?? '' } },
           refusal.sentence,
         );
-        const streak = data ? await voteStreak(platform, server, data.username) : undefined;
+        const streak = data ? await voteStreak(deps, server, data.username) : undefined;
         const page = votePage(site, { ...viewOf(request, server, shown), nextVoteAt, streak });
         return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
       };
       if (!data) return refuse({ ...INCOMPLETE, sentence: sentenceOf(typed) });
-      const voter = voterOf(platform, request);
+      const voter = voterOf(deps, request);
       const vote = { server, username: data.username, voter, proof: data.proof };
-      const result = await castWebVote(platform, vote, databaseTimeLeft(request)).catch((error: unknown) => {
+      const result = await castWebVote(deps, vote, databaseTimeLeft(request)).catch((error: unknown) => {
         if (!(error instanceof VoteResultUnknownError)) throw error;
         return null;
       });
@@ -108,13 +108,13 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
       const userId = request.signedIn?.user._id;
       if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
         // The vote is cast, so a failure does not change the answer.
-        await noteUsername(platform, userId, data.username).catch((error: unknown) =>
+        await noteUsername(deps, userId, data.username).catch((error: unknown) =>
           request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
         );
       }
       if (result.kind !== 'accepted') {
         const nextVoteAt = result.kind === 'refused' ? result.nextVoteAt : undefined;
-        return refuse(refusalOf(result, platform), nextVoteAt);
+        return refuse(refusalOf(result, deps), nextVoteAt);
       }
       const voteId = result.voteId.toString();
       request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
@@ -124,15 +124,15 @@ export function votePages(app: FastifyInstance, { platform, metrics }: ListingSo
 
   app.get('/servers/:slug/vote/:voteId', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
-      const server = await listedServer(platform, slugOfRequest(request));
-      const vote = await voteOf(platform, request, server);
-      const listener = await platform.listeners.findOne({ serverId: server._id });
-      const now = platform.clock.now();
+      const server = await listedServer(deps, slugOfRequest(request));
+      const vote = await voteOf(deps, request, server);
+      const listener = await deps.listeners.findOne({ serverId: server._id });
+      const now = deps.clock.now();
       const [{ status }, monthlyVotes, streak, heldFor] = await Promise.all([
-        voteTimeline(platform, vote, listener, now),
-        platform.voteCounts.ofMonth(server._id, now),
-        voteStreak(platform, server, vote.username),
-        vote.quarantinedAt ? causeOf(platform, vote) : undefined,
+        voteTimeline(deps, vote, listener, now),
+        deps.voteCounts.ofMonth(server._id, now),
+        voteStreak(deps, server, vote.username),
+        vote.quarantinedAt ? causeOf(deps, vote) : undefined,
       ]);
       const view = { server, vote, status, streak, heldFor, monthlyVotes: monthlyVotes(), now };
       return sendPage(request, reply, resultPage(site, view));
@@ -144,10 +144,10 @@ function sentenceOf({ errors }: Typed): string {
   return errors.username ?? INCOMPLETE.sentence;
 }
 
-async function voteOf(platform: Platform, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {
+async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {
   const { voteId } = request.params as { voteId: string };
   const vote = UUID.isValid(voteId)
-    ? await platform.votes.findOne({ _id: new UUID(voteId), serverId: server._id })
+    ? await deps.votes.findOne({ _id: new UUID(voteId), serverId: server._id })
     : null;
   if (!vote) throw new PageError(404, t('This server has no such vote.'));
   return vote;

@@ -6,7 +6,7 @@ import { currentAnnouncement, isShown } from '../../moderation/announcements.ts'
 import { SECOND } from '../../platform/clock.ts';
 import { within } from '../../platform/deadline.ts';
 import { renderMarkdown } from '../../platform/markdown.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Content } from './html.ts';
 
 /** A process shows an announcement that another one set after this time. */
@@ -24,7 +24,7 @@ export type AnnouncementCache = {
   reload(): Promise<void>;
 };
 
-type Reading = Pick<Platform, 'announcements' | 'clock' | 'log'>;
+type Reading = Pick<AppDeps, 'announcements' | 'clock' | 'log'>;
 type Known = Pick<Announcement, 'until' | 'level'> & { html: string };
 
 export function createAnnouncementCache(deps: Reading): AnnouncementCache {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CHECKS_A_MINUTE, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { userOf } from '../access.ts';
 import { relative } from './format.ts';
 
@@ -9,11 +9,11 @@ import { relative } from './format.ts';
  * (docs/adr/0021-one-allowance-for-checks.md). Returns null on success; otherwise the message of the answer 429, and
  * sets its `Retry-After`.
  */
-export function checkTaker(platform: Pick<Platform, 'diagnosisAllowances' | 'clock'>) {
+export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<string | null> => {
-    const nextAllowedAt = await useCheckAllowance(platform, userOf(request)._id.toHexString());
+    const nextAllowedAt = await useCheckAllowance(deps, userOf(request)._id.toHexString());
     if (!nextAllowedAt) return null;
-    const now = platform.clock.now();
+    const now = deps.clock.now();
     const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
     reply.header('retry-after', String(Math.max(1, seconds)));
     return `Nothing was saved: you can change settings, resume, test and check ${CHECKS_A_MINUTE} times a minute in total. Try again ${relative(nextAllowedAt, now)}.`;

@@ -3,7 +3,7 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerView, showListener } from '../../delivery/listeners.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { remembered } from '../../platform/deadline.ts';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { queuePaused } from '../../process/queue-pause.ts';
 
 /** How long the paused state of the queue is cached, for pages that refresh themselves. */
@@ -18,11 +18,11 @@ export type ListenerStatus = {
 };
 
 /** Reads the state of a server's listener, for pages that refresh every few seconds. */
-export function listenerStatusReader(platform: Platform): (serverId: ObjectId) => Promise<ListenerStatus> {
-  const readQueuePaused = remembered(QUEUE_PAUSED_TTL_MS, () => queuePaused(platform));
+export function listenerStatusReader(deps: AppDeps): (serverId: ObjectId) => Promise<ListenerStatus> {
+  const readQueuePaused = remembered(QUEUE_PAUSED_TTL_MS, () => queuePaused(deps));
   return async (serverId) => {
     const [listener, paused] = await Promise.all([
-      showListener(platform, serverId, COUNTED_AT_MOST),
+      showListener(deps, serverId, COUNTED_AT_MOST),
       readQueuePaused(),
     ]);
     return { listener, queuePaused: paused };

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Platform } from '../../process/app-deps.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { AssetName, Assets } from '../assets.ts';
 import type { Access } from '../route-access.ts';
 import { readSitePages, type SitePages } from '../site-pages.ts';
@@ -42,15 +42,15 @@ declare module 'fastify' {
  *
  * @throws {ConfigError} when the operator's pages cannot be read
  */
-export function nameSite(app: FastifyInstance, platform: Platform, assets: Assets): void {
-  const { config } = platform;
+export function nameSite(app: FastifyInstance, deps: AppDeps, assets: Assets): void {
+  const { config } = deps;
   const base = config.basePath;
   app.decorate('site', {
     base,
     url: config.PUBLIC_URL.replace(/\/+$/, ''),
     name: config.SERVICE_NAME,
     notice: config.NOTICE,
-    announcement: createAnnouncementCache(platform),
+    announcement: createAnnouncementCache(deps),
     contact: config.CONTACT,
     pages: readSitePages(config.SITE_PAGES_DIR),
     footerLinks: config.FOOTER_LINKS,

@@ -3,7 +3,7 @@ import { type Batcher, createBatcher } from '../../../src/platform/batching/batc
 import { insertLoader, updateLoader, upsertLoader } from '../../../src/platform/batching/write-loaders.ts';
 import { openMongo, REPLICATED } from '../../../src/platform/mongo.ts';
 import { mongoCommand, startFaultProxy } from '../../support/fault-proxy.ts';
-import { testConfig } from '../../support/test-platform.ts';
+import { testConfig } from '../../support/test-deps.ts';
 
 type Thing = { _id: number; n?: number | null; left?: undefined };
 

@@ -3,14 +3,14 @@ import { MINUTE } from '../../../src/platform/clock.ts';
 import { type Connection, takeConnection } from '../../../src/platform/limits/outgoing-limit.ts';
 import { useAllowances } from '../../../src/platform/limits/rate-limit.ts';
 import { stoppedClock } from '../../support/stopped-clock.ts';
-import { testPlatform } from '../../support/test-platform.ts';
+import { testDeps } from '../../support/test-deps.ts';
 
 async function limits(env = { DESTINATION_LIMIT: '3', ACCOUNT_LIMIT: '2' }) {
-  const platform = await testPlatform(env);
+  const deps = await testDeps(env);
   const clock = stoppedClock();
   const take = (connection: Partial<Connection> = {}) =>
     takeConnection(
-      { ...platform, clock },
+      { ...deps, clock },
       { address: '198.51.100.7', port: 8192, accountId: null, hasGreeted: false, ...connection },
     );
   const takeMany = async (count: number, connection: Partial<Connection>) => {
@@ -18,7 +18,7 @@ async function limits(env = { DESTINATION_LIMIT: '3', ACCOUNT_LIMIT: '2' }) {
     for (let n = 0; n < count; n += 1) taken.push(await take(connection));
     return taken.filter((limited) => limited === null).length;
   };
-  return { platform, clock, take, takeMany };
+  return { deps, clock, take, takeMany };
 }
 
 test('a destination has a limit of connections a minute over all accounts', async () => {
@@ -62,9 +62,9 @@ test('many concurrent processes do not exceed the limit', async () => {
 });
 
 test('several uses are taken at once, as many as are left', async () => {
-  const { platform, clock } = await limits();
+  const { deps, clock } = await limits();
   const take = (wanted: number) =>
-    useAllowances({ ...platform, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
+    useAllowances({ ...deps, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
   const resetAt = new Date(clock.now().getTime() + MINUTE);
   expect(await take(4)).toEqual({ taken: 4, resetAt });
   expect(await take(9)).toEqual({ taken: 6, resetAt });

@@ -1,35 +1,35 @@
 import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { DAY, HOUR } from '../../../src/platform/clock.ts';
-import type { Platform } from '../../../src/process/app-deps.ts';
+import type { AppDeps } from '../../../src/process/app-deps.ts';
 import { BlockList, MOST_BLOCKS } from '../../../src/votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../../src/votes/blocks/change-blocks.ts';
 import { erasePlayer } from '../../../src/workflows/erase-player.ts';
 import { EVENTUALLY } from '../../support/eventually.ts';
 import { stoppedClock } from '../../support/stopped-clock.ts';
-import { testPlatform } from '../../support/test-platform.ts';
+import { testDeps } from '../../support/test-deps.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 
 async function opened() {
   const clock = stoppedClock(NOW);
-  return { platform: { ...(await testPlatform()), clock }, clock };
+  return { deps: { ...(await testDeps()), clock }, clock };
 }
 
 const name = (value: string) => ({ kind: 'name', value, reason: 'Insults' });
 const network = (value: string) => ({ kind: 'network', value, reason: 'Bots' });
-const isNameBlocked = async ({ blockList, clock }: Platform, key: string) =>
+const isNameBlocked = async ({ blockList, clock }: AppDeps, key: string) =>
   (await blockList.findName(key, clock.now())) !== null;
-const isNetworkBlocked = async ({ blockList, clock }: Platform, address: string) =>
+const isNetworkBlocked = async ({ blockList, clock }: AppDeps, address: string) =>
   (await blockList.findNetwork(address, clock.now())) !== null;
 
 test('a name is blocked in every spelling, and a network in both families', async () => {
-  const { platform } = await opened();
-  await addBlock(platform, name(' ＳTEVE '), 'ada@example.org');
-  await addBlock(platform, network('203.0.113.9/24'), 'ada@example.org');
-  await addBlock(platform, network('2001:db8:1::/48'), 'ada@example.org');
-  expect(await isNameBlocked(platform, 'steve')).toBe(true);
-  expect(await isNameBlocked(platform, 'steven')).toBe(false);
+  const { deps } = await opened();
+  await addBlock(deps, name(' ＳTEVE '), 'ada@example.org');
+  await addBlock(deps, network('203.0.113.9/24'), 'ada@example.org');
+  await addBlock(deps, network('2001:db8:1::/48'), 'ada@example.org');
+  expect(await isNameBlocked(deps, 'steve')).toBe(true);
+  expect(await isNameBlocked(deps, 'steven')).toBe(false);
   for (const [address, blocked] of [
     ['203.0.113.200', true],
     ['::ffff:203.0.113.200', true],
@@ -38,8 +38,8 @@ test('a name is blocked in every spelling, and a network in both families', asyn
     ['2001:db8:2::3', false],
     ['no address', false],
   ] as const)
-    expect(await isNetworkBlocked(platform, address), address).toBe(blocked);
-  const { rows } = await listBlocks(platform, { from: undefined, limit: 10 });
+    expect(await isNetworkBlocked(deps, address), address).toBe(blocked);
+  const { rows } = await listBlocks(deps, { from: undefined, limit: 10 });
   expect(rows.map(({ value, by, hits }) => [value, by, hits])).toContainEqual([
     '203.0.113.0/24',
     'ada@example.org',
@@ -48,52 +48,52 @@ test('a name is blocked in every spelling, and a network in both families', asyn
 });
 
 test('a block ends at its end, and the same name can be blocked again', async () => {
-  const { platform, clock } = await opened();
+  const { deps, clock } = await opened();
   const endsAt = new Date(NOW.getTime() + DAY);
-  await addBlock(platform, { ...name('Steve'), endsAt }, 'cli');
-  expect(await isNameBlocked(platform, 'steve')).toBe(true);
-  await expect(addBlock(platform, name('STEVE'), 'cli')).rejects.toMatchObject({
+  await addBlock(deps, { ...name('Steve'), endsAt }, 'cli');
+  expect(await isNameBlocked(deps, 'steve')).toBe(true);
+  await expect(addBlock(deps, name('STEVE'), 'cli')).rejects.toMatchObject({
     errors: { value: 'This is blocked already.' },
   });
   clock.move(DAY);
-  expect(await isNameBlocked(platform, 'steve')).toBe(false);
-  await addBlock(platform, name('Steve'), 'cli');
-  expect(await isNameBlocked(platform, 'steve')).toBe(true);
+  expect(await isNameBlocked(deps, 'steve')).toBe(false);
+  await addBlock(deps, name('Steve'), 'cli');
+  expect(await isNameBlocked(deps, 'steve')).toBe(true);
 });
 
 test('blocks that have ended leave room in the list', async () => {
-  const { platform, clock } = await opened();
+  const { deps, clock } = await opened();
   const endsAt = new Date(NOW.getTime() + HOUR);
   const rest = { kind: 'name' as const, reason: 'Bots', by: 'cli', at: NOW, endsAt, isActive: true, hits: 0 };
-  await platform.blocks.insertMany(
+  await deps.blocks.insertMany(
     Array.from({ length: MOST_BLOCKS }, (_, i) => ({ _id: new ObjectId(), value: `bot ${i}`, ...rest })),
   );
-  await expect(addBlock(platform, name('Steve'), 'cli')).rejects.toMatchObject({
+  await expect(addBlock(deps, name('Steve'), 'cli')).rejects.toMatchObject({
     errors: { value: expect.stringContaining('The list is full') },
   });
   clock.move(HOUR);
-  await addBlock(platform, name('Steve'), 'cli');
-  expect(await isNameBlocked(platform, 'steve')).toBe(true);
+  await addBlock(deps, name('Steve'), 'cli');
+  expect(await isNameBlocked(deps, 'steve')).toBe(true);
 });
 
 test('erasing a player deletes blocks of the name that have ended, and no other', async () => {
-  const { platform, clock } = await opened();
-  await addBlock(platform, { ...name('Steve'), endsAt: new Date(NOW.getTime() + HOUR) }, 'cli');
-  await addBlock(platform, name('Alex'), 'cli');
+  const { deps, clock } = await opened();
+  await addBlock(deps, { ...name('Steve'), endsAt: new Date(NOW.getTime() + HOUR) }, 'cli');
+  await addBlock(deps, name('Alex'), 'cli');
   clock.move(HOUR);
-  for (const player of ['steve', 'Alex']) await erasePlayer(platform, player, 'cli');
-  expect(await platform.blocks.distinct('username')).toEqual(['Alex']);
+  for (const player of ['steve', 'Alex']) await erasePlayer(deps, player, 'cli');
+  expect(await deps.blocks.distinct('username')).toEqual(['Alex']);
 });
 
 test('a lifted block has no effect, and both decisions are in the audit log', async () => {
-  const { platform } = await opened();
-  const { _id } = await addBlock(platform, name('Steve'), 'ada@example.org');
-  expect(await liftBlock(platform, _id, 'bob@example.org')).toMatchObject({
+  const { deps } = await opened();
+  const { _id } = await addBlock(deps, name('Steve'), 'ada@example.org');
+  expect(await liftBlock(deps, _id, 'bob@example.org')).toMatchObject({
     lifted: { by: 'bob@example.org' },
   });
-  expect(await liftBlock(platform, _id, 'bob@example.org')).toBeNull();
-  expect(await isNameBlocked(platform, 'steve')).toBe(false);
-  const entries = await platform.auditLog
+  expect(await liftBlock(deps, _id, 'bob@example.org')).toBeNull();
+  expect(await isNameBlocked(deps, 'steve')).toBe(false);
+  const entries = await deps.auditLog
     .find({ action: /^block/ })
     .sort({ _id: 1 })
     .toArray();
@@ -105,9 +105,9 @@ test('a lifted block has no effect, and both decisions are in the audit log', as
 });
 
 test('input that makes no sense, and a very large network without a confirmation, are refused', async () => {
-  const { platform } = await opened();
+  const { deps } = await opened();
   const refused = async (input: Parameters<typeof addBlock>[1]) =>
-    addBlock(platform, input, 'cli').then(
+    addBlock(deps, input, 'cli').then(
       () => null,
       ({ errors }: { errors: object }) => Object.keys(errors),
     );
@@ -120,32 +120,32 @@ test('input that makes no sense, and a very large network without a confirmation
     expect(await refused(network(wide)), wide).toEqual(['isWideMeant']);
     expect(await refused({ ...network(wide), isWideMeant: true }), wide).toBeNull();
   }
-  expect(await platform.auditLog.countDocuments({ action: 'block.add' })).toBe(3);
+  expect(await deps.auditLog.countDocuments({ action: 'block.add' })).toBe(3);
 });
 
 test('of two operators who block the same name at once one adds it', async () => {
-  const { platform } = await opened();
+  const { deps } = await opened();
   const both = await Promise.allSettled([
-    addBlock(platform, name('Steve'), 'a'),
-    addBlock(platform, name('steve'), 'b'),
+    addBlock(deps, name('Steve'), 'a'),
+    addBlock(deps, name('steve'), 'b'),
   ]);
   expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
 });
 
 test('a change in another process applies after the list is refreshed', async () => {
-  const { platform } = await opened();
-  const other = new BlockList(platform.blocks, platform.log, { ttlMs: 20 });
+  const { deps } = await opened();
+  const other = new BlockList(deps.blocks, deps.log, { ttlMs: 20 });
   expect(await other.findName('steve', NOW)).toBeNull();
-  const { _id } = await addBlock(platform, name('Steve'), 'cli');
+  const { _id } = await addBlock(deps, name('Steve'), 'cli');
   await vi.waitFor(async () => expect(await other.findName('steve', NOW)).not.toBeNull(), EVENTUALLY);
-  await liftBlock(platform, _id, 'cli');
+  await liftBlock(deps, _id, 'cli');
   await vi.waitFor(async () => expect(await other.findName('steve', NOW)).toBeNull(), EVENTUALLY);
 });
 
 test('many votes at once cost one query, and further ones none', async () => {
-  const { platform } = await opened();
-  const find = vi.fn(platform.blocks.find.bind(platform.blocks));
-  const list = new BlockList({ find } as never, platform.log);
+  const { deps } = await opened();
+  const find = vi.fn(deps.blocks.find.bind(deps.blocks));
+  const list = new BlockList({ find } as never, deps.log);
   await Promise.all(Array.from({ length: 50 }, (_, i) => list.findName(`player ${i}`, NOW)));
   await list.findNetwork('203.0.113.1', NOW);
   expect(find).toHaveBeenCalledTimes(1);
@@ -169,12 +169,12 @@ test('while MongoDB fails, the last list stays in effect; without one the error 
 });
 
 test('hits are counted together and written soon', async () => {
-  const { platform, clock } = await opened();
-  const block = await addBlock(platform, name('Steve'), 'cli');
-  for (let i = 0; i < 3; i += 1) platform.blockList.countHit(block, clock.now());
+  const { deps, clock } = await opened();
+  const block = await addBlock(deps, name('Steve'), 'cli');
+  for (let i = 0; i < 3; i += 1) deps.blockList.countHit(block, clock.now());
   clock.move(HOUR);
-  platform.blockList.countHit(block, clock.now());
-  const stored = () => platform.blocks.findOne({ _id: block._id });
+  deps.blockList.countHit(block, clock.now());
+  const stored = () => deps.blocks.findOne({ _id: block._id });
   expect((await stored())?.hits).toBe(0);
   await vi.waitFor(
     async () => expect(await stored()).toMatchObject({ hits: 4, lastHitAt: clock.now() }),

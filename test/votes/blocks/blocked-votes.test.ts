@@ -16,7 +16,7 @@ import { addOwnedServer } from '../../support/owned-server.ts';
 import { listServersAt } from '../../support/servers.ts';
 import { signIn } from '../../support/sign-in.ts';
 import { stoppedClock } from '../../support/stopped-clock.ts';
-import { testPlatform } from '../../support/test-platform.ts';
+import { testDeps } from '../../support/test-deps.ts';
 import { postVoteForm, proofFor, voteOnPage } from '../../support/vote-form.ts';
 import { openWebApp, sendForm } from '../../support/web-app.ts';
 
@@ -26,19 +26,19 @@ describe('a vote on the page', () => {
   async function page() {
     const web = await openWebApp();
     const owner = await signIn(web);
-    const serverId = await addOwnedServer(web.platform, owner.userId);
-    const { slug = '' } = (await web.platform.servers.findOne({ _id: serverId })) ?? {};
+    const serverId = await addOwnedServer(web.deps, owner.userId);
+    const { slug = '' } = (await web.deps.servers.findOne({ _id: serverId })) ?? {};
     return { web, slug, serverId };
   }
 
   it('is refused for a blocked name and from a blocked network with the same words', async () => {
     const { web, slug, serverId } = await page();
-    const { platform } = web;
+    const { deps } = web;
     // Proven before the block.
     const proof = await proofFor(web, slug, 'Steve');
-    const named = await addBlock(platform, { kind: 'name', value: 'STEVE', reason: REASON }, 'cli');
-    await addBlock(platform, { kind: 'network', value: '198.51.100.0/24', reason: REASON }, 'cli');
-    await addBlock(platform, { kind: 'network', value: '2001:db8::/32', reason: REASON }, 'cli');
+    const named = await addBlock(deps, { kind: 'name', value: 'STEVE', reason: REASON }, 'cli');
+    await addBlock(deps, { kind: 'network', value: '198.51.100.0/24', reason: REASON }, 'cli');
+    await addBlock(deps, { kind: 'network', value: '2001:db8::/32', reason: REASON }, 'cli');
     const answers = [
       await postVoteForm(web, `${slug}/vote`, { username: 'Steve', proof }),
       await postVoteForm(web, `${slug}/vote/challenge`, { username: 'steve' }),
@@ -58,18 +58,18 @@ describe('a vote on the page', () => {
       error: expect.stringContaining('This vote is not accepted.'),
       code: 'vote-not-accepted',
     });
-    expect(await platform.votes.countDocuments({ serverId })).toBe(0);
-    await platform.blockList.flush();
-    expect(await platform.blocks.findOne({ _id: named._id })).toMatchObject({ hits: 3 });
+    expect(await deps.votes.countDocuments({ serverId })).toBe(0);
+    await deps.blockList.flush();
+    expect(await deps.blocks.findOne({ _id: named._id })).toMatchObject({ hits: 3 });
 
     expect((await voteOnPage(web, slug, 'Alex')).statusCode).toBe(303);
-    await liftBlock(platform, named._id, 'cli');
+    await liftBlock(deps, named._id, 'cli');
     expect((await postVoteForm(web, `${slug}/vote`, { username: 'Steve', proof })).statusCode).toBe(303);
   });
 
   it('shows a browser the form without a reason', async () => {
     const { web, slug } = await page();
-    await addBlock(web.platform, { kind: 'name', value: 'Steve', reason: REASON }, 'cli');
+    await addBlock(web.deps, { kind: 'name', value: 'Steve', reason: REASON }, 'cli');
     const { body, statusCode } = await sendForm(web, `/servers/${slug}/vote`, { username: 'Steve' });
     expect(statusCode).toBe(403);
     expect(body).toContain('This vote is not accepted.');
@@ -84,18 +84,18 @@ describe('a vote of a blocked name with the API', () => {
 
   async function blocked() {
     const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
-    const platform = { ...(await testPlatform()), clock };
-    const [serverId = new ObjectId()] = await listServersAt(platform, [1], 'a-token-of-a-test');
-    const block = await addBlock(platform, { kind: 'name', value: 'Steve', reason: REASON }, 'cli');
+    const deps = { ...(await testDeps()), clock };
+    const [serverId = new ObjectId()] = await listServersAt(deps, [1], 'a-token-of-a-test');
+    const block = await addBlock(deps, { kind: 'name', value: 'Steve', reason: REASON }, 'cli');
     const submit = (username: string, key?: string) =>
-      submitApiVote(platform, { serverId, username, tokenId: new ObjectId(), key }, 5_000);
-    return { platform, clock, serverId, block, submit };
+      submitApiVote(deps, { serverId, username, tokenId: new ObjectId(), key }, 5_000);
+    return { deps, clock, serverId, block, submit };
   }
 
   const answerOf = (end: unknown) => JSON.parse((end as Submitted).body) as Record<string, unknown>;
 
   it('gets the answer of the contract, and is neither counted, delivered nor claimable', async () => {
-    const { platform, serverId, submit } = await blocked();
+    const { deps, serverId, submit } = await blocked();
     await submit('Alex');
     const first = await submit('STEVE', 'a key');
     expect(answerOf(first)).toEqual({
@@ -105,73 +105,73 @@ describe('a vote of a blocked name with the API', () => {
     });
     expect(await submit('STEVE', 'a key')).toMatchObject({ body: (first as Submitted).body, replayed: true });
     expect(await submit('steve')).toMatchObject({ kind: 'refused' });
-    expect(await checkVote(platform, serverId, 'Steve')).toMatchObject({ hasVoted: true });
+    expect(await checkVote(deps, serverId, 'Steve')).toMatchObject({ hasVoted: true });
 
-    await platform.voteCounts.flush();
-    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 1, allTimeVotes: 1 });
-    const vote = await platform.votes.findOne({ serverId, usernameKey: 'steve' });
+    await deps.voteCounts.flush();
+    expect(await voteFigures(deps, serverId)).toMatchObject({ monthlyVotes: 1, allTimeVotes: 1 });
+    const vote = await deps.votes.findOne({ serverId, usernameKey: 'steve' });
     expect(vote).toMatchObject({ delivery: { state: 'none' }, excludedAt: expect.any(Date) });
     if (!vote) throw new Error('not stored');
-    expect(await resendVote(platform, vote._id, 'someone')).toEqual({ kind: 'quarantined' });
-    await platform.listeners.updateOne({ serverId }, { $set: { rewards: 'claims' } });
+    expect(await resendVote(deps, vote._id, 'someone')).toEqual({ kind: 'quarantined' });
+    await deps.listeners.updateOne({ serverId }, { $set: { rewards: 'claims' } });
     const player = { serverId, username: 'Steve' };
-    expect((await checkClaim(platform, player)).kind).toBe('none');
-    expect((await claimVote(platform, player, { tokenId: new ObjectId() })).kind).toBe('none');
+    expect((await checkClaim(deps, player)).kind).toBe('none');
+    expect((await claimVote(deps, player, { tokenId: new ObjectId() })).kind).toBe('none');
   });
 
   it('stays out of the counts after a repair, which finds no drift', async () => {
-    const { platform, clock, serverId, submit } = await blocked();
+    const { deps, clock, serverId, submit } = await blocked();
     await submit('Steve');
-    await platform.voteCounts.flush();
+    await deps.voteCounts.flush();
     clock.move(5 * MINUTE);
-    expect((await repairOpenCounters(platform)).drifts).toEqual([]);
-    expect(await voteFigures(platform, serverId)).toMatchObject({ monthlyVotes: 0 });
+    expect((await repairOpenCounters(deps)).drifts).toEqual([]);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ monthlyVotes: 0 });
   });
 
   it('is counted and delivered when an operator releases it, and later ones are held back again', async () => {
-    const { platform, clock, serverId, block, submit } = await blocked();
+    const { deps, clock, serverId, block, submit } = await blocked();
     await submit('Steve');
     clock.move(DAY);
     await submit('Steve');
-    await platform.voteCounts.flush();
-    const [held, ...others] = await platform.voteExclusions.find({ serverId }).toArray();
+    await deps.voteCounts.flush();
+    const [held, ...others] = await deps.voteExclusions.find({ serverId }).toArray();
     expect(others).toEqual([]);
     expect(held).toMatchObject({ state: 'excluded', blockId: block._id, username: 'Steve' });
     clock.move(HOUR);
-    await requestInclusion(platform, held?._id ?? new ObjectId(), 'someone');
-    await finishExclusion(platform, held?._id ?? new ObjectId(), SETTLED);
-    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 2 });
-    expect(await platform.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(2);
+    await requestInclusion(deps, held?._id ?? new ObjectId(), 'someone');
+    await finishExclusion(deps, held?._id ?? new ObjectId(), SETTLED);
+    expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 2 });
+    expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(2);
 
     clock.move(DAY);
     await submit('Steve');
-    await platform.voteCounts.flush();
-    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 2 });
-    await liftBlock(platform, block._id, 'cli');
+    await deps.voteCounts.flush();
+    expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 2 });
+    await liftBlock(deps, block._id, 'cli');
     clock.move(DAY);
     await submit('Steve');
-    await platform.voteCounts.flush();
-    expect(await voteFigures(platform, serverId)).toMatchObject({ allTimeVotes: 3 });
+    await deps.voteCounts.flush();
+    expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 3 });
   });
 
   it('is given up in time while MongoDB gives no answer about blocks or exclusions', async () => {
-    const { platform, serverId } = await blocked();
+    const { deps, serverId } = await blocked();
     const silent = () => new Promise<never>(() => undefined);
     const submission = { serverId, username: 'Steve', tokenId: new ObjectId(), key: undefined };
-    const noList = { ...platform, blockList: { findName: silent } as unknown as BlockList };
+    const noList = { ...deps, blockList: { findName: silent } as unknown as BlockList };
     const noExclusions = {
-      ...platform,
-      voteExclusions: { findOne: silent } as unknown as typeof platform.voteExclusions,
+      ...deps,
+      voteExclusions: { findOne: silent } as unknown as typeof deps.voteExclusions,
     };
     for (const deps of [noList, noExclusions])
       await expect(submitApiVote(deps, submission, 200)).rejects.toThrow(DeadlineError);
-    expect(await platform.votes.countDocuments({ serverId })).toBe(0);
+    expect(await deps.votes.countDocuments({ serverId })).toBe(0);
   });
 
   it('of several at once opens one exclusion for its server', async () => {
-    const { platform, serverId, submit } = await blocked();
+    const { deps, serverId, submit } = await blocked();
     const all = await Promise.all(Array.from({ length: 8 }, () => submit('Steve')));
     expect(all.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
-    expect(await platform.voteExclusions.countDocuments({ serverId })).toBe(1);
+    expect(await deps.voteExclusions.countDocuments({ serverId })).toBe(1);
   });
 });

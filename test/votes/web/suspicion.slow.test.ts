@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE } from '../../../src/platform/clock.ts';
-import type { Platform } from '../../../src/process/app-deps.ts';
+import type { AppDeps } from '../../../src/process/app-deps.ts';
 import { blockOrigin, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
 import { requestPlayerInclusion } from '../../../src/votes/exclude-player.ts';
 import { finishExclusion } from '../../../src/votes/exclude-votes.ts';
@@ -10,16 +10,16 @@ import { blockGroup, decideGroup, quarantineGroups } from '../../../src/votes/qu
 import { networkKey } from '../../../src/votes/web/origin-keys.ts';
 import { listServersAt } from '../../support/servers.ts';
 import { type StoppedClock, stoppedClock } from '../../support/stopped-clock.ts';
-import { testPlatform } from '../../support/test-platform.ts';
+import { testDeps } from '../../support/test-deps.ts';
 import { accountOf, voteAs } from '../../support/web-voters.ts';
 
-let platform: Platform & { clock: StoppedClock };
+let deps: AppDeps & { clock: StoppedClock };
 let servers: ObjectId[];
 let server: ObjectId;
 
 beforeEach(async () => {
-  platform = { ...(await testPlatform()), clock: stoppedClock(new Date('2026-11-21T10:00:00Z')) };
-  servers = await listServersAt(platform, [1, 2, 3], 'a-token-of-a-test');
+  deps = { ...(await testDeps()), clock: stoppedClock(new Date('2026-11-21T10:00:00Z')) };
+  servers = await listServersAt(deps, [1, 2, 3], 'a-token-of-a-test');
   server = servers[0] as ObjectId;
 });
 
@@ -27,10 +27,10 @@ beforeEach(async () => {
 const SETTLED = { settledMs: -MINUTE };
 
 const visitor = (username: string, address: string, of = server) =>
-  voteAs(platform, of, username, { address, account: null });
+  voteAs(deps, of, username, { address, account: null });
 const member = (username: string, email: string, address: string) =>
-  voteAs(platform, server, username, { address, account: accountOf(platform, email) });
-const openOnes = () => platform.voteExclusions.find({ state: 'quarantined' }).sort({ _id: 1 }).toArray();
+  voteAs(deps, server, username, { address, account: accountOf(deps, email) });
+const openOnes = () => deps.voteExclusions.find({ state: 'quarantined' }).sort({ _id: 1 }).toArray();
 
 describe('the new players of an hour', () => {
   it('of eight networks with three names each leave room for five of five newcomers', async () => {
@@ -53,7 +53,7 @@ describe('the new players of an hour', () => {
     expect(await visitor('Bot10', '20.1.10.1')).toBe('held');
     expect(await visitor('New', '31.1.1.1')).toBe('counted');
     expect(await openOnes()).toMatchObject([{ cause: 'neighbourhood', origin: expect.any(String) }]);
-    platform.clock.move(HOUR);
+    deps.clock.move(HOUR);
     expect(await visitor('Bot11', '20.1.11.1')).toBe('counted');
   });
 
@@ -81,65 +81,65 @@ describe('held votes', () => {
   /** Nine new names of one network on three servers: the last three are held. */
   async function farm(): Promise<string> {
     for (let n = 0; n < 9; n += 1) await visitor(`Bot${n}`, HOME, servers[n % 3] as ObjectId);
-    return networkKey(platform, HOME);
+    return networkKey(deps, HOME);
   }
 
   it('of one network on three servers are one group, which one press excludes and one undoes', async () => {
     const origin = await farm();
-    const groups = await quarantineGroups(platform, { limit: 100 });
+    const groups = await quarantineGroups(deps, { limit: 100 });
     expect(groups).toMatchObject([{ origin, quarantines: [{ votes: 1 }, { votes: 1 }, { votes: 1 }] }]);
 
-    expect(await decideGroup(platform, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' })).toBe(3);
-    expect(await decideGroup(platform, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' })).toBe(0);
-    const decided = await platform.voteExclusions.find({ state: 'confirming' }).toArray();
+    expect(await decideGroup(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' })).toBe(3);
+    expect(await decideGroup(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' })).toBe(0);
+    const decided = await deps.voteExclusions.find({ state: 'confirming' }).toArray();
     expect(decided).toHaveLength(3);
     // The hash of the network is not stored longer than the decision is open.
     expect(decided.every((one) => one.origin === undefined && one.cause === 'network')).toBe(true);
     const [groupId] = new Set(decided.map((one) => one.groupId?.toHexString()));
-    for (const { _id } of decided) await finishExclusion(platform, _id, SETTLED);
-    expect(await platform.auditLog.countDocuments({ action: 'vote.exclude', by: 'op@example.org' })).toBe(3);
+    for (const { _id } of decided) await finishExclusion(deps, _id, SETTLED);
+    expect(await deps.auditLog.countDocuments({ action: 'vote.exclude', by: 'op@example.org' })).toBe(3);
 
     const group = decided[0]?.groupId as ObjectId;
     expect(group.toHexString()).toBe(groupId);
-    expect(await requestPlayerInclusion(platform, group, 'op@example.org')).toBe(3);
-    for (const { _id } of decided) await finishExclusion(platform, _id, SETTLED);
-    expect(await platform.votes.countDocuments({ excludedAt: null })).toBe(9);
+    expect(await requestPlayerInclusion(deps, group, 'op@example.org')).toBe(3);
+    for (const { _id } of decided) await finishExclusion(deps, _id, SETTLED);
+    expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);
   });
 
   it('of one network are released on all servers in one press', async () => {
     const origin = await farm();
-    expect(await decideGroup(platform, origin, 'release', { by: 'op@example.org', reason: '' })).toBe(3);
-    for (const { _id } of await platform.voteExclusions.find({ state: 'releasing' }).toArray())
-      await finishExclusion(platform, _id, SETTLED);
-    expect(await platform.votes.countDocuments({ excludedAt: null })).toBe(9);
-    expect(await platform.auditLog.countDocuments({ action: 'vote.release' })).toBe(3);
+    expect(await decideGroup(deps, origin, 'release', { by: 'op@example.org', reason: '' })).toBe(3);
+    for (const { _id } of await deps.voteExclusions.find({ state: 'releasing' }).toArray())
+      await finishExclusion(deps, _id, SETTLED);
+    expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);
+    expect(await deps.auditLog.countDocuments({ action: 'vote.release' })).toBe(3);
   });
 
   it('of a network lead to a block of it by its hash, which can be lifted and ends after 30 days', async () => {
     const origin = await farm();
-    const block = await blockGroup(platform, origin, 'op@example.org');
+    const block = await blockGroup(deps, origin, 'op@example.org');
     expect(block).toMatchObject({ kind: 'origin', value: origin, endsAt: new Date('2026-12-21T10:00:00Z') });
     expect(await visitor('More', '203.0.113.99')).toBe('blocked');
     expect(await visitor('Else', '203.0.114.1')).toBe('counted');
-    await expect(blockGroup(platform, origin, 'op@example.org')).rejects.toThrow();
-    expect(await platform.auditLog.findOne({ action: 'block.add' })).toMatchObject({
+    await expect(blockGroup(deps, origin, 'op@example.org')).rejects.toThrow();
+    expect(await deps.auditLog.findOne({ action: 'block.add' })).toMatchObject({
       by: 'op@example.org',
       details: { kind: 'origin', network: origin },
     });
-    await liftBlock(platform, block?._id as ObjectId, 'op@example.org');
+    await liftBlock(deps, block?._id as ObjectId, 'op@example.org');
     expect(await visitor('More', '203.0.113.99')).not.toBe('blocked');
-    await blockOrigin(platform, { origin, reason: 'Again' }, 'op@example.org');
-    platform.clock.move(31 * 24 * HOUR);
+    await blockOrigin(deps, { origin, reason: 'Again' }, 'op@example.org');
+    deps.clock.move(31 * 24 * HOUR);
     expect(await visitor('More', '203.0.113.99')).not.toBe('blocked');
   });
 
   it('of many networks on one server fill at most 20 groups; others share one', async () => {
     for (let n = 0; n < 25; n += 1)
-      await openQuarantine(platform, server, 'Too many.', { cause: 'network', origin: `origin-${n}` });
+      await openQuarantine(deps, server, 'Too many.', { cause: 'network', origin: `origin-${n}` });
     const open = await openOnes();
     expect(open).toHaveLength(21);
     expect(open.at(-1)).toMatchObject({ cause: 'new-players' });
     expect(open.at(-1)).not.toHaveProperty('origin');
-    expect(await blockGroup(platform, 'origin-24', 'op@example.org')).toBeNull();
+    expect(await blockGroup(deps, 'origin-24', 'op@example.org')).toBeNull();
   });
 });

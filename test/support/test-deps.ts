@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import type { OpenOptions } from '../../src/platform/resources.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh, pooledMongo } from './databases.ts';
 import { EVENTUALLY } from './eventually.ts';
@@ -43,12 +43,12 @@ export async function onPooledMongo({ MONGODB_URI }: ConnectedConfig): Promise<O
  * The platform as a process opens it, its database made ready and, unless `env` names another Redis, connected to
  * Redis; closed when the test ends.
  */
-export async function testPlatform(env: Record<string, string> = {}): Promise<Platform> {
+export async function testDeps(env: Record<string, string> = {}): Promise<AppDeps> {
   const config = testConfig(env);
-  const platform = await openPlatform(config, 'test', await onPooledMongo(config));
-  atTheEnd(() => platform.close());
-  await migrateFresh(platform, config.MONGODB_URI);
+  const deps = await openAppDeps(config, 'test', await onPooledMongo(config));
+  atTheEnd(() => deps.close());
+  await migrateFresh(deps, config.MONGODB_URI);
   // On a busy machine an add that waits for the connection may be given up.
-  if (!env.REDIS_URL) await vi.waitUntil(() => platform.producerRedis.status === 'ready', EVENTUALLY);
-  return platform;
+  if (!env.REDIS_URL) await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
+  return deps;
 }

@@ -3,7 +3,7 @@ import { buildApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import type { ConnectedConfig } from '../../src/platform/config.ts';
 import { ownEnvironment } from '../../src/platform/config.ts';
-import { openPlatform, type Platform } from '../../src/process/app-deps.ts';
+import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -11,7 +11,7 @@ import { addServer } from '../../src/servers/listed-servers.ts';
 import type { NewServer } from '../../src/servers/server-settings.ts';
 import { type Answer, ask, readDescription } from './api-description.ts';
 import { migrateFresh } from './databases.ts';
-import { onPooledMongo, testConfig, UNLIMITED } from './test-platform.ts';
+import { onPooledMongo, testConfig, UNLIMITED } from './test-deps.ts';
 
 /** A clock that a test sets and moves; it continues from the time that was set. */
 export type MovableClock = Clock & {
@@ -41,8 +41,8 @@ export function movableClock(): MovableClock {
 /** A listed server and a token for it. */
 export type TestServer = { serverId: ObjectId; slug: string; tokenId: ObjectId; token: string };
 
-export type TestPlatform = {
-  platform: Platform;
+export type TestDeps = {
+  deps: AppDeps;
   clock: MovableClock;
   /** The environment of a process that works on the same database and queues. */
   env: Record<string, string>;
@@ -86,22 +86,22 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
 /**
  * Opens a platform on a fresh, migrated database, and serves the whole application on a free port.
  */
-export async function startPlatform(changes: Record<string, string> = {}): Promise<TestPlatform> {
+export async function startApp(changes: Record<string, string> = {}): Promise<TestDeps> {
   const config = testConfig(changes);
   const clock = movableClock();
-  const platform = { ...(await openPlatform(config, 'test', await onPooledMongo(config))), clock };
-  await migrateFresh(platform, config.MONGODB_URI);
+  const deps = { ...(await openAppDeps(config, 'test', await onPooledMongo(config))), clock };
+  await migrateFresh(deps, config.MONGODB_URI);
   const stopping = new AbortController();
-  const app = await buildApp(platform, {
-    metrics: createMetrics(platform),
-    readiness: () => readiness(platform),
+  const app = await buildApp(deps, {
+    metrics: createMetrics(deps),
+    readiness: () => readiness(deps),
     stopping: stopping.signal,
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
 
   const description = await readDescription(`${url}${config.basePath}/openapi.json`);
 
-  const call: TestPlatform['call'] = async (server, endpoint, init = {}, at = url) => {
+  const call: TestDeps['call'] = async (server, endpoint, init = {}, at = url) => {
     const answer = await ask(`${at}${config.basePath}/api/v1/servers/${server.serverId}/${endpoint}`, {
       ...init,
       headers: { authorization: `Bearer ${server.token}`, ...(init.headers as Record<string, string>) },
@@ -128,15 +128,15 @@ export async function startPlatform(changes: Record<string, string> = {}): Promi
     );
 
   return {
-    platform,
+    deps,
     clock,
     env: { ...processEnvironment(config), ...changes },
     url,
     async addServer(settings = {}) {
       const added = { name: 'Test server', address: 'play.example.org', port: 25_565, ...settings };
-      const { serverId, slug } = await addServer(platform, added, 'test');
+      const { serverId, slug } = await addServer(deps, added, 'test');
       const id = new ObjectId(serverId);
-      const { tokenId, token } = await issueToken(platform, { serverId: id, name: 'test' });
+      const { tokenId, token } = await issueToken(deps, { serverId: id, name: 'test' });
       return { serverId: id, slug, tokenId: new ObjectId(tokenId), token };
     },
     call,
@@ -145,7 +145,7 @@ export async function startPlatform(changes: Record<string, string> = {}): Promi
     async close() {
       stopping.abort();
       await app.close();
-      await platform.close();
+      await deps.close();
     },
   };
 }

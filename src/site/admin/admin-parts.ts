@@ -1,0 +1,4 @@
+import type { AppDeps } from '../../process/app-deps.ts';
+
+/** Dependencies of the pages in this folder. */
+export type AdminParts = { deps: AppDeps };
