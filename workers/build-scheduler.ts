@@ -3,8 +3,8 @@ import { schedule } from 'node-cron';
 import { SECOND } from '../src/platform/clock.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
-import { claimProbes } from './claim-probes.ts';
 import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
+import { takeProbes } from './take-probes.ts';
 
 /** The delay before a round is retried. At the start Redis is often not connected yet, and the next round is far away. */
 const RETRY_MS = SECOND;
@@ -26,7 +26,7 @@ async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal
  * when `stopping` is aborted; `close()` waits for the rounds under way.
  */
 export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {
-  const claiming = claimProbes(deps, stopping);
+  const taking = takeProbes(deps, stopping);
   const running = PERIODIC_WORK.map((work) => {
     let round: Promise<void> | undefined;
     /** Does not start a second round while one still waits for Redis. */
@@ -44,7 +44,7 @@ export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSig
   return {
     async close() {
       await Promise.all(running.map(({ task }) => task.destroy()));
-      await Promise.all([claiming, ...running.map(({ ended }) => ended())]);
+      await Promise.all([taking, ...running.map(({ ended }) => ended())]);
     },
   };
 }

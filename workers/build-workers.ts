@@ -19,14 +19,14 @@ import { excludeVotesWorker } from './exclude-votes.ts';
 import { findUnusualVotesWorker } from './find-unusual-votes.ts';
 import { forwardVotes, type StopSignals } from './forward-votes.ts';
 import { withJobErrors } from './job-errors.ts';
+import { notifyOwnersWorker } from './notify-owners.ts';
 import { probeServers } from './probe-servers.ts';
 import { recomputeRanksWorker } from './recompute-ranks.ts';
-import { runRelay } from './relay.ts';
 import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
 import { type Activity, replaceStuckWorkers } from './replace-stuck-workers.ts';
 import { sendDiscordWorker, sendMailWorker } from './send-mail.ts';
 import { settleAccountsWorker } from './settle-accounts.ts';
-import { notifyOwnersWorker } from './tell-owners.ts';
+import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
 import { withoutMongodb } from './without-mongodb.ts';
 
@@ -205,14 +205,14 @@ export function buildWorkers(
     workers.set(name, start(name));
   }
   const delivers = queues.some(isDeliveryQueue);
-  const relay = delivers ? runRelay(deps, stop.signal) : Promise.resolve();
+  const sweeping = delivers ? runSweep(deps, stop.signal) : Promise.resolve();
 
   return {
     async close() {
       stop.abort();
       mongodb.close();
       const closing = [...workers.values()].map((worker) => worker.close());
-      const closed = Promise.all([...closing, ...replaced, relay, replacing]);
+      const closed = Promise.all([...closing, ...replaced, sweeping, replacing]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
       pictureProcess.close();
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);

@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { BacklogThrottle } from '../src/delivery/drain/backlog-throttle.ts';
 import { deliveryDelayMs } from '../src/delivery/drain/delivery-delay.ts';
-import type { Draining, DrainResult } from '../src/delivery/drain/drain.ts';
+import type { DrainDeps, DrainResult } from '../src/delivery/drain/drain.ts';
 import { drainListener } from '../src/delivery/drain/drain-listener.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
@@ -30,17 +30,17 @@ export function forwardVotes(
   signals: StopSignals,
 ): Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>> {
   const { clock, config, producer, secrets, tracing } = deps;
-  const drainDeps: Draining = {
+  const drainDeps: DrainDeps = {
     ...deps,
     send: createSend(config),
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
   };
 
-  const measured = (queue: DeliveryQueue): NonNullable<Draining['onEnd']> => {
+  const measured = (queue: DeliveryQueue): NonNullable<DrainDeps['onOutcome']> => {
     return (ended, listener) => {
-      const { claimed, outcome } = ended;
-      const { vote, attempt } = claimed;
+      const { taken, outcome } = ended;
+      const { vote, attempt } = taken;
       traceAttempt(tracing, ended, listener);
       metrics.attemptEnded(attempt.protocol, outcome);
       const now = clock.now();
@@ -54,14 +54,14 @@ export function forwardVotes(
   };
 
   const processorOf = (queue: DeliveryQueue): Processor<Payload<DeliveryQueue>> => {
-    const onEnd = measured(queue);
+    const onOutcome = measured(queue);
     return async (job, token) => {
       const payload = QUEUES[queue].payload.parse(job.data);
       const result = await drainListener(
         {
           ...drainDeps,
           log: deps.log.child({ jobId: job.id }),
-          onEnd,
+          onOutcome,
           // A failure of Redis does not stop the delivery.
           onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
         },

@@ -17,7 +17,7 @@ const RETRY_MS = 10 * SECOND;
  * The relay adds jobs to these queues within seconds. Their jobs are not delayed here: a delayed job absorbs every later
  * add, so only the jobs of unreachable and limited listeners are delayed.
  */
-const WOKEN_BY_RELAY: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);
+const WOKEN_BY_SWEEP: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);
 
 /** An error that an operator must resolve. The message says what to do. */
 class JobError extends Error {
@@ -54,7 +54,7 @@ export function withJobErrors(
       }
       if (!isTransientError(error)) throw new JobError(messageFor(error), error);
       log.warn({ event: 'job.postponed', ...noted });
-      if (WOKEN_BY_RELAY.has(name)) return { postponed: true };
+      if (WOKEN_BY_SWEEP.has(name)) return { postponed: true };
       return delayJob(job, token, new Date(Date.now() + RETRY_MS));
     }
   };

@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
 import { createCanary } from '../src/probing/canary.ts';
-import { type Checking, checkClaimedServer } from '../src/probing/check-server.ts';
+import { type CheckDeps, checkTakenServer } from '../src/probing/check-server.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 
@@ -18,10 +18,10 @@ export function probeServers(
   stop: AbortSignal,
 ): Processor<Payload<'probe-servers'>> {
   const ask = createAsk(deps.config);
-  const checkDeps: Checking = { ...deps, ask, canary: createCanary({ ...deps, ask }) };
+  const checkDeps: CheckDeps = { ...deps, ask, canary: createCanary({ ...deps, ask }) };
   return async (job) => {
     const payload = QUEUES['probe-servers'].payload.parse(job.data);
-    const checked = await checkClaimedServer(checkDeps, new ObjectId(payload.serverId), stop);
+    const checked = await checkTakenServer(checkDeps, new ObjectId(payload.serverId), stop);
     if (checked.kind !== 'recorded') {
       metrics.probeEnded(checked.kind);
       // The claim is still valid: after a stop another worker probes the server at once.

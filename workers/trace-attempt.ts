@@ -8,7 +8,7 @@ import { isSampled, type Tracing } from '../src/platform/tracing/tracing.ts';
  */
 export function traceAttempt(
   tracing: Tracing,
-  { claimed: { vote, attempt }, outcome, durationMs, endedAt }: Ended,
+  { taken: { vote, attempt }, outcome, durationMs, endedAt }: Ended,
   listener: Pick<Listener, '_id'>,
 ): void {
   if (!vote.traceparent) return;

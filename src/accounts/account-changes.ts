@@ -20,7 +20,7 @@ export type AccountChangeDeps = Outbox & {
   config: Site & Pick<Config, 'SMTP_URL'>;
 };
 /** Dependencies of {@link mailAccountChange}. */
-export type AccountMailing = Outbox & Pick<AccountChangeDeps, 'config'>;
+export type AccountMailDeps = Outbox & Pick<AccountChangeDeps, 'config'>;
 type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
 /** `{site}` is the other site. */
@@ -77,7 +77,7 @@ export async function noteAccountChange(
  * address gets none: it may be a stranger's.
  */
 export async function mailAccountChange(
-  sources: AccountMailing,
+  sources: AccountMailDeps,
   { email, emailVerified }: Pick<User, 'email' | 'emailVerified'>,
   change: keyof typeof MAILS,
   site = '',

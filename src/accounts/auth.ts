@@ -18,7 +18,7 @@ import type { OneTimeLink } from './one-time-link.ts';
 import { openIdClientOf } from './other-sites/openid-connect.ts';
 import { openIdPlugin } from './other-sites/openid-plugin.ts';
 import { otherSites } from './other-sites/other-sites.ts';
-import type { PasswordHashing } from './password.ts';
+import type { PasswordHasher } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { codeUsedError, makeBackupCodes } from './second-factor.ts';
 import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
@@ -42,7 +42,7 @@ export type AuthDeps = AccountChangeDeps & {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
-  passwords: PasswordHashing;
+  passwords: PasswordHasher;
   mongo: { db: Db };
   users: Collection<User>;
   verifications: Collection<Verification>;
@@ -50,7 +50,7 @@ export type AuthDeps = AccountChangeDeps & {
   sessions: Collection<SignInSession>;
   twoFactors: Collection<SecondFactor>;
   /** Gives a user the imported servers that are reserved for their address, at sign-up and sign-in. Never rejects. */
-  claimServers: (userId: ObjectId) => Promise<void>;
+  adoptServers: (userId: ObjectId) => Promise<void>;
   addressChanges: Collection<AddressChange>;
   rateLimits: Collection<RateLimit>;
 };
@@ -178,7 +178,7 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
             const given = before?.user.id === userId ? before.session.secondFactorAt : null;
             return { data: { secondFactorAt: includesCode(path) ? clock.now() : given } };
           },
-          after: ({ userId }) => sources.claimServers(new ObjectId(userId)),
+          after: ({ userId }) => sources.adoptServers(new ObjectId(userId)),
         },
       },
     },

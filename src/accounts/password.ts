@@ -4,7 +4,7 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 export type PasswordCost = { N: number; r: number; p: number };
 
 /** How passwords are hashed and checked. */
-export type PasswordHashing = { hash: typeof hashPassword; verify: typeof verifyPassword };
+export type PasswordHasher = { hash: typeof hashPassword; verify: typeof verifyPassword };
 
 /**
  * OWASP's password storage advice names N=2^17 r=8 p=1 and N=2^15 r=8 p=3 as equally strong. The second uses 32 MiB

@@ -96,7 +96,7 @@ export function countOtherSiteCallback(limits: Limits, address: string): Promise
  * Counts one try, right or wrong, of a signed-in user to confirm their identity by password or code. Tries to sign in
  * do not count here. Returns the same as `countTry`.
  */
-export function countProof(limits: Limits, userId: ObjectId): Promise<Date | null> {
+export function countReAuthentication(limits: Limits, userId: ObjectId): Promise<Date | null> {
   return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);
 }
 

@@ -85,7 +85,7 @@ export async function finishSignUp(
     accountId: userId,
     password: hash,
   });
-  await sources.claimServers(user._id);
+  await sources.adoptServers(user._id);
   return user;
 }
 

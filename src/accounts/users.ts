@@ -4,13 +4,13 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import { optionalReason, shownText } from '../platform/text.ts';
-import { type AccountMailing, mailAccountChange } from './account-changes.ts';
+import { type AccountMailDeps, mailAccountChange } from './account-changes.ts';
 import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
 
 /** Dependencies of the functions in this file. */
-type UserDeps = Leasing & {
+type UserDeps = LeaseDeps & {
   users: Collection<User>;
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
@@ -102,7 +102,7 @@ export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Deci
 
 /** Removes a lost second factor and mails the user. Ends all sessions, also one on the lost phone. */
 export async function resetTwoFactor(
-  deps: UserDeps & AccountMailing,
+  deps: UserDeps & AccountMailDeps,
   userId: ObjectId,
   who: Decider,
 ): Promise<void> {
@@ -245,7 +245,7 @@ async function change({ users, clock }: UserDeps, _id: ObjectId, update: Change)
  * processes. Without it, two operators could demote each other and leave no operator.
  */
 export async function decide(
-  deps: Leasing & Pick<UserDeps, 'users' | 'auditLog' | 'clock'>,
+  deps: LeaseDeps & Pick<UserDeps, 'users' | 'auditLog' | 'clock'>,
   userId: ObjectId,
   { userId: decider, by }: Decider,
   { mayNotBeLast = false }: { mayNotBeLast?: boolean },
@@ -267,7 +267,7 @@ export async function decide(
 }
 
 /** Runs `work` while no other decision about users is made, on any process. */
-export function decidingAlone<T>(deps: Leasing, work: () => Promise<T>): Promise<T> {
+export function decidingAlone<T>(deps: LeaseDeps, work: () => Promise<T>): Promise<T> {
   // The lease has the name of 0.1.0, whose processes may run beside this one.
   return withLease(deps, 'decide-about-people', work);
 }

@@ -41,7 +41,7 @@ export async function asOnlyRestore<T>(
   manifest: Manifest,
   restore: (run: RestoreRun) => Promise<T>,
 ): Promise<T> {
-  const { runId, restored } = await claimDatabase(deps, manifest);
+  const { runId, restored } = await lockDatabase(deps, manifest);
   let saidAt = performance.now();
   const say = async (changes: Document = {}) => {
     const at = performance.now();
@@ -86,7 +86,7 @@ async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Pro
 }
 
 /** Takes over an unfinished restore of this backup, or an empty database, for a new run. */
-async function claimDatabase(
+async function lockDatabase(
   { mongo: { db }, restores }: Pick<AppDeps, 'mongo' | 'restores'>,
   { id: backupId, startedAt }: Manifest,
 ): Promise<{ runId: UUID; restored: RestoredDocuments | undefined }> {

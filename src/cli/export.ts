@@ -18,7 +18,7 @@ import { withProgress } from './progress.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-type Exporting = (deps: AppDeps, serverId: ObjectId, span: Span) => Promise<Export>;
+type Exporter = (deps: AppDeps, serverId: ObjectId, span: Span) => Promise<Export>;
 
 export function addExportCommands(program: Command, terminal: Terminal): void {
   const group = program.command('export').description('write data as lines of JSON that import accepts');
@@ -52,7 +52,7 @@ function addExport(
   terminal: Terminal,
   what: string,
   description: string,
-  work: Exporting,
+  work: Exporter,
 ): void {
   group
     .command(what)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Importing, importSamples, importServers, importVotes } from '../import-export/import.ts';
+import { type ImportDeps, importSamples, importServers, importVotes } from '../import-export/import.ts';
 import type { ImportOptions, ImportResult } from '../import-export/import-lines.ts';
 import { openSourceFile, type SourceFile } from '../import-export/source-file.ts';
 import { type Answer, examples, withDeps } from './answer.ts';
@@ -12,7 +12,7 @@ import { oneLine } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
 
 type Import = (
-  deps: Importing,
+  deps: ImportDeps,
   source: SourceFile,
   options: ImportOptions,
   by: string,

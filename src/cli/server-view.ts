@@ -61,10 +61,10 @@ export function serverText(
 function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
   if (!ownerId) return ownerEmail ? `none yet; imported for ${ownerEmail}` : '-';
   const who = owner ?? `${ownerId.toHexString()} (no such user)`;
-  return proof ? `${who}, proved by ${PROOFS[proof.method]} ${when(proof.at, now)}` : who;
+  return proof ? `${who}, proved by ${OWNERSHIP_PROOF_TEXTS[proof.method]} ${when(proof.at, now)}` : who;
 }
 
-const PROOFS = { message: 'its message', dns: 'DNS', operator: 'an operator’s word' } as const;
+const OWNERSHIP_PROOF_TEXTS = { message: 'its message', dns: 'DNS', operator: 'an operator’s word' } as const;
 
 /** The status and its reason. */
 function statusText(server: WithId<Server>, now: Date): string {

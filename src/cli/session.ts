@@ -47,7 +47,7 @@ export type SessionNeeds = {
  * Opens the platform for one command and closes it afterwards. Without `MONGODB_URI` and `REDIS_URL` the command uses
  * the services of the running `npm start`, or starts them for itself and migrates their database.
  *
- * @throws what `loadConfig`, `findServices`, `openPlatform` and `work` throw; {CommandError} `not-migrated`;
+ * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
  *   {UnfinishedRestoreError}
  */
 export async function withSession<T>(

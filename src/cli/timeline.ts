@@ -1,6 +1,6 @@
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
-import { causeWords, eventWords, statusWords } from '../delivery/timeline/timeline-words.ts';
+import { causeText, eventText, statusText } from '../delivery/timeline/timeline-texts.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cooldown.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -133,7 +133,7 @@ export function timelineText(shown: Shown): string {
       'Excluded',
       `from every count, by ${by}: «${reason}» (${exclusionId})`,
     ]),
-    ['State', statusWords(timeline, (at) => when(at, now), queuePaused)],
+    ['State', statusText(timeline, (at) => when(at, now), queuePaused)],
     ...(isHeld ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   const rows = timeline.events.map(rowOf);
@@ -157,7 +157,7 @@ function rowOf(event: TimelineEvent): Row {
     case 'older-attempts':
       return olderRow(event);
     default:
-      return [utc(event.at), eventWords(event), '', '', '', ''];
+      return [utc(event.at), eventText(event), '', '', '', ''];
   }
 }
 
@@ -177,7 +177,7 @@ function olderRow({ count, firstAt, lastAt, ends, codes }: OlderAttempts): Row {
 
 function attemptRow({ at, number, test, worker, underWay, end, ...cause }: AttemptEvent): Row {
   const name = `${test ? 'test' : 'attempt'}${number === null ? ', not counted' : ` ${number}`}`;
-  const startedBy = causeWords(cause) ?? '-';
+  const startedBy = causeText(cause) ?? '-';
   if (!end) {
     const what = underWay ? `${name}: in progress` : `${name}: its outcome is unknown`;
     return [utc(at), what, startedBy, '', '', `worker ${worker}`];

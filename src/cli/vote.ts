@@ -4,7 +4,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { isConfirmed, VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
-import { findVote, forgetVote, listVotes } from '../votes/vote-list.ts';
+import { endCooldown, findVote, listVotes } from '../votes/vote-list.ts';
 import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
@@ -130,7 +130,7 @@ async function show(deps: AppDeps, text: string): Promise<Answer> {
 async function forget(deps: AppDeps, text: string, usernameText: string): Promise<Answer> {
   const username = usernameSchema.parse(usernameText);
   const server = await serverOf(deps, text);
-  const forgotten = await forgetVote(deps, server._id, username, BY);
+  const forgotten = await endCooldown(deps, server._id, username, BY);
   return {
     json: { server_id: server._id.toHexString(), username, forgotten },
     text: forgotten

@@ -50,7 +50,7 @@ import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
 import { type VoteExclusion, voteExclusionSchema } from '../votes/vote-exclusion.ts';
-import { type UsedProof, usedProofSchema } from '../votes/web/proof-of-work.ts';
+import { type UsedProofOfWork, usedProofOfWorkSchema } from '../votes/web/proof-of-work.ts';
 import { type ReturningPlayer, returningPlayerSchema } from '../votes/web/returning-players.ts';
 import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
@@ -79,7 +79,7 @@ const MODELS = {
   announcements: define<Announcement>('Announcement', announcementSchema),
   blocks: define<Block>('Block', blockSchema),
   complaints: define<Complaint>('Complaint', complaintSchema),
-  usedProofs: define<UsedProof>('UsedProof', usedProofSchema),
+  usedProofs: define<UsedProofOfWork>('UsedProofOfWork', usedProofOfWorkSchema),
   voteOrigins: define<VoteOrigin>('VoteOrigin', voteOriginSchema),
   returningPlayers: define<ReturningPlayer>('ReturningPlayer', returningPlayerSchema),
   idempotencyKeys: define<IdempotencyKey>('IdempotencyKey', idempotencyKeySchema),

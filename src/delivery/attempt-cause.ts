@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 
 /** What a claim knows about its reason. */
-export type ClaimReason = {
+export type TakeReason = {
   /** It tests an unreachable listener. */
   test: boolean;
   /** When the relay found due work of this listener that no job had been added for. */
@@ -15,7 +15,7 @@ export type ClaimReason = {
  */
 export function causeOfAttempt(
   { breaker, released }: Pick<Listener, 'breaker' | 'released'>,
-  { test, relayedAt }: ClaimReason,
+  { test, relayedAt }: TakeReason,
 ): Document {
   if (test) return { wokenBy: breaker.hastenedBy ?? 'listener-test' };
   const ownTime = '$delivery.nextAt';

@@ -3,7 +3,7 @@ import { type Listener, type ListenerState, listenerState, STATE_FIELDS } from '
 import { after, type Clock, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import { serversWithOpenWork } from './relay.ts';
+import { serversWithOpenWork } from './sweep.ts';
 
 /**
  * Counting stops at this number: with a million waiting votes, counting all of them would take seconds for every scrape of
@@ -35,7 +35,7 @@ export type QueueCounts = {
   listeners: Record<ListenerState, number>;
 };
 
-type Counting = {
+type CountDeps = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
   servers: Collection<Server>;
@@ -49,7 +49,7 @@ type Counting = {
  * @throws the driver's error
  */
 export async function countVotes(
-  { votes, listeners, servers, clock }: Counting,
+  { votes, listeners, servers, clock }: CountDeps,
   timeoutMs: number,
 ): Promise<QueueCounts> {
   const timeLimit = { maxTimeMS: timeoutMs };

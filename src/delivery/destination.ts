@@ -1,14 +1,14 @@
-import { isUnverified, type Listener, type Proof } from '../listeners/listener.ts';
+import { isUnverified, type Listener, type ListenerProof } from '../listeners/listener.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { after, DAY } from '../platform/clock.ts';
-import { type Limited, type OutgoingLimiting, takeConnection } from '../platform/limits/outgoing-limit.ts';
+import { type Limited, type OutgoingLimitDeps, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
 /** After this time an address may belong to somebody else. */
-const PROOF_VALID_MS = 7 * DAY;
+const CHALLENGE_VALID_MS = 7 * DAY;
 /** A proof that is younger is not rewritten at each acknowledgement. */
-const PROOF_IS_FRESH_MS = DAY;
+const CHALLENGE_IS_FRESH_MS = DAY;
 /** A name may have many addresses over time. */
-const MOST_PROOFS = 16;
+const MOST_CHALLENGES = 16;
 
 /** The fields of a listener that a destination reads. */
 type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'>;
@@ -25,14 +25,14 @@ type About = {
  * reached address has proven.
  */
 export class Destination {
-  readonly #deps: OutgoingLimiting;
+  readonly #deps: OutgoingLimitDeps;
   readonly #listener: Reached;
   readonly #about: About;
   #address = '';
   #limited: Limited | null = null;
-  #proof: Proof | null = null;
+  #proof: ListenerProof | null = null;
 
-  constructor(deps: OutgoingLimiting, listener: Reached, about: About) {
+  constructor(deps: OutgoingLimitDeps, listener: Reached, about: About) {
     this.#deps = deps;
     this.#listener = listener;
     this.#about = about;
@@ -49,7 +49,7 @@ export class Destination {
   }
 
   /** What this attempt has newly proven; null when there is nothing new. */
-  get proof(): Proof | null {
+  get proof(): ListenerProof | null {
     return this.#proof;
   }
 
@@ -81,7 +81,7 @@ export class Destination {
   }
 
   /** Records the outcome of an attempt. */
-  noteEnd({ code }: Outcome): void {
+  onOutcome({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
       // A listener from before challenges: this address, and no other, still needs no challenge.
@@ -93,21 +93,21 @@ export class Destination {
     if (code === 'sent-not-confirmed' && by !== 'acknowledgement') this.#prove('greeting');
   }
 
-  #prove(by: Proof['by']): void {
+  #prove(by: ListenerProof['by']): void {
     const now = this.#deps.clock.now();
     const known = this.#proofAt(this.#address);
-    const isFresh = known?.by === by && now < after(known.at, PROOF_IS_FRESH_MS);
+    const isFresh = known?.by === by && now < after(known.at, CHALLENGE_IS_FRESH_MS);
     if (!isFresh) this.#proof = { address: this.#address, at: now, by };
   }
 
-  #proofAt(address: string): Proof | undefined {
+  #proofAt(address: string): ListenerProof | undefined {
     return this.#listener.proven?.find((proof) => proof.address === address);
   }
 
-  #provenBy(address: string): Proof['by'] | null {
+  #provenBy(address: string): ListenerProof['by'] | null {
     if (this.#proof?.address === address) return this.#proof.by;
     const proof = this.#proofAt(address);
-    return proof && this.#deps.clock.now() < after(proof.at, PROOF_VALID_MS) ? proof.by : null;
+    return proof && this.#deps.clock.now() < after(proof.at, CHALLENGE_VALID_MS) ? proof.by : null;
   }
 
   /** An HTTP listener that took votes before challenges existed, and none since. */
@@ -118,16 +118,16 @@ export class Destination {
 }
 
 /** A listener's proofs and a new one, newest first. */
-export function withProof(proven: Proof[] | undefined, proof: Proof): Proof[] {
+export function withChallenge(proven: ListenerProof[] | undefined, proof: ListenerProof): ListenerProof[] {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
-  return [proof, ...others].slice(0, MOST_PROOFS);
+  return [proof, ...others].slice(0, MOST_CHALLENGES);
 }
 
 /**
  * Whether a listener has ever acknowledged a vote or a challenge at its current address: then the address is its owner's.
  * A bare close in Votifier v1 proves nothing, although the listener counts as one that has taken votes (`hasTakenVotes`).
  */
-export function hasProvenAddress(proven: Proof[] | undefined): boolean {
+export function hasProvenAddress(proven: ListenerProof[] | undefined): boolean {
   return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
 }
 
@@ -137,7 +137,7 @@ export function hasProvenAddress(proven: Proof[] | undefined): boolean {
  * message and no detail. A proven address hides nothing.
  */
 export function shownToOwner(
-  { protocol, proven }: { protocol: Listener['protocol']; proven: Proof[] | undefined },
+  { protocol, proven }: { protocol: Listener['protocol']; proven: ListenerProof[] | undefined },
   end: Outcome,
 ): Outcome {
   if (hasProvenAddress(proven)) return end;

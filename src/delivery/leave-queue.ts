@@ -5,7 +5,7 @@ import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/recount-votes.ts';
 import type { Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
-import type { Recording } from './drain/attempt-record.ts';
+import type { RecordDeps } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
 /** The waiting votes that have expired. */
@@ -24,7 +24,7 @@ export function overdueVotes(now: Date): Filter<Vote> {
  * @returns how many were given up
  */
 export async function expireVotes(
-  { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
+  { votes, clock }: Pick<RecordDeps, 'votes' | 'clock'>,
   serverId: ObjectId,
 ): Promise<number> {
   const now = clock.now();
@@ -46,8 +46,8 @@ export async function expireVotes(
  * @param asOf - only votes queued until this time are removed; later ones may wait for a new listener
  * @returns how many were removed
  */
-export async function releaseWaitingVotes(
-  { votes, clock }: Pick<Recording, 'votes' | 'clock'>,
+export async function giveBackWaitingVotes(
+  { votes, clock }: Pick<RecordDeps, 'votes' | 'clock'>,
   serverId: ObjectId,
   kind: 'listener-removed' | 'server-removed',
   asOf = clock.now(),
@@ -70,13 +70,13 @@ export async function releaseWaitingVotes(
  * @param asOf - when the listener was found to be gone, by this process's clock
  * @returns how many were removed
  */
-export async function releaseLeftVotes(
-  recording: Recording & { batcher: Batcher },
+export async function giveBackLeftVotes(
+  recording: RecordDeps & { batcher: Batcher },
   serverId: ObjectId,
   asOf: Date,
 ): Promise<number> {
   await endLostAttempts(recording, serverId);
   // A vote is queued by the web process's clock, which may be behind.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
-  return releaseWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
+  return giveBackWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

@@ -46,7 +46,7 @@ export type ListenerOverview = {
   next: VotesFrom | null;
 };
 
-type Reading = {
+type ReadDeps = {
   listeners: Collection<Listener>;
   servers: Collection<Server>;
   votes: Collection<Vote>;
@@ -60,7 +60,7 @@ type Reading = {
  * @returns null when there is no such listener: it was removed
  */
 export async function listenerOverview(
-  { listeners, servers, votes, clock }: Reading,
+  { listeners, servers, votes, clock }: ReadDeps,
   listenerId: ObjectId,
   page: { state?: VoteSelection | undefined; from?: VotesFrom | undefined } = {},
 ): Promise<ListenerOverview | null> {

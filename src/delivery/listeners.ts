@@ -24,7 +24,7 @@ import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey, parseToken } from './credentials.ts';
 import { countWaiting } from './drain/waiting-votes.ts';
-import { releaseWaitingVotes } from './leave-queue.ts';
+import { giveBackWaitingVotes } from './leave-queue.ts';
 import { secretContext } from './send-vote.ts';
 import {
   countSentNotConfirmed,
@@ -118,7 +118,7 @@ export type ListenerSet = Listener & {
 };
 
 /** Options for setting a listener. */
-type Placing = {
+type SetListenerOptions = {
   by: string;
   /** The listener that was read before; null: there was none. */
   existing: Listener | null;
@@ -136,7 +136,7 @@ export async function storeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
   fields: ListenerFields,
-  { by, existing, sameSecret, resendUsedUp }: Placing,
+  { by, existing, sameSecret, resendUsedUp }: SetListenerOptions,
 ): Promise<ListenerSet | null> {
   const { protocol, host, port, url, serviceName } = fields;
   const changed = {
@@ -342,7 +342,7 @@ export async function removeListener(
     serverId,
     details: { host: removed.host, port: removed.port },
   });
-  return releaseWaitingVotes(deps, serverId, 'listener-removed', asOf);
+  return giveBackWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
 /** Pauses a server's listener until it is resumed. Returns the listener, or null when there is none. */
@@ -424,5 +424,5 @@ export function failWaitingVotes(
   deps: Pick<ListenerSetup, 'votes' | 'clock'>,
   serverId: ObjectId,
 ): Promise<number> {
-  return releaseWaitingVotes(deps, serverId, 'server-removed');
+  return giveBackWaitingVotes(deps, serverId, 'server-removed');
 }

@@ -10,7 +10,7 @@ import type { Producer } from '../platform/queues.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 
 /** What resending works on. */
-export type Resending = {
+export type ResendDeps = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
   auditLog: Collection<AuditEntry>;
@@ -56,7 +56,7 @@ export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfi
  * @param forOwner - `DELIVERED_RESENDS` applies; operators have no such limit
  */
 export async function resendVote(
-  deps: Resending,
+  deps: ResendDeps,
   voteId: UUID,
   by: string,
   { forOwner = false }: { forOwner?: boolean } = {},

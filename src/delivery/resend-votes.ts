@@ -15,7 +15,7 @@ import {
   deliveredResendsOf,
   mayHaveArrived,
   RESENDABLE_STATES,
-  type Resending,
+  type ResendDeps,
   resending,
 } from './resend-vote.ts';
 
@@ -77,7 +77,7 @@ const BATCH = 500;
  * @returns null when the server has no listener
  */
 export async function resendVotes(
-  deps: Resending,
+  deps: ResendDeps,
   serverId: ObjectId,
   range: ResendRange,
   by: string,
@@ -97,7 +97,7 @@ export async function resendVotes(
 }
 
 async function resendRange(
-  deps: Resending,
+  deps: ResendDeps,
   serverId: ObjectId,
   range: ResendRange,
   by: string,

@@ -4,7 +4,7 @@ import { after, type Clock } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
 import { type Delivery, RESTORED_VOTES, type Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
-import type { Resending } from './resend-vote.ts';
+import type { ResendDeps } from './resend-vote.ts';
 import { type ResendRange, type ResentRange, resendVotes } from './resend-votes.ts';
 
 /** States in which nothing sends a vote by itself. */
@@ -31,10 +31,10 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
 }
 
 type Held = { serverId: ObjectId; votes: number };
-type Counting = { votes: Collection<Vote>; clock: Clock };
+type CountDeps = { votes: Collection<Vote>; clock: Clock };
 
 /** The servers with votes that a restore holds back and that can still be sent, and the number of these votes. */
-export async function heldByRestore({ votes, clock }: Counting, only?: ObjectId): Promise<Held[]> {
+export async function heldByRestore({ votes, clock }: CountDeps, only?: ObjectId): Promise<Held[]> {
   const held = {
     ...(only ? { serverId: only } : {}),
     'delivery.restoredAt': { $exists: true },
@@ -63,7 +63,7 @@ type SentHeld = { serverId: ObjectId; resent: ResentRange | null };
  * @param progress - called with the number of finished servers
  */
 export async function sendRestoredVotes(
-  deps: Resending,
+  deps: ResendDeps,
   held: { serverId: ObjectId }[],
   by: string,
   progress: Progress,

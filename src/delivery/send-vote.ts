@@ -90,7 +90,7 @@ export function createSend(
         ? postVote(listener, forwarded, options, clock.now())
         : sendVote(listener, forwarded, options);
     return sending.then((end) => {
-      destination.noteEnd(end);
+      destination.onOutcome(end);
       return withoutSecrets(end, secretsOf(listener));
     });
   };

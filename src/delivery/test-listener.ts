@@ -1,11 +1,11 @@
 import type { Collection } from 'mongodb';
-import type { Listener, Proof } from '../listeners/listener.ts';
+import type { Listener, ListenerProof } from '../listeners/listener.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
-import type { OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast-vote.ts';
-import { Destination, withProof } from './destination.ts';
+import { Destination, withChallenge } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 import { openListener, type Send } from './send-vote.ts';
 
@@ -13,7 +13,7 @@ import { openListener, type Send } from './send-vote.ts';
 export const TEST_USERNAME = 'TallyportTest';
 
 /** What sending a test vote works on. */
-export type Testing = OutgoingLimiting & {
+export type TestDeps = OutgoingLimitDeps & {
   secrets: SecretBox;
   listeners: Collection<Listener>;
   send: Send;
@@ -23,7 +23,7 @@ export type Testing = OutgoingLimiting & {
 export type ListenerTest = Outcome & {
   durationMs: number;
   destination: Destination;
-  proven: Proof[] | undefined;
+  proven: ListenerProof[] | undefined;
 };
 
 /**
@@ -36,7 +36,7 @@ export type ListenerTest = Outcome & {
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function sendTestVote(
-  deps: Testing,
+  deps: TestDeps,
   listener: Listener,
   { accountId = null, onStep }: { accountId?: string | null; onStep?: OnStep | undefined } = {},
 ): Promise<ListenerTest> {
@@ -65,7 +65,7 @@ export async function sendTestVote(
     await deps.listeners.updateOne(ofSettings, { $set: { tested } });
     return { ...outcome, durationMs, destination, proven: listener.proven };
   }
-  const proven = withProof(listener.proven, proof);
+  const proven = withChallenge(listener.proven, proof);
   await deps.listeners.updateOne(ofSettings, { $set: { tested, proven, limited: null } });
   return { ...outcome, durationMs, destination, proven };
 }

@@ -7,7 +7,7 @@ import { DURABLE } from '../platform/mongo.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
-import type { Resending } from './resend-vote.ts';
+import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
 /** A change of settings resends at most this many votes at once, which takes some seconds. The relay sends the rest. */
@@ -16,20 +16,20 @@ const RESEND_BATCH_SIZE = 5_000;
 /** Attempts that were running when the settings were changed have ended by then. */
 const SETTLED_MS = 2 * MINUTE;
 
-type Counting = { votes: Collection<Vote>; clock: Clock };
+type CountDeps = { votes: Collection<Vote>; clock: Clock };
 
 /** Unconfirmed votes of a server that can still be sent again, counted up to `atMost`; all of them by default. */
-export function countUnconfirmed(deps: Counting, serverId: ObjectId, atMost?: number): Promise<number> {
+export function countUnconfirmed(deps: CountDeps, serverId: ObjectId, atMost?: number): Promise<number> {
   return countSelected(deps, serverId, 'unconfirmed', atMost);
 }
 
 /** Delivered votes that a Votifier v1 listener did not confirm and that can still be sent again, counted likewise. */
-export function countSentNotConfirmed(deps: Counting, serverId: ObjectId, atMost?: number): Promise<number> {
+export function countSentNotConfirmed(deps: CountDeps, serverId: ObjectId, atMost?: number): Promise<number> {
   return countSelected(deps, serverId, 'sent-not-confirmed', atMost);
 }
 
 function countSelected(
-  { votes, clock }: Counting,
+  { votes, clock }: CountDeps,
   serverId: ObjectId,
   selection: VoteSelection,
   atMost: number | undefined,
@@ -68,7 +68,7 @@ export const NEVER = new Date(0);
  * @returns how many were put in the queue again, and whether there are more
  */
 export async function resendSilentVotes(
-  deps: Resending,
+  deps: ResendDeps,
   { serverId, resendOwed }: Pick<Listener, 'serverId' | 'resendOwed'>,
 ): Promise<{ resent: number; more: boolean }> {
   if (!resendOwed) return { resent: 0, more: false };
@@ -89,7 +89,7 @@ export async function resendSilentVotes(
  * when there were too many votes for one run, or when a vote's last attempt with the earlier token or key was still
  * running. Concurrent runs are safe. An error for one listener does not delay the others.
  */
-export async function finishOwedResends(deps: Resending & { log: Logger }): Promise<void> {
+export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Promise<void> {
   const { listeners, clock, log } = deps;
   const owed = await listeners.find({ 'resendOwed.at': { $lt: after(clock.now(), -SETTLED_MS) } }).toArray();
   for (const listener of owed) {

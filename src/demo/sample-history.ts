@@ -1,4 +1,4 @@
-import { countImported, type Importing, summarise } from '../import-export/import.ts';
+import { countImported, type ImportDeps, summarise } from '../import-export/import.ts';
 import { writeSamples } from '../import-export/import-samples.ts';
 import { writeVotes } from '../import-export/import-votes.ts';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
@@ -12,7 +12,7 @@ const BATCH = 2_000;
  * Writes up to 30 days of made-up history for sample servers: samples, daily stats and votes. The same time always
  * has the same sample, so a second run completes an interrupted one. `countToday` counts today's votes.
  */
-export async function writeSampleHistory(deps: Importing, listed: ListedSample[]): Promise<void> {
+export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOf(addDays(dayOf(now), -HISTORY_DAYS));
   // Counting waits for votes that are very new, until the vote counter must have counted them.
@@ -40,7 +40,7 @@ export async function writeSampleHistory(deps: Importing, listed: ListedSample[]
 }
 
 /** Counts today's votes of sample servers. */
-export async function countToday(deps: Importing, listed: ListedSample[]): Promise<void> {
+export async function countToday(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
   const today = dayOf(deps.clock.now());
   await Promise.all(listed.map(({ serverId }) => countImported(deps, serverId, [today])));
 }

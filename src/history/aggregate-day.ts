@@ -9,7 +9,7 @@ import type { StatusSample } from './status-sample.ts';
 import { LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
 /** Dependencies for computing a day. */
-export type Aggregating = {
+export type AggregateDeps = {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
   dailyStats: Collection<DailyStats>;
@@ -66,7 +66,7 @@ export function requireComputable(day: string, now: Date): void {
  * @throws {DayTooOldError} {DayNotOverError}; the signal's reason
  */
 export async function aggregateDay(
-  deps: Aggregating,
+  deps: AggregateDeps,
   day: string,
   options: SliceOptions = {},
 ): Promise<{ servers: number }> {
@@ -88,7 +88,7 @@ type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
 /** @returns the last report of each server before the day */
 async function computeSlice(
-  { statusSamples, ...deps }: Aggregating,
+  { statusSamples, ...deps }: AggregateDeps,
   day: string,
   { all, reporting }: SliceIds,
   now: Date,
@@ -154,7 +154,7 @@ function withinDay(): Document {
  * the next day is not included: every day is computed again a day later.
  */
 async function silentDays(
-  deps: Aggregating,
+  deps: AggregateDeps,
   day: string,
   serverIds: ObjectId[],
   { before, now }: { before: EdgeReport[]; now: Date },

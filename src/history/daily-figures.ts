@@ -6,7 +6,7 @@ import { sourceAt } from './current-status.ts';
 import type { DailyStats } from './daily-stats.ts';
 import { inSlices, type SliceOptions } from './server-slices.ts';
 
-type Figuring = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
+type FigureDeps = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
 
 /** Players: the 7 whole days before today. Latency and uptime: the 30 days before (design, "Periods and figures"). */
 const PLAYER_DAYS = 7;
@@ -24,7 +24,7 @@ const ratio = (a: unknown, b: unknown, none: unknown) => ({
  *
  * @throws the signal's reason
  */
-export async function refreshDailyFigures(deps: Figuring, options: SliceOptions = {}): Promise<void> {
+export async function refreshDailyFigures(deps: FigureDeps, options: SliceOptions = {}): Promise<void> {
   const now = deps.clock.now();
   await inSlices(deps, options, async (slice) => {
     const reporting = slice.filter((server) => sourceAt(server, now) === 'reports').map(({ _id }) => _id);

@@ -32,7 +32,7 @@ export type HistoryPoint = {
 
 export type History = { resolution: 'samples' | 'hours' | 'days'; points: HistoryPoint[] };
 
-type Reading = {
+type ReadDeps = {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
   dailyStats: Collection<DailyStats>;
@@ -44,7 +44,7 @@ type Reading = {
  * those of the current source (`sourceAt`). An hour or a day uses that source, or the other one if it has no data. Each
  * span without data is a point of nulls.
  */
-export async function historyOf(deps: Reading, serverId: ObjectId, range: HistoryRange): Promise<History> {
+export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
   const { currentSource, pointsOf } = await slotsOf(deps, serverId, range);
   return pointsOf(currentSource === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
@@ -55,7 +55,7 @@ export async function historyOf(deps: Reading, serverId: ObjectId, range: Histor
  * null if there are no reports or they are the main history.
  */
 export async function historyAndReports(
-  deps: Reading,
+  deps: ReadDeps,
   serverId: ObjectId,
   range: Exclude<HistoryRange, '48h'>,
 ): Promise<{ history: History; reported: History | null }> {
@@ -66,7 +66,7 @@ export async function historyAndReports(
 }
 
 /** The sums of each hour or day by source, and a function that makes points from the first source with data. */
-async function slotsOf(deps: Reading, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
+async function slotsOf(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const currentSource = await sourceOf(deps, serverId);
   const byHour = range === '30d';
   const known = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
@@ -78,7 +78,7 @@ async function slotsOf(deps: Reading, serverId: ObjectId, range: Exclude<History
   return { currentSource, known, pointsOf };
 }
 
-async function sourceOf({ servers, clock }: Reading, serverId: ObjectId): Promise<Source> {
+async function sourceOf({ servers, clock }: ReadDeps, serverId: ObjectId): Promise<Source> {
   const server = await servers.findOne({ _id: serverId }, { projection: { probe: 1, lastReport: 1 } });
   return server ? sourceAt(server, clock.now()) : 'probes';
 }
@@ -103,7 +103,7 @@ const SAMPLE_SOURCES = { probes: 'probe', reports: 'report' } as const satisfies
 
 const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unknown: null };
 
-async function samplePoints(deps: Reading, serverId: ObjectId): Promise<HistoryPoint[]> {
+async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<HistoryPoint[]> {
   const { statusSamples, clock } = deps;
   const currentSource = await sourceOf(deps, serverId);
   const from = after(clock.now(), -2 * DAY);
@@ -135,7 +135,7 @@ type BothSums = Partial<Record<Source, DailySums>>;
 
 /** The sums of the last 30 days, by the start of each hour. */
 async function hourSums(
-  { statusSamples, clock }: Reading,
+  { statusSamples, clock }: ReadDeps,
   serverId: ObjectId,
 ): Promise<Map<number, BothSums>> {
   const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
@@ -198,7 +198,7 @@ function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample,
 }
 
 /** The sums of all computed days, by the start of each day. */
-async function daySums({ dailyStats }: Reading, serverId: ObjectId): Promise<Map<number, BothSums>> {
+async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
   const known = new Map<number, BothSums>();
   for await (const { day, probes, reports } of dailyStats
     .find({ serverId }, { projection: { foldedMoments: 0 } })
@@ -258,7 +258,7 @@ export type UptimeDay = {
 const UPTIME_DAYS = 30;
 
 /** The 30 whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
-export async function uptimeDays(deps: Reading, serverId: ObjectId): Promise<UptimeDay[]> {
+export async function uptimeDays(deps: ReadDeps, serverId: ObjectId): Promise<UptimeDay[]> {
   const source = await sourceOf(deps, serverId);
   const today = dayOf(deps.clock.now());
   const first = addDays(today, -UPTIME_DAYS);

@@ -9,7 +9,7 @@ import { REPORT_VALID_MS, type Source } from './current-status.ts';
 import type { StatusSample } from './status-sample.ts';
 import { storeSample } from './store-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
-import { testReturnedListener, type Waking } from './test-returned-listener.ts';
+import { testReturnedListener, type WakeDeps } from './test-returned-listener.ts';
 
 export { REPORT_INTERVAL_MS };
 
@@ -30,7 +30,7 @@ type Reported = { kind: 'accepted'; reportedAt: Date } | { kind: 'refused'; next
 /** `previousAt`: the time of the report before it; null when there was none or it is unknown. */
 type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported, { kind: 'refused' }>;
 
-type Reporting = Waking & {
+type ReportDeps = WakeDeps & {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
   batcher: Batcher;
@@ -47,7 +47,7 @@ const RETRY_MS = 20;
  * @throws the driver's error when the database fails or it is unknown whether the report was accepted
  */
 export async function reportStatus(
-  deps: Reporting,
+  deps: ReportDeps,
   serverId: ObjectId,
   report: StatusReport,
 ): Promise<Reported> {
@@ -90,7 +90,7 @@ export async function reportStatus(
  * document is read: with our own id in it the update was made; otherwise it is sent again.
  */
 async function updateOnce(
-  { servers, batcher }: Pick<Reporting, 'servers' | 'batcher'>,
+  { servers, batcher }: Pick<ReportDeps, 'servers' | 'batcher'>,
   serverId: ObjectId,
   ours: Report['ours'],
   fields: Report['fields'],

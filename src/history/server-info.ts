@@ -71,11 +71,11 @@ const SHOWN = {
 /** Loads the shown fields of servers by id, removed ones too. */
 const shownServers = serverLoader(SHOWN);
 
-type Informing = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
+type InfoDeps = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
 
 /** The current public data of a listed server; null when there is none with this id. */
 export async function readServerInfo(
-  deps: Informing & { servers: Collection<Server> },
+  deps: InfoDeps & { servers: Collection<Server> },
   serverId: ObjectId,
 ): Promise<ServerInfo | null> {
   const [server, votes] = await Promise.all([
@@ -87,14 +87,14 @@ export async function readServerInfo(
 
 /** The same for a server that the caller has already read. One query. */
 export async function serverInfo(
-  { voteCounters, clock }: Pick<Informing, 'voteCounters' | 'clock'>,
+  { voteCounters, clock }: Pick<InfoDeps, 'voteCounters' | 'clock'>,
   server: WithId<Server>,
 ): Promise<ServerInfo> {
   return infoOf(server, await voteFigures({ voteCounters, clock }, server._id), clock.now());
 }
 
 async function figuresOf(
-  { voteCounters, batcher, clock }: Informing,
+  { voteCounters, batcher, clock }: InfoDeps,
   serverId: ObjectId,
 ): Promise<VoteFigures> {
   return figuresAt(clock.now(), await batcher.load(countersLoader, voteCounters, serverId));

@@ -6,10 +6,10 @@ import type { Logger } from '../platform/log.ts';
 import type { Producer } from '../platform/queues.ts';
 
 /** Dependencies for testing a listener. */
-export type Waking = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };
+export type WakeDeps = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };
 
 /** Tests the unreachable vote listener of a server that is back. A failure is only logged. */
-export async function testReturnedListener(deps: Waking, serverId: ObjectId): Promise<void> {
+export async function testReturnedListener(deps: WakeDeps, serverId: ObjectId): Promise<void> {
   try {
     await testUnreachableListener(deps, serverId);
   } catch (error) {

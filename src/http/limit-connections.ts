@@ -38,7 +38,7 @@ type Deps = {
  * @returns a function that stops the checks
  */
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
-  const tell = limitedLog(log);
+  const warnAtLimit = limitedLog(log);
   const perKey = new Map<string, number>();
   /** Connections without a complete request, and those whose request is being answered, each with the time since when. */
   const waiting = new Map<Socket, number>();
@@ -58,13 +58,13 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
         : byNetwork('', address, { times: limits.perAddress, windowMs: 0 });
     if (keys.some(({ key, allowance }) => (perKey.get(key) ?? 0) >= allowance.times)) {
       socket.destroy();
-      return tell('address', { address, limit: limits.perAddress });
+      return warnAtLimit('address', { address, limit: limits.perAddress });
     }
     if (waiting.size + answering.size >= limits.most) {
       const [oldest = socket] = waiting.keys();
       oldest.destroy();
       waiting.delete(oldest);
-      tell('process', { limit: limits.most });
+      warnAtLimit('process', { limit: limits.most });
       if (oldest === socket) return;
     }
     for (const { key } of keys) perKey.set(key, (perKey.get(key) ?? 0) + 1);

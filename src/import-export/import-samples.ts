@@ -12,7 +12,7 @@ import { byServer, refuseUnknownServers } from './known-servers.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 import { touchedDays } from './touched-days.ts';
 
-export type SampleImporting = {
+export type SampleImportDeps = {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
   dailyStats: Collection<DailyStats>;
@@ -89,7 +89,7 @@ type SampleWork = {
  * Older samples are added to the sums of their days.
  */
 export function sampleImporter(
-  deps: SampleImporting,
+  deps: SampleImportDeps,
   { aggregate, throwIfLost }: SampleWork,
 ): Importer<StatusSample> {
   const touched = touchedDays();
@@ -123,7 +123,7 @@ export function sampleImporter(
 }
 
 /** Writes samples that do not exist yet. Server, source and time identify a sample. */
-export async function writeSamples(deps: SampleImporting, batch: StatusSample[]): Promise<LineResult[]> {
+export async function writeSamples(deps: SampleImportDeps, batch: StatusSample[]): Promise<LineResult[]> {
   const { first } = computableDays(deps.clock.now());
   const recent = batch.filter(({ at }) => dayOf(at) >= first);
   const old = batch.filter(({ at }) => dayOf(at) < first);
@@ -139,7 +139,7 @@ export async function writeSamples(deps: SampleImporting, batch: StatusSample[])
 
 /** Runs before the insert, so that a concurrent computation of a day includes the reports. */
 async function recordFirstReports(
-  { servers }: Pick<SampleImporting, 'servers'>,
+  { servers }: Pick<SampleImportDeps, 'servers'>,
   samples: StatusSample[],
 ): Promise<void> {
   for (const { serverId, records } of byServer(samples.filter(({ source }) => source === 'report'))) {
@@ -150,7 +150,7 @@ async function recordFirstReports(
 
 /** Inserts the samples that the time series does not contain yet, and returns them. */
 async function insertNew(
-  { statusSamples }: Pick<SampleImporting, 'statusSamples'>,
+  { statusSamples }: Pick<SampleImportDeps, 'statusSamples'>,
   samples: StatusSample[],
 ): Promise<StatusSample[]> {
   const fresh: StatusSample[] = [];

@@ -24,7 +24,7 @@ type ServerRecord = {
   texts: TextsRecord;
 };
 
-export type ServerImporting = {
+export type ServerImportDeps = {
   servers: Collection<Server>;
   tagLists: Collection<TagList>;
   auditLog: Collection<AuditEntry>;
@@ -99,7 +99,7 @@ function madeId({ address, port, name }: ServerSettings, slug: string | null): O
 /**
  * Imports servers with their id, slug and date of listing. A server whose id is listed already does not change.
  */
-export function serverImporter(deps: ServerImporting, by: string): Importer<ServerRecord> {
+export function serverImporter(deps: ServerImportDeps, by: string): Importer<ServerRecord> {
   const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
   return {
     schema: serverSchema(deps.clock),
@@ -133,7 +133,7 @@ type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
 /** The servers with an id or a current or former slug of the batch: by id, and the ids by slug. */
 async function existingServers(
-  { servers }: ServerImporting,
+  { servers }: ServerImportDeps,
   batch: ServerRecord[],
 ): Promise<{ byId: Map<string, ExistingServer>; idBySlug: Map<string, string> }> {
   const ids = batch.map(({ serverId }) => serverId);
@@ -182,7 +182,7 @@ function slugTaken(slug: string): string {
 }
 
 async function writeServer(
-  deps: ServerImporting,
+  deps: ServerImportDeps,
   record: ServerRecord,
   rankPosition: number,
   by: string,
@@ -213,7 +213,7 @@ async function writeServer(
 }
 
 /** Adds the audit entry of a server whose import died before it wrote the entry. */
-async function completeAudit(deps: ServerImporting, existing: WithId<Server>, by: string): Promise<void> {
+async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
   if (await deps.auditLog.findOne(listing, { projection: { _id: 1 } })) return;
@@ -223,7 +223,7 @@ async function completeAudit(deps: ServerImporting, existing: WithId<Server>, by
 
 /** The entry has the server's id, so concurrent imports write it once. */
 async function auditImport(
-  { auditLog, clock }: ServerImporting,
+  { auditLog, clock }: ServerImportDeps,
   serverId: ObjectId,
   details: AuditEntry['details'],
   by: string,

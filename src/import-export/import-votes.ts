@@ -16,7 +16,7 @@ import { touchedDays } from './touched-days.ts';
 /** A vote that was cast elsewhere. `usernameKey` is present if the player's name was removed there. */
 export type VoteRecord = { serverId: ObjectId; username: string; usernameKey?: string; votedAt: Date };
 
-export type VoteImporting = { servers: Collection<Server>; votes: Collection<Vote>; clock: Clock };
+export type VoteImportDeps = { servers: Collection<Server>; votes: Collection<Vote>; clock: Clock };
 
 const namelessError = { error: 'must be the id that the export wrote' };
 
@@ -54,7 +54,7 @@ const RECOUNTED_AT_ONCE = 50;
  * @param recount - counts these UTC days of a server from its votes
  */
 export function voteImporter(
-  deps: VoteImporting,
+  deps: VoteImportDeps,
   recount: (serverId: ObjectId, days: string[]) => Promise<unknown>,
 ): Importer<VoteRecord> {
   const touched = touchedDays();
@@ -82,7 +82,7 @@ export function voteImporter(
 }
 
 /** The next removal of old players' names begins with the oldest imported vote (see listing/retention). */
-async function noteOldest({ servers }: Pick<VoteImporting, 'servers'>, batch: VoteRecord[]): Promise<void> {
+async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {
     const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));
     const later = { _id: serverId, votesNamedSince: { $gt: votesNamedSince } };
@@ -111,7 +111,7 @@ function importedVote({ serverId, username, usernameKey: nameless, votedAt }: Vo
  * index decides between concurrent imports.
  */
 export async function writeVotes(
-  { votes }: Pick<VoteImporting, 'votes'>,
+  { votes }: Pick<VoteImportDeps, 'votes'>,
   batch: VoteRecord[],
 ): Promise<LineResult[]> {
   const wanted = batch.map(importedVote);

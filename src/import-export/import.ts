@@ -2,26 +2,26 @@ import type { Collection, ObjectId } from 'mongodb';
 import { aggregateDay, DayTooOldError } from '../history/aggregate-day.ts';
 import { refreshDailyFigures } from '../history/daily-figures.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
-import { type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { type ImportOptions, type ImportResult, importLines } from './import-lines.ts';
-import { type SampleImporting, sampleImporter } from './import-samples.ts';
-import { type ServerImporting, serverImporter } from './import-servers.ts';
-import { type VoteImporting, voteImporter } from './import-votes.ts';
+import { type SampleImportDeps, sampleImporter } from './import-samples.ts';
+import { type ServerImportDeps, serverImporter } from './import-servers.ts';
+import { type VoteImportDeps, voteImporter } from './import-votes.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** The dependencies of imports. */
-export type Importing = ServerImporting &
-  VoteImporting &
-  SampleImporting &
-  Leasing & { voteCounters: Collection<VoteCounter>; producer: Producer };
+export type ImportDeps = ServerImportDeps &
+  VoteImportDeps &
+  SampleImportDeps &
+  LeaseDeps & { voteCounters: Collection<VoteCounter>; producer: Producer };
 
 /** Imports servers; see `serverImporter`. Their ranks are computed by a worker afterwards. */
 export async function importServers(
-  deps: Importing,
+  deps: ImportDeps,
   source: SourceFile,
   options: ImportOptions,
   by: string,
@@ -33,7 +33,7 @@ export async function importServers(
 
 /** Imports votes and counts them; see `voteImporter`. */
 export async function importVotes(
-  deps: Importing,
+  deps: ImportDeps,
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportResult> {
@@ -50,7 +50,7 @@ export async function importVotes(
  * @throws {LeaseLostError} when another import may have begun; running it again completes this one
  */
 export async function importSamples(
-  deps: Importing,
+  deps: ImportDeps,
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportResult> {
@@ -64,7 +64,7 @@ export async function importSamples(
 
 /** Counts UTC days of a server from its votes. */
 export async function countImported(
-  deps: Pick<Importing, 'votes' | 'voteCounters' | 'clock'>,
+  deps: Pick<ImportDeps, 'votes' | 'voteCounters' | 'clock'>,
   serverId: ObjectId,
   days: string[],
 ): Promise<void> {
@@ -77,7 +77,7 @@ type Touched = { serverId: ObjectId; days: string[] }[];
  * Computes finished days and then the figures of their servers; today is computed when it is over. At midnight, also
  * during an import, the oldest day becomes too old: it is skipped, and a second import adds its samples to its sums.
  */
-export async function summarise(deps: SampleImporting, touched: Touched): Promise<void> {
+export async function summarise(deps: SampleImportDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());
   const serversOf = new Map<string, ObjectId[]>();
   for (const { serverId, days } of touched) {

@@ -174,7 +174,7 @@ export type Breaker = Nested<typeof breakerDefinition>;
 export type Pause = Nested<typeof pauseDefinition>;
 export type Release = Nested<typeof releaseDefinition>;
 export type ResendOwed = Nested<typeof resendOwedDefinition>;
-export type Proof = Nested<typeof proofDefinition>;
+export type ListenerProof = Nested<typeof proofDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
   'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited' | 'tested'
@@ -184,7 +184,7 @@ export type Listener = Omit<
   pause?: Pause | null;
   released?: Release | null;
   resendOwed?: ResendOwed | null;
-  proven?: Proof[];
+  proven?: ListenerProof[];
   limited?: Nested<typeof limitDefinition> | null;
 };
 

@@ -8,7 +8,7 @@ import { type Channel, mailContext } from './outbox.ts';
 import type { Send, SendResult } from './smtp.ts';
 
 /** Dependencies for sending mail. */
-export type Sending = {
+export type SendDeps = {
   mails: Collection<Mail>;
   secrets: SecretBox;
   clock: Clock;
@@ -17,7 +17,7 @@ export type Sending = {
 };
 
 /** An outbox and how its messages are sent. */
-export type Sender = Omit<Sending, 'mails'> & {
+export type Sender = Omit<SendDeps, 'mails'> & {
   messages: Collection<Mail>;
   channel: Channel;
   /** A message is given up after this time. */
@@ -41,7 +41,7 @@ export type MessageResult = SendResult['kind'] | 'given-up' | 'not-due';
 
 /** Sends a mail of the outbox, as `sendMessage` does. */
 export function sendMail(
-  { mails, ...deps }: Sending,
+  { mails, ...deps }: SendDeps,
   mailId: string,
   signal: AbortSignal,
 ): Promise<MessageResult> {
@@ -89,7 +89,7 @@ export async function sendMessage(
 }
 
 /** The ids of due mails. */
-export function dueMails({ mails, clock }: Pick<Sending, 'mails' | 'clock'>): Promise<string[]> {
+export function dueMails({ mails, clock }: Pick<SendDeps, 'mails' | 'clock'>): Promise<string[]> {
   return dueMessages(mails, clock);
 }
 

@@ -8,7 +8,7 @@ import { longText } from '../platform/text.ts';
 import { ANNOUNCEMENT_LEVELS, type Announcement } from './announcement.ts';
 
 type Announcements = { announcements: Collection<Announcement>; clock: Clock };
-type Changing = Announcements & { auditLog: Collection<AuditEntry> };
+type ChangeDeps = Announcements & { auditLog: Collection<AuditEntry> };
 
 /** In code points. */
 export const LONGEST_ANNOUNCEMENT = 1_000;
@@ -41,7 +41,7 @@ export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): bool
  * @throws {InvalidDocumentError} for the input
  */
 export async function setAnnouncement(
-  deps: Changing,
+  deps: ChangeDeps,
   input: { text: string; level: string; until: Date | null },
   by: string,
 ): Promise<Announcement> {
@@ -56,7 +56,7 @@ export async function setAnnouncement(
 }
 
 /** Removes the announcement. Returns false when there was none. */
-export async function clearAnnouncement(deps: Changing, by: string): Promise<boolean> {
+export async function clearAnnouncement(deps: ChangeDeps, by: string): Promise<boolean> {
   const { deletedCount } = await deps.announcements.deleteOne({ _id: CURRENT });
   if (deletedCount === 0) return false;
   await recordAudit(deps, { by, action: 'announcement.clear', serverId: null, details: {} });

@@ -11,7 +11,7 @@ import type { Server } from '../servers/server.ts';
 import { COMPLAINT_KINDS, type Complaint } from './complaint.ts';
 
 type Complaints = { complaints: Collection<Complaint>; clock: Clock };
-type Sending = Complaints & { rateLimits: Collection<RateLimit> };
+type SendDeps = Complaints & { rateLimits: Collection<RateLimit> };
 
 /** The longest text, in code points. */
 export const LONGEST_COMPLAINT = 1_000;
@@ -40,7 +40,7 @@ const complaintInput = z.object({
  * @throws {InvalidDocumentError} for the input
  */
 export async function complain(
-  deps: Sending,
+  deps: SendDeps,
   serverId: ObjectId,
   input: { kind: string; text: string },
   from: { address: string; userId: ObjectId | null },

@@ -8,7 +8,7 @@ import type { Vote } from '../votes/vote.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { MOST_REPORTED_PLAYERS } from '../votes/web/suspicion.ts';
 
-type Finding = {
+type FindDeps = {
   servers: Collection<Server>;
   dailyStats: Collection<DailyStats>;
   votes: Collection<Vote>;
@@ -40,7 +40,7 @@ type Suspect = { serverId: ObjectId; players: number };
  * @throws the signal's reason
  */
 export async function findUnusualVotes(
-  deps: Finding,
+  deps: FindDeps,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<{ found: number }> {
   const { servers, clock } = deps;
@@ -62,7 +62,7 @@ export async function findUnusualVotes(
 }
 
 /** The listed servers with more votes, today and yesterday together, than they may have in a day. */
-async function suspects({ servers, voteCounters, dailyStats }: Finding, now: Date): Promise<Suspect[]> {
+async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Date): Promise<Suspect[]> {
   const days = [dayOf(now), addDays(dayOf(now), -1)];
   const votesOf = days.map((day) => ({
     $cond: [{ $eq: ['$month', day.slice(0, 7)] }, { $ifNull: [`$days.${day.slice(8)}`, 0] }, 0],
@@ -122,7 +122,7 @@ async function believedPlayers(
 type Counted = Omit<NonNullable<Server['unusualVotes']>, 'at' | 'players'>;
 
 /** A server's votes of the last 24 h by the way they were cast, and the token that cast most of them. */
-async function votesOfDay({ votes }: Finding, serverId: ObjectId, now: Date): Promise<Counted> {
+async function votesOfDay({ votes }: FindDeps, serverId: ObjectId, now: Date): Promise<Counted> {
   const groups = await votes
     .aggregate<{ _id: ObjectId | null; votes: number }>([
       { $match: { serverId, votedAt: { $gt: after(now, -DAY) }, seq: { $gt: 0 }, excludedAt: null } },

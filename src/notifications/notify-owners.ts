@@ -1,16 +1,16 @@
-import { tellOfExclusions } from './tell-of-exclusions.ts';
-import { tellOfHeld } from './tell-of-held.ts';
-import { tellOfListeners } from './tell-of-listeners.ts';
-import { tellOfReviews } from './tell-of-reviews.ts';
-import { tellOfServers } from './tell-of-servers.ts';
+import { notifyOfExclusions } from './notify-of-exclusions.ts';
+import { notifyOfHeldVotes } from './notify-of-held-votes.ts';
+import { notifyOfListeners } from './notify-of-listeners.ts';
+import { notifyOfReviews } from './notify-of-reviews.ts';
+import { notifyOfServers } from './notify-of-servers.ts';
 
 /** Each finds its events in the present state of the database. */
-const SOURCES = [tellOfListeners, tellOfServers, tellOfReviews, tellOfExclusions, tellOfHeld];
+const SOURCES = [notifyOfListeners, notifyOfServers, notifyOfReviews, notifyOfExclusions, notifyOfHeldVotes];
 
-type Notifying = Parameters<typeof tellOfListeners>[0] &
-  Parameters<typeof tellOfServers>[0] &
-  Parameters<typeof tellOfReviews>[0] &
-  Parameters<typeof tellOfExclusions>[0];
+type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
+  Parameters<typeof notifyOfServers>[0] &
+  Parameters<typeof notifyOfReviews>[0] &
+  Parameters<typeof notifyOfExclusions>[0];
 
 /**
  * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, also after
@@ -19,8 +19,8 @@ type Notifying = Parameters<typeof tellOfListeners>[0] &
  *
  * @returns how many were written
  */
-export async function notifyOwners(deps: Notifying, stop: AbortSignal): Promise<number> {
+export async function notifyOwners(deps: NotifyOwnersDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
-  for (const tellOf of SOURCES) written += await tellOf(deps, stop);
+  for (const notifyOf of SOURCES) written += await notifyOf(deps, stop);
   return written;
 }

@@ -3,10 +3,10 @@ import { isProbed } from '../games/games.ts';
 import { type Source, statusAt } from '../history/current-status.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { storeSample } from '../history/store-sample.ts';
-import { testReturnedListener, type Waking } from '../history/test-returned-listener.ts';
+import { testReturnedListener, type WakeDeps } from '../history/test-returned-listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { after, MINUTE } from '../platform/clock.ts';
-import { type MayConnect, mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import { type MayConnect, mayConnectFor, type OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { Picture } from '../servers/picture.ts';
 import type { PictureUpload } from '../servers/picture-upload.ts';
 import { takeIcon } from '../servers/profile-pictures.ts';
@@ -17,8 +17,8 @@ import { comparedPlayers } from './players-differ.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
 /** Dependencies of checks. */
-export type Checking = Waking &
-  OutgoingLimiting & {
+export type CheckDeps = WakeDeps &
+  OutgoingLimitDeps & {
     servers: Collection<Server>;
     pictures: Collection<Picture>;
     pictureUploads: Collection<PictureUpload>;
@@ -54,8 +54,8 @@ const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-r
  *
  * @throws the driver's error when MongoDB fails; the server's next probe is then made at its planned time
  */
-export async function checkClaimedServer(
-  deps: Checking,
+export async function checkTakenServer(
+  deps: CheckDeps,
   serverId: ObjectId,
   signal?: AbortSignal,
 ): Promise<Checked> {
@@ -80,7 +80,7 @@ export async function checkClaimedServer(
  * @throws the driver's error when MongoDB fails
  */
 export async function checkServer(
-  deps: Checking,
+  deps: CheckDeps,
   server: WithId<Server>,
   signal?: AbortSignal,
 ): Promise<Checked> {
@@ -106,7 +106,7 @@ type CheckOptions = {
   mayConnect: MayConnect | undefined;
 };
 
-async function check(deps: Checking, server: WithId<Server>, options: CheckOptions): Promise<Checked> {
+async function check(deps: CheckDeps, server: WithId<Server>, options: CheckOptions): Promise<Checked> {
   const { game, address, port, queryPort, probe: before } = server;
   if (!game || !isProbed(game)) return { kind: 'no-game' };
   const startedAt = deps.clock.now();
@@ -137,7 +137,7 @@ async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: Chec
 }
 
 /** Releases the claim; the server is due again when the allowances are reset. */
-async function postpone({ servers, clock }: Checking, { _id, probe }: WithId<Server>): Promise<void> {
+async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },
     {
@@ -167,7 +167,7 @@ type CheckResult = { probe: Probe; end: Check['end']; startedAt: Date };
  * @returns the updated server; null when the check no longer counts
  */
 async function record(
-  deps: Checking,
+  deps: CheckDeps,
   server: WithId<Server>,
   { probe, end, startedAt }: CheckResult,
   { byHand, counts }: CheckOptions,

@@ -32,7 +32,7 @@ export type Check =
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
 /** The fields that a claim changes. */
-type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
+type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
  * The plan of a server that is claimed at `now`.
@@ -45,7 +45,7 @@ type ClaimPlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'u
  * @param random - 0 to 1; a server that is new, or late by an interval, gets a random time within the round, so that
  *   thousands due at the same time are spread
  */
-export function planOfClaim(state: ProbeState, now: Date, random = Math.random()): ClaimPlan {
+export function planOfTake(state: ProbeState, now: Date, random = Math.random()): TakePlan {
   if (now < state.scheduledAt)
     return { nextAt: state.scheduledAt, scheduledAt: state.scheduledAt, claimSeconds: 0, urgent: false };
   const interval = state.intervalSeconds;

@@ -1,5 +1,5 @@
 import type { AuthDeps } from '../accounts/auth.ts';
-import { hashPassword, type PasswordHashing, verifyPassword } from '../accounts/password.ts';
+import { hashPassword, type PasswordHasher, verifyPassword } from '../accounts/password.ts';
 import { bindCollections, type Collections } from '../database/collections.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { SECOND } from '../platform/clock.ts';
@@ -9,7 +9,7 @@ import type { AuthenticatedToken } from '../servers/api-token.ts';
 import { createAuthenticationCache } from '../servers/authenticate-token.ts';
 import { BlockList } from '../votes/blocks/block-list.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
-import { claimOnEntry } from '../workflows/claim-servers.ts';
+import { adoptOnEntry } from '../workflows/adopt-servers.ts';
 
 /**
  * Everything that adapters pass to the features: the process's resources and all collections by name. A feature
@@ -18,10 +18,10 @@ import { claimOnEntry } from '../workflows/claim-servers.ts';
 export type AppDeps = Resources &
   Collections & {
     authentications: TtlCache<AuthenticatedToken>;
-    passwords: PasswordHashing;
+    passwords: PasswordHasher;
     voteCounts: VoteCounts;
     blockList: BlockList;
-    claimServers: AuthDeps['claimServers'];
+    adoptServers: AuthDeps['adoptServers'];
   };
 
 /** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
@@ -41,7 +41,7 @@ export async function openAppDeps(
     passwords: { hash: hashPassword, verify: verifyPassword },
     voteCounts,
     blockList,
-    claimServers: (userId) => claimOnEntry({ ...resources, ...collections }, userId),
+    adoptServers: (userId) => adoptOnEntry({ ...resources, ...collections }, userId),
     async close() {
       // First the inserts under way: each inserted vote is counted afterwards.
       await resources.batcher.settle(SECOND);

@@ -11,7 +11,7 @@ import { RANKED } from './ranking-pipeline.ts';
 import { listingSummary, rankedIds } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
-type Explaining = {
+type ExplainDeps = {
   servers: Collection<Server>;
   voteCounters: Collection<VoteCounter>;
   workLeases: Collection<WorkLease>;
@@ -71,7 +71,7 @@ function decider(one: RankFigures, other: RankFigures): Decider {
 }
 
 /** The servers above and below a rank, from the list: hidden servers share the last rank. */
-async function neighboursOf({ servers, rankedLists }: Explaining, place: number) {
+async function neighboursOf({ servers, rankedLists }: ExplainDeps, place: number) {
   const ids = await rankedIds({ rankedLists }, [place - 1, place + 1]);
   const known = ids.filter((id) => id !== null);
   const found = await servers.find({ _id: { $in: known }, ...RANKED }).toArray();
@@ -82,7 +82,7 @@ async function neighboursOf({ servers, rankedLists }: Explaining, place: number)
  * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only the votes by
  * day are current counters, which may be higher.
  */
-export async function explainRank(deps: Explaining, found: WithId<Server>): Promise<RankExplanation> {
+export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Promise<RankExplanation> {
   const at = await rankedAt(deps);
   const [[above, below], { servers: listed }, days] = await Promise.all([
     neighboursOf(deps, found.rankPosition),

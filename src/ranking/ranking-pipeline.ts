@@ -1,16 +1,16 @@
 import type { Collection, Document, Filter } from 'mongodb';
 import type { Logger } from '../platform/log.ts';
-import type { Leasing } from '../platform/periods/work-lease.ts';
+import type { LeaseDeps } from '../platform/periods/work-lease.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import type { Weighing } from './evidence/weigh-votes.ts';
+import type { WeighDeps } from './evidence/weigh-votes.ts';
 import type { RankSnapshot } from './rank-snapshot.ts';
 import type { ListingSummary, RankedList } from './ranked-list.ts';
 import { rankingDays } from './ranking-days.ts';
 
 /** The dependencies of a ranking. */
-export type Ranking = Leasing &
-  Weighing & {
+export type RankDeps = LeaseDeps &
+  WeighDeps & {
     reviewLists: Collection<ReviewList>;
     rankSnapshots: Collection<RankSnapshot>;
     rankedLists: Collection<RankedList>;

@@ -1,9 +1,14 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
-import { type ActiveLease, type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
+import {
+  type ActiveLease,
+  type LeaseDeps,
+  lastCompleted,
+  withLease,
+} from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
 import { weighVotes } from './evidence/weigh-votes.ts';
-import { RANKED, type Ranking, rankingPipeline } from './ranking-pipeline.ts';
+import { RANKED, type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
 
@@ -34,7 +39,7 @@ type Place = {
  *
  * @throws {LeaseLostError}; the signal's reason
  */
-export function recomputeRanks(deps: Ranking, { signal }: { signal?: AbortSignal } = {}): Promise<Ranked> {
+export function recomputeRanks(deps: RankDeps, { signal }: { signal?: AbortSignal } = {}): Promise<Ranked> {
   return withLease(
     deps,
     RECOMPUTE_RANKS,
@@ -50,7 +55,7 @@ export function recomputeRanks(deps: Ranking, { signal }: { signal?: AbortSignal
 }
 
 async function writePlaces(
-  { servers, clock }: Ranking,
+  { servers, clock }: RankDeps,
   lease: ActiveLease,
   first: string,
 ): Promise<Omit<Ranked, 'weighed'>> {
@@ -111,6 +116,6 @@ async function putHiddenLast(servers: Collection<Server>, rankPosition: number):
 }
 
 /** When the last ranking was computed; null before the first. */
-export function rankedAt(deps: Pick<Leasing, 'workLeases'>): Promise<Date | null> {
+export function rankedAt(deps: Pick<LeaseDeps, 'workLeases'>): Promise<Date | null> {
   return lastCompleted(deps, RECOMPUTE_RANKS);
 }

@@ -8,12 +8,12 @@ import type { RankedList } from './ranked-list.ts';
 const BULK = 1_000;
 
 /** A list under construction: indexes in the ranking, from 0, and the total number of servers. */
-export type Making = { places: number[]; total: number };
+export type ListInProgress = { places: number[]; total: number };
 
 /** Lists of one kind: all their keys, and no others, begin with `prefix`. */
 export type Lists = {
   prefix: string;
-  lists: Iterable<[key: string, list: Making]>;
+  lists: Iterable<[key: string, list: ListInProgress]>;
   /** The number of servers in one part. */
   length: number;
   /** As given, or sorted by id where the order does not matter, since that changes less often. */
@@ -22,7 +22,7 @@ export type Lists = {
 
 /** Adds a server to a list; above `most` it is only counted. */
 export function addTo(
-  lists: Map<string, Making>,
+  lists: Map<string, ListInProgress>,
   key: string,
   place: number,
   most = Number.POSITIVE_INFINITY,
@@ -82,7 +82,7 @@ async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): P
 /** Writes the last part first: the first one has the number of pages, and all pages must exist by then. */
 function* partsOf(
   key: string,
-  { places, total }: Making,
+  { places, total }: ListInProgress,
   { length, order }: Pick<Lists, 'length' | 'order'>,
   ids: ObjectId[],
 ): Generator<RankedList> {

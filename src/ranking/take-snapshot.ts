@@ -2,7 +2,7 @@ import { dueAggregates } from '../history/due-aggregates.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/period-marks.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
-import { type Ranking, rankingPipeline } from './ranking-pipeline.ts';
+import { type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
 
 /** The mark of days whose ranks are stored. */
 const RANK_SNAPSHOT = 'rank-snapshot';
@@ -16,7 +16,7 @@ const AFTER_DAY_MS = HOUR;
  * daily statistics are still missing, a later ranking stores them. The uptime of earlier days is not available any more,
  * so a day without a ranking on the next day stays a gap.
  */
-export async function takeSnapshot(deps: Ranking, lease: ActiveLease, first: string): Promise<void> {
+export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: string): Promise<void> {
   const now = deps.clock.now();
   const today = startOf(dayOf(now));
   if (now < after(today, AFTER_DAY_MS)) return;
@@ -35,7 +35,7 @@ export async function takeSnapshot(deps: Ranking, lease: ActiveLease, first: str
  * @param first - the first UTC day whose votes are weighed; null: none is
  */
 export async function storeRanks(
-  { servers }: Pick<Ranking, 'servers'>,
+  { servers }: Pick<RankDeps, 'servers'>,
   day: string,
   first: string | null,
 ): Promise<void> {

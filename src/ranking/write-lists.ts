@@ -8,7 +8,7 @@ import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filter
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
 import { type Choice, type Choices, type ListingSummary, type RankedList, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
-import { addTo, type Making, replaceLists } from './replace-lists.ts';
+import { addTo, type ListInProgress, replaceLists } from './replace-lists.ts';
 import {
   OTHER_SORTS,
   type OtherSort,
@@ -20,7 +20,7 @@ import {
 } from './sorts.ts';
 import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
 
-type Listing = {
+type WriteListsDeps = {
   servers: Collection<Server>;
   reviewLists: Collection<ReviewList>;
   rankedLists: Collection<RankedList>;
@@ -56,7 +56,7 @@ const MOST_GAME_VERSIONS = 30;
  * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written. After a
  * crash the next run completes it.
  */
-export async function writeLists(deps: Listing, lease: ActiveLease): Promise<void> {
+export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
   const { ids, names, texts, lists, figures } = await readRanking(deps);
   const written = { length: PART, order: 'given' } as const;
@@ -98,7 +98,7 @@ export async function writeLists(deps: Listing, lease: ActiveLease): Promise<voi
 }
 
 /** All ranked servers in order, and the lists of every set of filters. */
-async function readRanking({ servers, reviewLists, clock }: Listing) {
+async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
   const now = clock.now();
   const ratings = await readRatings(reviewLists);
   const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
@@ -106,7 +106,7 @@ async function readRanking({ servers, reviewLists, clock }: Listing) {
   const names: string[] = [];
   const texts: string[] = [];
   // Always written, so an empty listing is recognised as one.
-  const lists = new Map<string, Making>([[listKey({}), { places: [], total: 0 }]]);
+  const lists = new Map<string, ListInProgress>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })
     .sort({ rankPosition: 1 })
@@ -137,10 +137,10 @@ async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<str
 
 /** The same lists in another order, made one by one. */
 function* inOrder(
-  lists: Map<string, Making>,
+  lists: Map<string, ListInProgress>,
   sort: OtherSort,
   figures: number[],
-): Generator<[string, Making]> {
+): Generator<[string, ListInProgress]> {
   const figureAt = (place: number) => figures[place] ?? 0;
   const positions = new Uint32Array(figures.length);
   const all = figures.map((_, place) => place).toSorted((a, b) => figureAt(b) - figureAt(a) || a - b);
@@ -158,14 +158,14 @@ const termsOfText = (text: string) => textTerms(text).map(textKey);
 
 /** Replaces the lists of all terms of the servers' names, or of their texts. */
 async function writeTerms(
-  { rankedLists }: Listing,
+  { rankedLists }: WriteListsDeps,
   lease: ActiveLease,
   prefix: string,
   ids: ObjectId[],
   texts: string[],
   keysOf: (text: string) => string[],
 ) {
-  const lists = new Map<string, Making>();
+  const lists = new Map<string, ListInProgress>();
   for (const [place, text] of texts.entries()) {
     if (place % BATCH === 0) await letOthersRun();
     for (const key of keysOf(text)) addTo(lists, key, place, MOST_OF_A_TERM);
@@ -179,7 +179,7 @@ function digestOf(ids: ObjectId[], names: string[]): string {
   return `${names.length} ${sum}`;
 }
 
-function summaryOf(lists: Map<string, Making>, servers: number): Choices {
+function summaryOf(lists: Map<string, ListInProgress>, servers: number): Choices {
   return {
     servers,
     online: lists.get(listKey({ online: true }))?.total ?? 0,
@@ -191,7 +191,7 @@ function summaryOf(lists: Map<string, Making>, servers: number): Choices {
 }
 
 /** The most frequent versions of each game. */
-function gameVersionsOf(lists: Map<string, Making>): Record<string, Choice[]> {
+function gameVersionsOf(lists: Map<string, ListInProgress>): Record<string, Choice[]> {
   const found = new Map<string, Choice[]>();
   for (const [key, { total }] of lists) {
     const [, game, value] = /^f:game=([^&]+)&version=([^&]+)$/.exec(key) ?? [];
@@ -203,7 +203,7 @@ function gameVersionsOf(lists: Map<string, Making>): Record<string, Choice[]> {
 }
 
 /** The values of the lists with this one filter, the most frequent first. */
-function choicesOf(lists: Map<string, Making>, keyOf: (value: string) => string): Choice[] {
+function choicesOf(lists: Map<string, ListInProgress>, keyOf: (value: string) => string): Choice[] {
   const start = keyOf(' ').slice(0, -1);
   const choices = [...lists]
     .filter(([key]) => key.startsWith(start) && !key.includes('&'))

@@ -7,7 +7,7 @@ import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import type { Review } from './review.ts';
 
-type Answering = { reviews: Collection<Review>; auditLog: Collection<AuditEntry>; clock: Clock };
+type AnswerDeps = { reviews: Collection<Review>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /** The most code points that an answer may have. */
 export const LONGEST_ANSWER = 2_000;
@@ -26,7 +26,7 @@ const schema = z.object({
  * @throws {InvalidDocumentError} naming `answer`
  */
 export async function answerReview(
-  deps: Answering,
+  deps: AnswerDeps,
   { serverId, reviewId, answer }: { serverId: ObjectId; reviewId: ObjectId; answer: string },
   by: string,
 ): Promise<WithId<Review> | null> {
@@ -46,7 +46,7 @@ export async function answerReview(
  * @returns the review as it is now; null when the server has none of this id
  */
 export async function removeAnswer(
-  deps: Answering,
+  deps: AnswerDeps,
   { serverId, reviewId }: { serverId: ObjectId; reviewId: ObjectId },
   by: string,
 ): Promise<WithId<Review> | null> {
@@ -59,6 +59,6 @@ export async function removeAnswer(
   return review;
 }
 
-function record(deps: Answering, action: string, { _id, serverId }: WithId<Review>, by: string) {
+function record(deps: AnswerDeps, action: string, { _id, serverId }: WithId<Review>, by: string) {
   return recordAudit(deps, { by, action, serverId, details: { reviewId: _id.toHexString() } });
 }

@@ -11,7 +11,7 @@ import { type Review, type ReviewList, revisionOf, UNDECIDED } from './review.ts
 import { followReview } from './review-list.ts';
 import { type NewReview, newReview } from './write-review.ts';
 
-type Reviewing = {
+type ReviewDeps = {
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
   rateLimits: Collection<RateLimit>;
@@ -36,7 +36,7 @@ export function whyNotReview(
 
 /** A user's review of a server, in any state; null when there is none. */
 export function findOwnReview(
-  { reviews }: Pick<Reviewing, 'reviews'>,
+  { reviews }: Pick<ReviewDeps, 'reviews'>,
   serverId: ObjectId,
   userId: ObjectId,
 ): Promise<WithId<Review> | null> {
@@ -51,7 +51,7 @@ export function findOwnReview(
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveOwnReview(
-  deps: Reviewing,
+  deps: ReviewDeps,
   { serverId, userId }: { serverId: ObjectId; userId: ObjectId },
   input: NewReview,
 ): Promise<{ review: WithId<Review> } | { nextAllowedAt: Date }> {
@@ -82,7 +82,7 @@ function storedAs({ serverId, userId }: Whose): Pick<Review, 'serverId' | 'perso
   return { serverId, personId: userId };
 }
 
-function edit({ reviews, clock }: Reviewing, whose: Whose, words: Words): Promise<WithId<Review> | null> {
+function edit({ reviews, clock }: ReviewDeps, whose: Whose, words: Words): Promise<WithId<Review> | null> {
   return reviews.findOneAndUpdate(
     storedAs(whose),
     {
@@ -96,7 +96,7 @@ function edit({ reviews, clock }: Reviewing, whose: Whose, words: Words): Promis
 
 /** Null when a concurrent request of the same user has inserted the review. */
 async function insert(
-  { reviews, clock }: Reviewing,
+  { reviews, clock }: ReviewDeps,
   whose: Whose,
   words: Words,
 ): Promise<WithId<Review> | null> {
@@ -122,7 +122,7 @@ async function insert(
  * interrupted.
  */
 export async function rejectOwnersReview(
-  deps: Pick<Reviewing, 'reviews' | 'reviewLists' | 'clock'>,
+  deps: Pick<ReviewDeps, 'reviews' | 'reviewLists' | 'clock'>,
   whose: Whose,
 ): Promise<void> {
   const existing = await findOwnReview(deps, whose.serverId, whose.userId);
@@ -151,7 +151,7 @@ export async function rejectOwnersReview(
  * @returns whether there was one
  */
 export async function deleteOwnReview(
-  deps: Pick<Reviewing, 'reviews' | 'reviewLists'>,
+  deps: Pick<ReviewDeps, 'reviews' | 'reviewLists'>,
   whose: Whose,
 ): Promise<boolean> {
   for (;;) {
@@ -172,7 +172,7 @@ export async function deleteOwnReview(
 
 /** A page of a user's reviews in any state, newest first. */
 export function listOwnReviews(
-  { reviews }: Pick<Reviewing, 'reviews'>,
+  { reviews }: Pick<ReviewDeps, 'reviews'>,
   userId: ObjectId,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<WithId<Review>>> {
@@ -185,13 +185,13 @@ export function listOwnReviews(
 }
 
 /** How many reviews a user has written, in any state. */
-export function countReviewsOf({ reviews }: Pick<Reviewing, 'reviews'>, userId: ObjectId): Promise<number> {
+export function countReviewsOf({ reviews }: Pick<ReviewDeps, 'reviews'>, userId: ObjectId): Promise<number> {
   return reviews.countDocuments({ personId: userId });
 }
 
 /** Deletes all reviews of a user, as `deleteOwnReview` does. */
 export async function deleteReviewsOf(
-  deps: Pick<Reviewing, 'reviews' | 'reviewLists'>,
+  deps: Pick<ReviewDeps, 'reviews' | 'reviewLists'>,
   userId: ObjectId,
 ): Promise<void> {
   for await (const { serverId } of deps.reviews.find({ personId: userId })) {

@@ -20,7 +20,7 @@ type PublicReview = { username: string; rating: number; content?: string; create
 /** The highest offset of a slice: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
-type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; batcher: Batcher };
+type ReadDeps = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; batcher: Batcher };
 
 /**
  * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids. The last page costs
@@ -30,7 +30,7 @@ type Reading = { reviews: Collection<Review>; reviewLists: Collection<ReviewList
  * @param limit - reviews a page
  */
 export async function readReviews(
-  deps: Reading,
+  deps: ReadDeps,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
 ): Promise<ReviewPage<PublicReview>> {
@@ -48,7 +48,7 @@ export async function readReviews(
 
 /** The same with the owner's answers and the number of reviews for each rating from 1 to 5. */
 export async function readAnswered(
-  { reviews, reviewLists, batcher }: Reading,
+  { reviews, reviewLists, batcher }: ReadDeps,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
 ): Promise<ReviewPage<WithId<Review>> & { spread: number[] }> {

@@ -21,11 +21,11 @@ export type Reviewer = {
   hasVoted: boolean;
 };
 
-type Reading = { users: Collection<User>; votes: Collection<Vote>; batcher: Batcher; clock: Clock };
+type ReadDeps = { users: Collection<User>; votes: Collection<Vote>; batcher: Batcher; clock: Clock };
 
 /** The authors of a server's reviews, in the same order. Few queries for all of them together. */
 export function reviewersOf(
-  deps: Reading,
+  deps: ReadDeps,
   serverId: ObjectId,
   reviews: Pick<WithId<Review>, 'username' | 'personId'>[],
 ): Promise<Reviewer[]> {
@@ -34,7 +34,7 @@ export function reviewersOf(
 
 /** The author of one review. Calls at the same time share their queries. */
 export async function reviewerOf(
-  { users, votes, batcher, clock }: Reading,
+  { users, votes, batcher, clock }: ReadDeps,
   { serverId, username, personId }: Pick<Review, 'serverId' | 'username' | 'personId'>,
 ): Promise<Reviewer> {
   const now = clock.now().getTime();

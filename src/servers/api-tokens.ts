@@ -22,7 +22,7 @@ import { hashToken, makeToken, tokenPrefix } from './token-text.ts';
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
 /** Dependencies of the functions that shorten a token's validity. */
-type Invalidating = Tokens & { authentications: TtlCache<AuthenticatedToken> };
+type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
 /** A new token. `token` is shown once and never stored. */
 export type IssuedToken = { tokenId: string; token: string };
@@ -137,7 +137,7 @@ export async function hasClaimKeys(
  * @returns whether the server has such a token (also when it was revoked before)
  */
 export async function revokeToken(
-  { apiTokens, authentications, clock }: Invalidating,
+  { apiTokens, authentications, clock }: InvalidateDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
 ): Promise<boolean> {
@@ -158,7 +158,7 @@ export async function revokeToken(
  * @throws {TokenMadeError} when a token with this id exists; an interrupted rotation is completed first
  */
 export async function rotateToken(
-  { apiTokens, authentications, clock }: Invalidating,
+  { apiTokens, authentications, clock }: InvalidateDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
   { overlapMs, newId, maker }: { overlapMs: number; newId?: ObjectId; maker?: TokenMaker },
@@ -210,7 +210,7 @@ async function expireAt(
  * @returns how many were not revoked before
  */
 export async function revokeTokens(
-  { apiTokens, authentications, clock }: Invalidating,
+  { apiTokens, authentications, clock }: InvalidateDeps,
   serverId: ObjectId,
   issuedBy?: ObjectId,
 ): Promise<number> {
@@ -225,7 +225,7 @@ export async function revokeTokens(
 
 /** Makes the tokens of one maker those of another one. Revoked ones keep their maker. */
 export async function handOverTokens(
-  { apiTokens, authentications }: Invalidating,
+  { apiTokens, authentications }: InvalidateDeps,
   serverId: ObjectId,
   { from, to }: { from: ObjectId; to: TokenMaker },
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { ApiToken, AuthenticatedToken } from './api-token.ts';
 import { type IssuedToken, issueToken, revokeToken, rotateToken } from './api-tokens.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
-type Invalidating = Tokens & { authentications: TtlCache<AuthenticatedToken> };
+type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
 /** Runs `issueToken` and writes the user to the audit log. Throws what `issueToken` throws. */
 export async function issueTokenBy(
@@ -29,7 +29,7 @@ export async function issueTokenBy(
 
 /** Runs `rotateToken` and writes the user to the audit log. Throws what `rotateToken` throws. */
 export async function rotateTokenBy(
-  deps: Invalidating,
+  deps: InvalidateDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
   options: Parameters<typeof rotateToken>[3],
@@ -44,7 +44,7 @@ export async function rotateTokenBy(
 
 /** Runs `revokeToken` and writes the user to the audit log. */
 export async function revokeTokenBy(
-  deps: Invalidating,
+  deps: InvalidateDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
   by: string,

@@ -34,7 +34,7 @@ const makersLoader = findLoader<User, ObjectId>({
   options: { projection: { suspendedAt: 1 } },
 });
 
-type Authenticating = Tokens & { servers: Collection<Server>; users: Collection<User>; batcher: Batcher };
+type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collection<User>; batcher: Batcher };
 
 /**
  * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that
@@ -45,7 +45,7 @@ type Authenticating = Tokens & { servers: Collection<Server>; users: Collection<
  *   server, one whose maker has lost the right to it, an unknown or removed server
  */
 export async function authenticate(
-  deps: Authenticating,
+  deps: AuthenticateDeps,
   serverId: string,
   tokenText: string,
 ): Promise<Caller | null> {
@@ -63,7 +63,7 @@ export async function authenticate(
 
 /** Whether the maker of a token still has the right to it. An owner's suspension does not end the work of their server. */
 async function isBacked(
-  { users, batcher }: Pick<Authenticating, 'users' | 'batcher'>,
+  { users, batcher }: Pick<AuthenticateDeps, 'users' | 'batcher'>,
   server: CallersServer,
   { issuedBy }: ApiToken,
 ): Promise<boolean> {
@@ -90,7 +90,7 @@ export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
  * @param options - `fresh`: do not read the cache
  */
 export async function authenticateCached(
-  deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
+  deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
   serverId: string,
   tokenText: string,
   { fresh = false } = {},
@@ -112,7 +112,7 @@ export async function authenticateCached(
  *   the key of a removed server
  */
 export async function authenticateClaimKey(
-  deps: Authenticating & { authentications: TtlCache<AuthenticatedToken> },
+  deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
   key: string,
 ): Promise<AuthenticatedToken | null> {
   if (kindOfText(key) !== 'claim') return null;

@@ -11,7 +11,7 @@ import type { Server } from './server.ts';
 import type { ServerDraft } from './server-draft.ts';
 import { newServer, serverSettings } from './server-settings.ts';
 
-export type Drafting = {
+export type DraftDeps = {
   servers: Collection<Server>;
   serverDrafts: Collection<ServerDraft>;
   clock: Clock;
@@ -31,7 +31,7 @@ const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const CODE_LENGTH = 10;
 
 /** `tp-` and 49 random bits: short enough for the message of a game server. */
-function makeProofCode(): string {
+function makeOwnershipCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
 
@@ -58,7 +58,7 @@ export const MOVE_TAKEN = defineMessage(
  *
  * @throws {InvalidDocumentError} for `address`
  */
-async function requireFree(deps: Drafting, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
+async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
   const { kind } = await addressHolder(deps, wanted, ownerId);
   if (kind === 'own')
     throw new InvalidDocumentError({ address: t('You have listed this address and port already.') });
@@ -74,7 +74,7 @@ async function requireFree(deps: Drafting, wanted: ServerAddress, ownerId: Objec
  * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError}
  */
 export async function saveDraft(
-  deps: Drafting,
+  deps: DraftDeps,
   ownerId: ObjectId,
   input: DraftSettings,
   draftId?: ObjectId,
@@ -97,7 +97,7 @@ export async function saveDraft(
 }
 
 async function insertDraft(
-  deps: Drafting,
+  deps: DraftDeps,
   ownerId: ObjectId,
   settings: z.output<typeof draftSettings>,
 ): Promise<WithId<ServerDraft>> {
@@ -115,7 +115,7 @@ async function insertDraft(
       ownerId,
       slot,
       ...settings,
-      code: makeProofCode(),
+      code: makeOwnershipCode(),
       createdAt: clock.now(),
       check: null,
     });
@@ -131,7 +131,7 @@ async function insertDraft(
 
 /** A user's drafts of new servers, oldest first. */
 export function listDrafts(
-  { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
+  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   ownerId: ObjectId,
 ): Promise<WithId<ServerDraft>[]> {
   return serverDrafts
@@ -142,7 +142,7 @@ export function listDrafts(
 
 /** A draft of a new server that belongs to this user; null when there is none. */
 export function findDraft(
-  { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
+  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   ownerId: ObjectId,
   draftId: ObjectId,
 ): Promise<WithId<ServerDraft> | null> {
@@ -151,7 +151,7 @@ export function findDraft(
 
 /** Deletes a draft. Returns whether there was one. */
 export async function discardDraft(
-  { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
+  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   ownerId: ObjectId,
   draftId: ObjectId,
 ): Promise<boolean> {
@@ -167,7 +167,7 @@ export async function discardDraft(
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveMove(
-  deps: Drafting,
+  deps: DraftDeps,
   server: WithId<Server>,
   input: z.input<typeof addressSettings>,
   ownerId: ObjectId,
@@ -193,7 +193,7 @@ export async function saveMove(
     queryPort: queryPort ?? null,
     countryCode: countryCode ?? null,
     ...wanted,
-    code: makeProofCode(),
+    code: makeOwnershipCode(),
     createdAt: clock.now(),
     check: null,
   });
@@ -214,7 +214,7 @@ export async function saveMove(
 
 /** A listed server's unproven move; null when there is none. */
 export function findMove(
-  { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
+  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   serverId: ObjectId,
 ): Promise<WithId<ServerDraft> | null> {
   return serverDrafts.findOne({ serverId });
@@ -222,7 +222,7 @@ export function findMove(
 
 /** Deletes a server's unproven move. */
 export async function discardMove(
-  { serverDrafts }: Pick<Drafting, 'serverDrafts'>,
+  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   serverId: ObjectId,
 ): Promise<void> {
   await serverDrafts.deleteOne({ serverId });

@@ -101,7 +101,7 @@ export type ProfileInput = z.input<typeof profileInput>;
 type Fields = keyof ProfileTexts;
 const FIELDS: Fields[] = ['shortText', 'description', 'tags', 'languages', ...LINKS];
 
-type Editing = {
+type EditDeps = {
   servers: Collection<Server>;
   tagLists: Collection<TagList>;
   auditLog: Collection<AuditEntry>;
@@ -114,7 +114,7 @@ type Editing = {
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function readProfile(
-  { tagLists }: Pick<Editing, 'tagLists'>,
+  { tagLists }: Pick<EditDeps, 'tagLists'>,
   input: ProfileInput,
 ): Promise<ProfileTexts> {
   const data = parseInput(profileInput, input);
@@ -136,7 +136,7 @@ export async function readProfile(
  * @throws what `readProfile` throws
  */
 export async function setProfile(
-  deps: Editing,
+  deps: EditDeps,
   server: WithId<Server>,
   input: ProfileInput,
   by: string,

@@ -9,13 +9,13 @@ import {
 } from '../platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../platform/pictures/picture-process.ts';
 import type { PictureUpload } from './picture-upload.ts';
-import { deleteUpload, giveBackUpload, takeUpload, type Uploads } from './picture-uploads.ts';
+import { deleteUpload, giveBackUpload, takeUpload, type UploadStoreDeps } from './picture-uploads.ts';
 import { deleteUnusedPictures, type Pictures, picturesOf, storePicture } from './pictures.ts';
 import { setIcon } from './profile-pictures.ts';
 import type { Server } from './server.ts';
 
-type Encoding = Pictures &
-  Uploads & { auditLog: Collection<AuditEntry>; pictureProcess: PictureProcess; log: Logger };
+type EncodeDeps = Pictures &
+  UploadStoreDeps & { auditLog: Collection<AuditEntry>; pictureProcess: PictureProcess; log: Logger };
 
 /** The result of a job for an upload; `not-due`: nothing to do now; `unwanted`: replaced, or its server was removed. */
 export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'not-due';
@@ -33,7 +33,7 @@ const NAMED_WITHIN_MS = MINUTE;
  *
  * @throws {PictureProcessError} when this process stops; the upload is due again
  */
-export async function encodeUpload(deps: Encoding, uploadId: string): Promise<EncodingResult> {
+export async function encodeUpload(deps: EncodeDeps, uploadId: string): Promise<EncodingResult> {
   const upload = await takeUpload(deps, uploadId);
   if (!upload) return 'not-due';
   const server = await deps.servers.findOne({ _id: upload.serverId, removedAt: null });
@@ -63,7 +63,7 @@ function isWanted({ _id, kind }: PictureUpload, { profile }: Server): boolean {
 
 /** Deletes an upload that no server names; a new one may be named in a moment. */
 async function discard(
-  deps: Encoding,
+  deps: EncodeDeps,
   upload: PictureUpload,
   server: WithId<Server> | null,
 ): Promise<EncodingResult> {
@@ -77,13 +77,13 @@ async function discard(
 }
 
 /** Deletes the file, unless a newer icon has replaced it meanwhile. */
-async function deleteTaken(deps: Encoding, { _id, source }: PictureUpload): Promise<void> {
+async function deleteTaken(deps: EncodeDeps, { _id, source }: PictureUpload): Promise<void> {
   if (source === undefined || source === null) return deleteUpload(deps, _id);
   await deps.pictureUploads.deleteOne({ _id, source });
 }
 
 async function refuse(
-  deps: Encoding,
+  deps: EncodeDeps,
   upload: PictureUpload,
   failure: PictureFailure,
 ): Promise<EncodingResult> {
@@ -99,7 +99,7 @@ async function refuse(
   return 'refused';
 }
 
-async function encodeBanner(deps: Encoding, { _id, serverId, bytes, by }: PictureUpload): Promise<void> {
+async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: PictureUpload): Promise<void> {
   const { wide, narrow } = await deps.pictureProcess.run('banner', { bytes });
   const { width, height } = wide;
   const banner = {
@@ -123,7 +123,7 @@ async function encodeBanner(deps: Encoding, { _id, serverId, bytes, by }: Pictur
   await recordAudit(deps, { by: by ?? '', action: 'server.banner', serverId, details });
 }
 
-async function encodeIcon(deps: Encoding, { serverId, bytes, source }: PictureUpload): Promise<void> {
+async function encodeIcon(deps: EncodeDeps, { serverId, bytes, source }: PictureUpload): Promise<void> {
   if (!source) return;
   const { bytes: encoded } = await deps.pictureProcess.run('icon', { bytes });
   await setIcon(deps, serverId, { source, picture: await storePicture(deps, encoded) });

@@ -77,7 +77,7 @@ export async function removeMember(
   return { revokedTokens };
 }
 
-type Leaving = Memberships &
+type LeaveDeps = Memberships &
   Outbox & {
     users: Collection<User>;
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
@@ -85,7 +85,7 @@ type Leaving = Memberships &
 
 /** A member leaves a server. If that revokes tokens, its owner gets a mail: plugins may use them. */
 export async function leaveServer(
-  deps: Leaving,
+  deps: LeaveDeps,
   serverId: ObjectId,
   member: Pick<User, '_id' | 'email'>,
 ): Promise<void> {
@@ -104,7 +104,7 @@ export async function leaveServer(
 type Left = { by: string; serverId: ObjectId; revokedTokens: number };
 
 function leftText(
-  { PUBLIC_URL: url, SERVICE_NAME: site }: Leaving['config'],
+  { PUBLIC_URL: url, SERVICE_NAME: site }: LeaveDeps['config'],
   name: string,
   { by, serverId, revokedTokens }: Left,
 ) {

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import type { Server } from './server.ts';
 
 /** Where players connect. */
@@ -38,7 +38,7 @@ export async function addressHolder(
  * @throws the signal's reason when the signal aborts the wait, and what `work` throws
  */
 export function withAddressLock<T>(
-  deps: Leasing,
+  deps: LeaseDeps,
   work: (lease: ActiveLease) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {

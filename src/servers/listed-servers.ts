@@ -51,9 +51,9 @@ export function newProbeState(now: Date, game?: string | null): ProbeState {
   };
 }
 
-type Listing = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+type ListDeps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 /** Dependencies of changes to the list, which also start a ranking. */
-export type ListChange = Listing & { producer: Pick<Producer, 'add'> };
+export type ListChange = ListDeps & { producer: Pick<Producer, 'add'> };
 
 /**
  * Lists a server. It starts with the last rank, and its figures are unknown.
@@ -227,7 +227,7 @@ function withProbeReset(
  * @param removed - `true` finds removed servers too
  */
 export function findServer(
-  { servers }: Pick<Listing, 'servers'>,
+  { servers }: Pick<ListDeps, 'servers'>,
   text: string,
   { removed = false } = {},
 ): Promise<WithId<Server> | null> {
@@ -244,7 +244,7 @@ export function findServer(
  * @param removed - `true` adds the removed ones
  */
 export function listServers(
-  { servers }: Pick<Listing, 'servers'>,
+  { servers }: Pick<ListDeps, 'servers'>,
   { removed = false } = {},
 ): Promise<WithId<Server>[]> {
   return servers

@@ -16,7 +16,7 @@ import { roleOf } from './ownership.ts';
 import { MEMBER_ROLES, type MemberRole, type Server } from './server.ts';
 
 type Servers = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
-type Inviting = Servers &
+type InviteDeps = Servers &
   Outbox & {
     users: Collection<User>;
     rateLimits: Collection<RateLimit>;
@@ -50,7 +50,7 @@ const invitation = z.object({
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
-  deps: Inviting,
+  deps: InviteDeps,
   server: WithId<Server>,
   input: { email: string; role: string },
   by: Pick<User, '_id' | 'email'> & { address: string },
@@ -92,7 +92,7 @@ export async function inviteMember(
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
 /** It names no server: anybody can give a server any name, and could send strangers text in our name. */
-function mailText({ PUBLIC_URL: url, SERVICE_NAME: name }: Inviting['config'], by: string) {
+function mailText({ PUBLIC_URL: url, SERVICE_NAME: name }: InviteDeps['config'], by: string) {
   return {
     subject: `You are invited to manage a game server at ${name}`,
     text: [
@@ -108,7 +108,7 @@ type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
 /** The open invitations of a user. Nobody with an unconfirmed address has any: it may belong to somebody else. */
 export async function invitationsOf(
-  { servers, users, clock }: Pick<Inviting, 'servers' | 'users' | 'clock'>,
+  { servers, users, clock }: Pick<InviteDeps, 'servers' | 'users' | 'clock'>,
   { email, emailVerified }: Invitee,
 ): Promise<{ server: WithId<Server>; role: MemberRole; by: string }[]> {
   if (!emailVerified) return [];

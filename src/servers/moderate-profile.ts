@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
-import { deleteUpload, type Uploads } from './picture-uploads.ts';
+import { deleteUpload, type UploadStoreDeps } from './picture-uploads.ts';
 import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
 import { LINKS, PROFILE_PARTS, type Profile, type ProfilePart } from './profile.ts';
 import type { Server } from './server.ts';
 
-type Moderation = Pictures & Pick<Uploads, 'pictureUploads'> & { auditLog: Collection<AuditEntry> };
+type Moderation = Pictures & Pick<UploadStoreDeps, 'pictureUploads'> & { auditLog: Collection<AuditEntry> };
 
 const removing = z.object({
   part: z.enum(PROFILE_PARTS, { error: 'must be a part of the profile' }),

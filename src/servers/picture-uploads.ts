@@ -5,9 +5,9 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Producer } from '../platform/queues.ts';
 import type { PictureUpload } from './picture-upload.ts';
 
-export type Uploads = { pictureUploads: Collection<PictureUpload>; clock: Clock };
+export type UploadStoreDeps = { pictureUploads: Collection<PictureUpload>; clock: Clock };
 /** Dependencies of an upload that a worker is to encode. */
-export type Uploading = Uploads & { producer: Pick<Producer, 'add'> };
+export type UploadDeps = UploadStoreDeps & { producer: Pick<Producer, 'add'> };
 
 /** How long an uploaded file is stored at most, encoded or not. */
 export const UPLOAD_TTL_MS = DAY;
@@ -29,7 +29,7 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
  * @returns false when the upload with this id already has this source
  */
 export async function storeUpload(
-  { pictureUploads, clock }: Uploads,
+  { pictureUploads, clock }: UploadStoreDeps,
   { _id, ...upload }: NewUpload,
 ): Promise<boolean> {
   const now = clock.now();
@@ -52,7 +52,7 @@ export async function storeUpload(
 
 /** Deletes an upload. */
 export async function deleteUpload(
-  { pictureUploads }: Pick<Uploads, 'pictureUploads'>,
+  { pictureUploads }: Pick<UploadStoreDeps, 'pictureUploads'>,
   uploadId: string,
 ): Promise<void> {
   await pictureUploads.deleteOne({ _id: uploadId });
@@ -60,14 +60,14 @@ export async function deleteUpload(
 
 /** Deletes the uploads of a server that is removed. */
 export async function deleteUploadsOf(
-  { pictureUploads }: Pick<Uploads, 'pictureUploads'>,
+  { pictureUploads }: Pick<UploadStoreDeps, 'pictureUploads'>,
   serverId: ObjectId,
 ): Promise<void> {
   await pictureUploads.deleteMany({ serverId });
 }
 
 /** The ids of due uploads, including those whose jobs were lost. */
-export function dueUploads({ pictureUploads, clock }: Uploads): Promise<string[]> {
+export function dueUploads({ pictureUploads, clock }: UploadStoreDeps): Promise<string[]> {
   return pictureUploads
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
     .sort({ nextAt: 1 })
@@ -78,7 +78,7 @@ export function dueUploads({ pictureUploads, clock }: Uploads): Promise<string[]
 
 /** Takes a due upload that no other worker is encoding, and counts the attempt; null when there is none. */
 export function takeUpload(
-  { pictureUploads, clock }: Uploads,
+  { pictureUploads, clock }: UploadStoreDeps,
   uploadId: string,
 ): Promise<PictureUpload | null> {
   return pictureUploads.findOneAndUpdate(
@@ -98,7 +98,7 @@ export function takeUpload(
  * @param counts - false if the attempt was interrupted by us
  */
 export async function giveBackUpload(
-  { pictureUploads, clock }: Uploads,
+  { pictureUploads, clock }: UploadStoreDeps,
   { _id, attempts, uploadedAt }: PictureUpload,
   { afterMs, counts }: { afterMs: number; counts: boolean },
 ): Promise<void> {

@@ -3,11 +3,11 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { checkBanner, checkIcon } from '../platform/pictures/check-upload.ts';
 import { PictureError } from '../platform/pictures/picture-error.ts';
-import { deleteUpload, storeUpload, type Uploading } from './picture-uploads.ts';
+import { deleteUpload, storeUpload, type UploadDeps } from './picture-uploads.ts';
 import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
 import type { Server } from './server.ts';
 
-type Editing = Pictures & Uploading & { auditLog: Collection<AuditEntry> };
+type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
 
 /**
  * Checks an uploaded banner and stores it as it came. A worker encodes it and sets it as the server's banner
@@ -16,7 +16,7 @@ type Editing = Pictures & Uploading & { auditLog: Collection<AuditEntry> };
  * @throws {PictureError} for a picture that is refused; one that only the encoder refuses is noted in the profile
  */
 export async function uploadBanner(
-  deps: Uploading & { servers: Collection<Server> },
+  deps: UploadDeps & { servers: Collection<Server> },
   server: WithId<Server>,
   bytes: Buffer,
   by: string,
@@ -35,7 +35,7 @@ export async function uploadBanner(
 }
 
 /** Removes a server's banner, and one that waits for a worker or was refused. A repeated call changes nothing. */
-export async function removeBanner(deps: Editing, server: WithId<Server>, by: string): Promise<void> {
+export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: string): Promise<void> {
   const before = await deps.servers.findOneAndUpdate(
     {
       _id: server._id,
@@ -61,7 +61,7 @@ const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
  * @param icon - a data URL as Minecraft servers send it
  */
 export async function takeIcon(
-  deps: Pictures & Uploading,
+  deps: Pictures & UploadDeps,
   server: WithId<Server>,
   icon: string | undefined,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { readPage, type Slice } from '../platform/slices.ts';
 import { SERVER_NAMES, type Server } from './server.ts';
 import { isId } from './slug.ts';
 
-type Searching = { servers: Collection<Server>; users: Collection<User> };
+type SearchDeps = { servers: Collection<Server>; users: Collection<User> };
 
 /** Sorts after every other character, in MongoDB's collations and in its binary order. */
 const LAST = '\uffff';
@@ -18,7 +18,7 @@ const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
  * @param limit - the most servers to read for each kind of match, and to return
  */
 export async function searchServers(
-  { servers, users }: Searching,
+  { servers, users }: SearchDeps,
   text: string,
   { limit }: { limit: number },
 ): Promise<WithId<Server>[]> {
@@ -50,7 +50,7 @@ export async function searchServers(
   return [...byId.values()].slice(0, limit);
 }
 
-async function serversOf({ servers, users }: Searching, email: string, limit: number) {
+async function serversOf({ servers, users }: SearchDeps, email: string, limit: number) {
   const user = await users.findOne({ email }, { projection: { _id: 1 } });
   const [owned, imported] = await Promise.all([
     user ? servers.find({ ownerId: user._id }).limit(limit).toArray() : [],
@@ -65,7 +65,7 @@ export type ServerList = keyof typeof SERVER_LISTS;
 
 /** A page of a list of servers; the newest listing, hiding or removal comes first. */
 export function listServersByTime(
-  { servers }: Pick<Searching, 'servers'>,
+  { servers }: Pick<SearchDeps, 'servers'>,
   list: ServerList,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<WithId<Server>>> {

@@ -1,7 +1,7 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
-import { PROOF_METHODS } from './server.ts';
+import { OWNERSHIP_PROOF_METHODS } from './server.ts';
 
 /** The result of a check: a query of the server and a lookup of its TXT records. */
 const checkDefinition = {
@@ -20,7 +20,7 @@ const checkDefinition = {
   /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
   /** The accepted proof; null: none. */
-  proof: { type: String, enum: [...PROOF_METHODS, null], default: null },
+  proof: { type: String, enum: [...OWNERSHIP_PROOF_METHODS, null], default: null },
 } as const;
 
 const draftDefinition = {

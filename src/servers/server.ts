@@ -101,11 +101,11 @@ const voteAllowance = {
  * - `dns`: a TXT record of its host contained the code.
  * - `operator`: an operator assigned it to its owner.
  */
-export const PROOF_METHODS = ['message', 'dns', 'operator'] as const;
-export type ProofMethod = (typeof PROOF_METHODS)[number];
+export const OWNERSHIP_PROOF_METHODS = ['message', 'dns', 'operator'] as const;
+export type OwnershipProofMethod = (typeof OWNERSHIP_PROOF_METHODS)[number];
 
 const proofDefinition = {
-  method: { type: String, enum: PROOF_METHODS, required: true },
+  method: { type: String, enum: OWNERSHIP_PROOF_METHODS, required: true },
   at: { type: Date, required: true },
 } as const;
 

@@ -60,7 +60,7 @@ const DEFAULT_TAGS: Tag[] = [
 ].map((name) => ({ key: keyOf(name), name }));
 
 type Tags = { tagLists: Collection<TagList> };
-type Changing = Tags & { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+type ChangeDeps = Tags & { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /** The tags that owners choose from, by name. */
 export async function readTags({ tagLists }: Tags): Promise<Tag[]> {
@@ -75,7 +75,7 @@ const naming = z.object({ name: shownText(LONGEST_NAME) });
  *
  * @throws {InvalidDocumentError} for an invalid name, one without Latin letters or digits, a known one, or a full list
  */
-export async function addTag(deps: Changing, input: { name: string }, by: string): Promise<Tag> {
+export async function addTag(deps: ChangeDeps, input: { name: string }, by: string): Promise<Tag> {
   const { name } = parseInput(naming, input);
   const tag = { key: keyOf(name), name };
   if (tag.key === '')
@@ -101,7 +101,7 @@ export async function addTag(deps: Changing, input: { name: string }, by: string
  * @returns the tag and the number of servers that had it; null when there is no such tag
  */
 export async function removeTag(
-  deps: Changing,
+  deps: ChangeDeps,
   key: string,
   by: string,
 ): Promise<{ tag: Tag; servers: number } | null> {

@@ -7,7 +7,7 @@ import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
-type Limiting = Pick<AppDeps, 'rateLimits' | 'clock'>;
+type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
 /** Scalar's script is inline and allowed by its hash. Scalar also sets inline styles. */
 function contentSecurityPolicy(page: string): string {
@@ -116,7 +116,7 @@ const SCRIPTS = { times: 20, windowMs: MINUTE };
 /** `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server. */
 export async function docsPage(
   app: FastifyInstance,
-  { deps, openApiUrl }: { deps: Limiting; openApiUrl: string },
+  { deps, openApiUrl }: { deps: LimitDeps; openApiUrl: string },
 ): Promise<void> {
   const reference = once(() => makeReference(app, openApiUrl));
   const hidden = { schema: { hide: true } };

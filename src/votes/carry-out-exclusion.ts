@@ -11,11 +11,11 @@ import type { Progress } from '../platform/progress.ts';
 import type { Producer } from '../platform/queues.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import { queued } from './new-delivery.ts';
-import { CLOCKS_DIFFER_MS, type Recounting, recountVotes, VOTE_SETTLED_MS } from './recount-votes.ts';
+import { CLOCKS_DIFFER_MS, type RecountDeps, recountVotes, VOTE_SETTLED_MS } from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
 import { AUTOMATIC, inProgress, type VoteExclusion } from './vote-exclusion.ts';
 
-type CarryingOut = Recounting & {
+type CarryingOut = RecountDeps & {
   voteExclusions: Collection<VoteExclusion>;
   listeners: Collection<Listener>;
   auditLog: Collection<AuditEntry>;

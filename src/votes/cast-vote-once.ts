@@ -14,11 +14,11 @@ import {
 } from '../platform/mongo.ts';
 import {
   type Accepted,
+  type CastDeps,
   type CastRequest,
   castVote,
   newVoteId,
   type Refused,
-  type VoteCasting,
   VoteResultUnknownError,
 } from './cast-vote.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
@@ -34,7 +34,7 @@ const LOOK_AGAIN_MS = 25;
 type Answer = { kind: 'answer'; body: string; voteId: UUID; replayed: boolean };
 export type KeyReused = { kind: 'key-reused'; username: string };
 
-const insertClaims = insertLoader<IdempotencyKey>(DURABLE);
+const insertRecords = insertLoader<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
 
 /** Reads claims at majority, by key. */
@@ -45,7 +45,7 @@ const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' 
   options: MAJORITY,
 });
 
-export type OnceDeps = VoteCasting & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
+export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
  * Casts a vote under an `Idempotency-Key` (design rule 9). The key is claimed first, the vote is inserted under the claimed
@@ -67,7 +67,7 @@ export async function castVoteOnce(
   sending: () => void = () => undefined,
 ): Promise<Answer | Refused | KeyReused> {
   for (;;) {
-    const { claim, ours } = await claimKey(deps, request);
+    const { claim, ours } = await recordKey(deps, request);
     if (claim.username !== request.username) {
       await deps.durability.confirm();
       return { kind: 'key-reused', username: claim.username };
@@ -110,7 +110,7 @@ async function finish(
 }
 
 /** Claims the key, or finds who claimed it. A claim that has expired is replaced. */
-async function claimKey(
+async function recordKey(
   { idempotencyKeys, batcher, clock }: OnceDeps,
   { serverId, key, username }: CastRequest & { key: string },
 ): Promise<{ claim: IdempotencyKey; ours: boolean }> {
@@ -127,7 +127,7 @@ async function claimKey(
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      await batcher.load(insertClaims, idempotencyKeys, fresh);
+      await batcher.load(insertRecords, idempotencyKeys, fresh);
       return { claim: fresh, ours: true };
     } catch (error) {
       // Nothing is cast yet: a claim that stands after all is finished by the next request of its key.
@@ -147,7 +147,7 @@ async function claimKey(
 }
 
 /** A claim as a majority holds it. */
-function readClaim(
+function readRecord(
   idempotencyKeys: Collection<IdempotencyKey>,
   { _id, serverId, key }: IdempotencyKey,
 ): Promise<IdempotencyKey | null> {
@@ -163,7 +163,7 @@ async function awaitAnswer(
   let existing: IdempotencyKey | null = claim;
   while (existing && !existing.answer && Date.now() < deadline) {
     await pause(LOOK_AGAIN_MS);
-    existing = await readClaim(idempotencyKeys, claim);
+    existing = await readRecord(idempotencyKeys, claim);
   }
   return existing;
 }
@@ -189,7 +189,7 @@ async function storeAnswer(
     } catch (error) {
       if (!isDuplicateKey(error) || Date.now() >= deadline) throw error;
     }
-    const existing = await readClaim(idempotencyKeys, claim);
+    const existing = await readRecord(idempotencyKeys, claim);
     if (existing?.answer) {
       await durability.confirm();
       return existing.answer;

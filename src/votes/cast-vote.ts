@@ -23,7 +23,7 @@ import { countVotesOfMonth } from './vote-figures.ts';
 export { VoteResultUnknownError };
 
 /** The dependencies of casting a vote. */
-export type VoteCasting = {
+export type CastDeps = {
   votes: Collection<Vote>;
   voteCounts: VoteCounts;
   listeners: Collection<Listener>;
@@ -73,7 +73,7 @@ export function newVoteId(now: Date): UUID {
  *   before the insert
  */
 export async function castVote(
-  deps: VoteCasting,
+  deps: CastDeps,
   request: CastRequest,
   voteId?: UUID,
   sending: () => void = () => undefined,
@@ -125,7 +125,7 @@ export async function castVote(
 }
 
 /** A vote that another process inserted: its increment may be pending there, so its month is counted from the votes. */
-async function acceptedBefore({ votes }: VoteCasting, vote: Vote): Promise<Accepted> {
+async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
     throw new VoteResultUnknownError(error);
   });

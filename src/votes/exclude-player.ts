@@ -7,7 +7,7 @@ import { optionalReason, reasonText } from '../platform/text.ts';
 import type { Server } from '../servers/server.ts';
 import { type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
 import {
-  type Excluding,
+  type ExcludeDeps,
   ExclusionError,
   type ExclusionRequest,
   requestInclusion,
@@ -101,7 +101,7 @@ const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalRea
  * @throws {ExclusionError}; {InvalidDocumentError} for a reason
  */
 export async function requestPlayerExclusion(
-  deps: Excluding & Servers,
+  deps: ExcludeDeps & Servers,
   groupId: ObjectId,
   request: PlayerExclusion,
   by: string,
@@ -116,7 +116,7 @@ export async function requestPlayerExclusion(
 
 /** The same, carried out at once: for the command line. */
 export async function excludePlayer(
-  deps: Excluding & Servers,
+  deps: ExcludeDeps & Servers,
   request: PlayerExclusion,
   by: string,
   { progress, ...options }: CarryOutOptions = {},
@@ -132,7 +132,7 @@ export async function excludePlayer(
 }
 
 async function storePlayerExclusion(
-  deps: Excluding & Servers,
+  deps: ExcludeDeps & Servers,
   groupId: ObjectId,
   request: PlayerExclusion,
   by: string,
@@ -180,7 +180,7 @@ function idOf(groupId: ObjectId, serverId: ObjectId): ObjectId {
 
 /** The exclusions of one decision about a player. */
 export function exclusionsOfGroup(
-  { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   groupId: ObjectId,
 ): Promise<VoteExclusion[]> {
   return voteExclusions.find({ groupId }).sort({ _id: 1 }).toArray();
@@ -192,7 +192,7 @@ export function exclusionsOfGroup(
  * @returns how many exclusions the decision has
  */
 export async function requestPlayerInclusion(
-  deps: Excluding,
+  deps: ExcludeDeps,
   groupId: ObjectId,
   by: string,
 ): Promise<number> {

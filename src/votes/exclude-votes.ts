@@ -5,15 +5,15 @@ import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { after } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
 import { auditExclusion, type CarryOutOptions, carryOut } from './carry-out-exclusion.ts';
-import { QUARANTINE_READ_MS, type Recounting } from './recount-votes.ts';
+import { QUARANTINE_READ_MS, type RecountDeps } from './recount-votes.ts';
 import { OPEN_STATES, type VoteExclusion } from './vote-exclusion.ts';
 
-export type Excluding = Recounting &
-  Leasing & {
+export type ExcludeDeps = RecountDeps &
+  LeaseDeps & {
     voteExclusions: Collection<VoteExclusion>;
     listeners: Collection<Listener>;
     auditLog: Collection<AuditEntry>;
@@ -48,7 +48,7 @@ const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalRea
 
 /** Runs `work` under the lease of the server: two exclusions may change the same votes and days. */
 export function underLease<T>(
-  deps: Excluding,
+  deps: ExcludeDeps,
   serverId: ObjectId,
   { signal }: CarryOutOptions,
   work: (lease: ActiveLease) => Promise<T>,
@@ -67,7 +67,7 @@ export function underLease<T>(
  *   errors of `withLease`
  */
 export async function excludeVotes(
-  deps: Excluding,
+  deps: ExcludeDeps,
   request: ExclusionRequest,
   by: string,
   options: CarryOutOptions = {},
@@ -126,7 +126,7 @@ function newExclusion(
  * @throws {ExclusionError}; {InvalidDocumentError} for the reason
  */
 export async function requestExclusion(
-  deps: Excluding,
+  deps: ExcludeDeps,
   exclusionId: ObjectId,
   request: ExclusionRequest,
   by: string,
@@ -150,7 +150,7 @@ export async function requestExclusion(
  * @returns the stored exclusion; null when no exclusion has this id
  */
 export async function requestInclusion(
-  deps: Excluding,
+  deps: ExcludeDeps,
   exclusionId: ObjectId,
   by: string,
 ): Promise<VoteExclusion | null> {
@@ -163,7 +163,7 @@ export async function requestInclusion(
 }
 
 async function markUndone(
-  { voteExclusions, clock }: Excluding,
+  { voteExclusions, clock }: ExcludeDeps,
   exclusionId: ObjectId,
   by: string,
 ): Promise<void> {
@@ -187,7 +187,7 @@ async function markUndone(
  * @throws as `withLease` does
  */
 export async function includeVotes(
-  deps: Excluding,
+  deps: ExcludeDeps,
   exclusionId: ObjectId,
   by: string,
   options: CarryOutOptions = {},
@@ -204,7 +204,7 @@ export async function includeVotes(
 
 /** Finishes an exclusion, or its undoing, that was interrupted. Does nothing when it is finished already. */
 export async function finishExclusion(
-  deps: Excluding,
+  deps: ExcludeDeps,
   exclusionId: ObjectId,
   options: CarryOutOptions = {},
 ): Promise<void> {
@@ -219,14 +219,14 @@ export async function finishExclusion(
 /** The exclusions that are not finished: in progress, or interrupted. */
 export async function openExclusions({
   voteExclusions,
-}: Pick<Excluding, 'voteExclusions'>): Promise<ObjectId[]> {
+}: Pick<ExcludeDeps, 'voteExclusions'>): Promise<ObjectId[]> {
   const open = voteExclusions.find({ state: { $in: [...OPEN_STATES] } }, { projection: { _id: 1 } });
   return open.map(({ _id }) => _id).toArray();
 }
 
 /** A server's exclusions, newest first, including undone ones. */
 export function listExclusions(
-  { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   serverId: ObjectId,
 ): Promise<VoteExclusion[]> {
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
@@ -234,7 +234,7 @@ export function listExclusions(
 
 /** The newest exclusions of all servers, including undone ones. */
 export function newestExclusions(
-  { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   { limit }: { limit: number },
 ): Promise<VoteExclusion[]> {
   return voteExclusions.find({}).sort({ at: -1 }).limit(limit).toArray();

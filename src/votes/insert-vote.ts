@@ -49,10 +49,10 @@ const votesById = findLoader<Vote, Id>({
   options: MAJORITY,
 });
 
-type Inserting = { votes: Collection<Vote>; batcher: Batcher; durability: Durability };
+type InsertDeps = { votes: Collection<Vote>; batcher: Batcher; durability: Durability };
 
 /** A vote that a majority holds, or null. */
-export function findSafeVote({ votes, batcher }: Inserting, id: Id): Promise<Vote | null> {
+export function findSafeVote({ votes, batcher }: InsertDeps, id: Id): Promise<Vote | null> {
   return batcher.load(votesById, votes, id);
 }
 
@@ -64,7 +64,7 @@ export function findSafeVote({ votes, batcher }: Inserting, id: Id): Promise<Vot
  * @throws {VoteResultUnknownError} when the result of the insert is unknown; after other errors it was not inserted
  */
 export async function insertOnce(
-  deps: Inserting,
+  deps: InsertDeps,
   vote: Vote,
 ): Promise<{ existing: Vote; insertedNow: boolean }> {
   const deadline = performance.now() + OPERATION_TIMEOUT_MS;
@@ -90,7 +90,7 @@ export async function insertOnce(
 }
 
 /** The vote with the number of `vote`, or the same vote with another number (inserted by another process); durable. */
-async function readExisting(deps: Inserting, vote: Vote): Promise<Vote | null> {
+async function readExisting(deps: InsertDeps, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey, seq } = vote;
   const existing =
     (await deps.batcher.load(votesByNumber, deps.votes, { serverId, usernameKey, seq })) ??

@@ -1,7 +1,7 @@
 import { type Collection, ObjectId } from 'mongodb';
 import type { Block } from './blocks/block.ts';
-import { blockOrigin, type Changing } from './blocks/change-blocks.ts';
-import { type Excluding, requestInclusion } from './exclude-votes.ts';
+import { blockOrigin, type ChangeDeps } from './blocks/change-blocks.ts';
+import { type ExcludeDeps, requestInclusion } from './exclude-votes.ts';
 import { excludeQuarantined, type OpenQuarantine, openQuarantines } from './quarantine.ts';
 import type { Vote } from './vote.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
@@ -17,11 +17,11 @@ export type QuarantineGroup = {
 /** The most quarantines that one decision ends; the next press ends the rest. */
 const MOST_OF_GROUP = 1_000;
 
-type Reading = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> };
+type ReadDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> };
 
 /** The groups of the oldest open quarantines. */
 export async function quarantineGroups(
-  deps: Reading,
+  deps: ReadDeps,
   { limit }: { limit: number },
 ): Promise<QuarantineGroup[]> {
   const groups = new Map<string, QuarantineGroup>();
@@ -47,7 +47,7 @@ export type GroupDecision = 'release' | 'exclude';
  * @throws {InvalidDocumentError} for the reason
  */
 export async function decideGroup(
-  deps: Excluding,
+  deps: ExcludeDeps,
   origin: string,
   decision: GroupDecision,
   { by, reason }: { by: string; reason: string },
@@ -69,7 +69,7 @@ export async function decideGroup(
  * @throws {InvalidDocumentError} when it is blocked already, or the list of blocks is full
  */
 export async function blockGroup(
-  deps: Pick<Excluding, 'voteExclusions'> & Changing,
+  deps: Pick<ExcludeDeps, 'voteExclusions'> & ChangeDeps,
   origin: string,
   by: string,
 ): Promise<Block | null> {
@@ -79,7 +79,7 @@ export async function blockGroup(
 }
 
 function openOfOrigin(
-  { voteExclusions }: Pick<Excluding, 'voteExclusions'>,
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   origin: string,
 ): Promise<VoteExclusion[]> {
   return voteExclusions

@@ -5,7 +5,7 @@ import { parseInput } from '../platform/input.ts';
 import type { Producer } from '../platform/queues.ts';
 import { reasonText } from '../platform/text.ts';
 import { auditExclusion } from './carry-out-exclusion.ts';
-import type { Excluding } from './exclude-votes.ts';
+import type { ExcludeDeps } from './exclude-votes.ts';
 import { openExclusion } from './open-exclusion.ts';
 import { QUARANTINE_READ_MS } from './recount-votes.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
@@ -62,7 +62,7 @@ export async function causeOf(
   return quarantine?.cause ?? undefined;
 }
 
-type Deciding = Pick<Excluding, 'voteExclusions' | 'auditLog' | 'clock'> & {
+type DecideDeps = Pick<ExcludeDeps, 'voteExclusions' | 'auditLog' | 'clock'> & {
   producer: Pick<Producer, 'add'>;
 };
 
@@ -75,7 +75,7 @@ type Deciding = Pick<Excluding, 'voteExclusions' | 'auditLog' | 'clock'> & {
  * @throws {InvalidDocumentError} for the reason
  */
 export async function excludeQuarantined(
-  deps: Deciding,
+  deps: DecideDeps,
   quarantineId: ObjectId,
   text: string,
   by: string,
@@ -104,7 +104,7 @@ export async function excludeQuarantined(
 const reasonSchema = z.object({ reason: reasonText });
 
 /** Excludes all quarantined votes of a server that is removed, so that no operator has to decide about them. */
-export async function closeQuarantine(deps: Deciding, serverId: ObjectId, by: string): Promise<void> {
+export async function closeQuarantine(deps: DecideDeps, serverId: ObjectId, by: string): Promise<void> {
   const open = await deps.voteExclusions
     .find({ serverId, state: 'quarantined' }, { projection: { _id: 1 } })
     .toArray();

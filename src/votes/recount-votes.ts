@@ -6,7 +6,7 @@ import { isImported, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { countExcludedBetween, countVotesBetween, minuteOf, sum } from './vote-figures.ts';
 
-export type Recounting = {
+export type RecountDeps = {
   votes: Collection<Vote>;
   voteCounters: Collection<VoteCounter>;
   clock: Clock;
@@ -74,7 +74,7 @@ export function isSettledDay(day: string, now: Date): boolean {
  * @returns the days that were wrong
  */
 export async function recountVotes(
-  deps: Recounting,
+  deps: RecountDeps,
   serverId: ObjectId,
   days: string[],
   { signal }: { signal?: AbortSignal } = {},
@@ -89,7 +89,7 @@ export async function recountVotes(
 
 /** Another recount of the same month may have read newer exclusions: of two concurrent recounts, one is repeated. */
 async function recountDay(
-  deps: Recounting,
+  deps: RecountDeps,
   serverId: ObjectId,
   day: string,
   signal: AbortSignal | undefined,
@@ -128,7 +128,7 @@ type DayCounts = SettledMinutes & {
   end: Date;
 };
 
-async function countDay({ votes, clock }: Recounting, serverId: ObjectId, day: string): Promise<DayCounts> {
+async function countDay({ votes, clock }: RecountDeps, serverId: ObjectId, day: string): Promise<DayCounts> {
   const start = startOf(day);
   const end = after(start, DAY);
   const within = (at: Date) => (at < start ? start : at > end ? end : at);

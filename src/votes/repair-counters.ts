@@ -2,7 +2,7 @@ import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { dayOf, dueDays, startOf } from '../platform/periods/period-marks.ts';
-import { type Leasing, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
+import { type LeaseDeps, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type Drift,
   incrementsBetween,
   isSettledDay,
-  type Recounting,
+  type RecountDeps,
   recountVotes,
   settledMinutes,
 } from './recount-votes.ts';
@@ -18,7 +18,7 @@ import { EXCLUDED_VOTES } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { minuteOf, monthOf } from './vote-figures.ts';
 
-type Repairing = Recounting & { servers: Collection<Server>; log: Logger };
+type RepairDeps = RecountDeps & { servers: Collection<Server>; log: Logger };
 
 type RepairOptions = { progress?: Progress; signal?: AbortSignal };
 
@@ -55,7 +55,7 @@ const LEASE = 'repair-counters';
  * @throws {DayNotSettledError}; the signal's reason
  */
 export async function repairCounters(
-  deps: Repairing,
+  deps: RepairDeps,
   day: string,
   options: RepairOptions = {},
 ): Promise<Repair> {
@@ -80,7 +80,7 @@ export async function repairCounters(
  * @throws as `withLease` does
  */
 export function repairOpenCounters(
-  deps: Repairing & Leasing,
+  deps: RepairDeps & LeaseDeps,
   { progress, signal }: RepairOptions = {},
 ): Promise<Repair> {
   const repair = async ({ signal }: { signal: AbortSignal }) => {
@@ -111,7 +111,7 @@ export function repairOpenCounters(
 
 /** Recounts the days that `suspectsOf` finds, one batch of servers at a time. */
 async function repairDays(
-  deps: Repairing,
+  deps: RepairDeps,
   days: string[],
   { progress, signal }: RepairOptions,
   suspectsOf: (serverIds: ObjectId[]) => Promise<ObjectId[]>,
@@ -144,7 +144,7 @@ const QUARANTINED = { ...EXCLUDED, quarantinedAt: { $exists: true } };
 
 /** How many votes each server has from `from` to before `to`: all of them, or only excluded ones. */
 async function countByServer(
-  { votes }: Repairing,
+  { votes }: RepairDeps,
   serverIds: ObjectId[],
   from: Date,
   to: Date,
@@ -174,7 +174,7 @@ function at(counts: Map<string, number>, serverId: ObjectId): number {
 
 /** Removes the minutes before `from` when they are many: no repair compares them again. */
 async function forgetMinutes(
-  { voteCounters }: Repairing,
+  { voteCounters }: RepairDeps,
   counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],
   from: Date,
 ): Promise<void> {

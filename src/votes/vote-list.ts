@@ -32,7 +32,7 @@ export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): 
  *
  * @returns whether there was a vote whose cooldown was running
  */
-export async function forgetVote(
+export async function endCooldown(
   { votes, auditLog, clock }: { votes: Collection<Vote>; auditLog: Collection<AuditEntry>; clock: Clock },
   serverId: ObjectId,
   username: string,

@@ -2,18 +2,18 @@ import { isIP } from 'node:net';
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { gameOf, isProbed } from '../games/games.ts';
 import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
-import { mayConnectFor, type OutgoingLimiting } from '../platform/limits/outgoing-limit.ts';
+import { mayConnectFor, type OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { plainText } from '../probing/minecraft-text.ts';
 import { queryPorts } from '../probing/resolve-server.ts';
-import type { Drafting } from '../servers/drafts.ts';
+import type { DraftDeps } from '../servers/drafts.ts';
 import { addressHolder } from '../servers/listed-addresses.ts';
 import type { Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { txtRecords } from '../servers/txt-records.ts';
 
-export type DraftChecking = Drafting &
-  OutgoingLimiting & { diagnosisAllowances: Collection<CheckAllowance>; ask: Ask };
+export type DraftCheckDeps = DraftDeps &
+  OutgoingLimitDeps & { diagnosisAllowances: Collection<CheckAllowance>; ask: Ask };
 
 /** The name of the TXT record that proves ownership of a host. */
 export function recordName(address: string): string {
@@ -30,7 +30,7 @@ export function recordText(code: string): string {
  *
  * @returns null when the check is allowed; else the time of the next allowed one
  */
-export function takeCheck(deps: DraftChecking, userId: ObjectId): Promise<Date | null> {
+export function takeCheck(deps: DraftCheckDeps, userId: ObjectId): Promise<Date | null> {
   return useCheckAllowance(deps, userId.toHexString());
 }
 
@@ -41,7 +41,7 @@ export function takeCheck(deps: DraftChecking, userId: ObjectId): Promise<Date |
  * @returns the result; `proof` names what proves the ownership, null when nothing does
  */
 export async function checkDraft(
-  deps: DraftChecking,
+  deps: DraftCheckDeps,
   draft: WithId<ServerDraft>,
 ): Promise<DraftCheck & { proof: 'message' | 'dns' | null }> {
   const asked = await targetOf(deps, draft);
@@ -71,7 +71,7 @@ export async function checkDraft(
  * @returns null when the draft has no game, or one that cannot be queried
  */
 async function targetOf(
-  deps: DraftChecking,
+  deps: DraftCheckDeps,
   draft: WithId<ServerDraft>,
 ): Promise<{ target: Target; counts: boolean } | null> {
   const listed = await listedOf(deps, draft);
@@ -85,7 +85,7 @@ async function targetOf(
 }
 
 /** The listed server of a draft: the one that moves, or a server without an owner at the same address. */
-async function listedOf(deps: DraftChecking, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
+async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
   if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
   const holder = await addressHolder(deps, draft, draft.ownerId);
   return holder.kind === 'ownerless' ? holder.server : null;

@@ -18,7 +18,7 @@ import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
-import { type ActiveLease, type Leasing, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import { deleteReviewsOf } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { ApiToken } from '../servers/api-token.ts';
@@ -26,8 +26,8 @@ import { leaveServer } from '../servers/end-membership.ts';
 import { withdrawInvitation } from '../servers/members.ts';
 import { removeServer } from './remove-server.ts';
 
-type Deleting = Outbox &
-  Leasing &
+type DeleteDeps = Outbox &
+  LeaseDeps &
   Parameters<typeof removeServer>[0] & {
     accountDeletions: Collection<AccountDeletion>;
     addressChanges: Collection<AddressChange>;
@@ -53,7 +53,7 @@ type Deleting = Outbox &
  * @throws the first failure; {LeaseLostError}; the signal's reason
  */
 export function deleteDueAccounts(
-  deps: Deleting,
+  deps: DeleteDeps,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {
   const { accountDeletions, clock, log } = deps;
@@ -90,7 +90,7 @@ export function deleteDueAccounts(
  *
  * @returns null when it was cancelled, or the user is the last operator: the request is then dropped
  */
-function begin(deps: Deleting, userId: ObjectId): Promise<AccountDeletion | null> {
+function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | null> {
   return decidingAlone(deps, async () => {
     const { accountDeletions, users, clock } = deps;
     const user = await users.findOne({ _id: userId });
@@ -120,7 +120,7 @@ function begin(deps: Deleting, userId: ObjectId): Promise<AccountDeletion | null
   });
 }
 
-async function keepLastOperator(deps: Deleting, { _id, email }: WithId<User>): Promise<void> {
+async function keepLastOperator(deps: DeleteDeps, { _id, email }: WithId<User>): Promise<void> {
   const { config, log } = deps;
   await deps.accountDeletions.deleteOne({ _id });
   log.warn({ event: 'account.not_deleted', userId: _id.toHexString(), reason: 'last-operator' });
@@ -128,7 +128,7 @@ async function keepLastOperator(deps: Deleting, { _id, email }: WithId<User>): P
 }
 
 /** Deletes what the account has, then the account, then the request. */
-async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
+async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
   const { _id, deletionId, email } = deletion;
   const by = email ?? 'tallyport';
   await removeServersOf(deps, _id, by, lease);
@@ -154,7 +154,7 @@ async function carryOut(deps: Deleting, deletion: AccountDeletion, lease: Active
 
 /** Ends the user's memberships of others' servers, and the invitations of their address. */
 async function leaveServersOf(
-  deps: Deleting,
+  deps: DeleteDeps,
   userId: ObjectId,
   email: string | null | undefined,
   by: string,
@@ -174,7 +174,7 @@ async function leaveServersOf(
  * removed is completed by the next call.
  */
 async function removeServersOf(
-  deps: Deleting,
+  deps: DeleteDeps,
   userId: ObjectId,
   by: string,
   lease: ActiveLease,

@@ -20,7 +20,7 @@ import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 
-type Erasing = {
+type EraseDeps = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
   reviews: Collection<Review>;
@@ -51,7 +51,7 @@ export type Erased = {
  * @param options - with `dryRun`, it only counts; `progress` counts servers
  */
 export async function erasePlayer(
-  deps: Erasing,
+  deps: EraseDeps,
   name: string,
   by: string,
   { dryRun = false, progress = () => undefined }: { dryRun?: boolean; progress?: Progress } = {},
@@ -88,7 +88,7 @@ export async function erasePlayer(
 }
 
 async function eraseVotes(
-  { servers, votes, voteExclusions, clock }: Erasing,
+  { servers, votes, voteExclusions, clock }: EraseDeps,
   key: string,
   { dryRun, progress }: { dryRun: boolean; progress: Progress },
 ): Promise<Pick<Erased, 'votes' | 'remaining'>> {
@@ -149,7 +149,7 @@ async function eraseNames<T extends { _id: ObjectId }>(
 
 /** In exclusions of this player that are carried out. */
 async function eraseExclusions(
-  { voteExclusions }: Pick<Erasing, 'voteExclusions'>,
+  { voteExclusions }: Pick<EraseDeps, 'voteExclusions'>,
   key: string,
   dryRun: boolean,
 ): Promise<number> {

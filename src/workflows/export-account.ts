@@ -15,7 +15,7 @@ import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
 
-type Exporting = {
+type ExportDeps = {
   users: Collection<User>;
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
@@ -59,10 +59,10 @@ export function countExport(
  * A user's data as the pieces of one JSON document, read while they are sent: memory does not grow with the data. It
  * names each exported field, so it has no passwords, hashes, tokens, keys or secrets of listeners.
  */
-export async function* exportAccount(deps: Exporting, user: WithId<User>): AsyncGenerator<string> {
+export async function* exportAccount(deps: ExportDeps, user: WithId<User>): AsyncGenerator<string> {
   const userId = user._id;
   const truncated: string[] = [];
-  const list = <T>(name: keyof typeof MOST_EXPORTED, rows: AsyncIterable<T>, record: Recording<T>) =>
+  const list = <T>(name: keyof typeof MOST_EXPORTED, rows: AsyncIterable<T>, record: RecordMapper<T>) =>
     listOf({ name, rows, record, truncated });
   const upTo = (name: keyof typeof MOST_EXPORTED) => ({ limit: MOST_EXPORTED[name] + 1 });
 
@@ -88,13 +88,13 @@ export async function* exportAccount(deps: Exporting, user: WithId<User>): Async
   yield `,"truncated":${JSON.stringify(truncated)}}\n`;
 }
 
-type Recording<T> = (row: T) => object | Promise<object>;
+type RecordMapper<T> = (row: T) => object | Promise<object>;
 
 /** One list of the document, `,"reviews":[…]`, with one record in each line. */
 async function* listOf<T>(part: {
   name: keyof typeof MOST_EXPORTED;
   rows: AsyncIterable<T>;
-  record: Recording<T>;
+  record: RecordMapper<T>;
   truncated: string[];
 }): AsyncGenerator<string> {
   const { name, rows, record, truncated } = part;
@@ -111,7 +111,7 @@ async function* listOf<T>(part: {
   yield ']';
 }
 
-async function accountOf(deps: Exporting, user: WithId<User>): Promise<object> {
+async function accountOf(deps: ExportDeps, user: WithId<User>): Promise<object> {
   const { _id } = user;
   const [credentials, change, deletion] = await Promise.all([
     deps.credentials.find({ userId: _id }, { projection: { providerId: 1 } }).toArray(),
@@ -176,7 +176,7 @@ function profileRecord(profile: Server['profile']): object | null {
 }
 
 /** The tokens, the listener and the webhook of a server, without their secrets. */
-async function connectionsOf(deps: Exporting, serverId: ObjectId, truncated: string[]): Promise<object> {
+async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
   const [tokens, listener, webhook] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
     deps.listeners.findOne({ serverId }),

@@ -9,7 +9,7 @@ import { searchServers } from '../servers/search-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { isId } from '../servers/slug.ts';
 
-type Finding = {
+type FindDeps = {
   servers: Collection<Server>;
   users: Collection<User>;
   rankedLists: Collection<RankedList>;
@@ -26,7 +26,7 @@ const COMPARED = 1_000;
  * @param limit - the most servers to return
  */
 export async function findServers(
-  deps: Finding,
+  deps: FindDeps,
   text: string,
   { limit }: { limit: number },
 ): Promise<WithId<Server>[]> {
@@ -42,12 +42,12 @@ export async function findServers(
   return [...begun, ...ids.flatMap((id) => byId.get(id) ?? [])];
 }
 
-async function listedIds(deps: Finding, typed: string): Promise<string[]> {
+async function listedIds(deps: FindDeps, typed: string): Promise<string[]> {
   return (await searchListing(deps, typed)).map(({ id }) => id);
 }
 
 /** The public search knows no hidden and removed servers, and new ones only after their first ranking. */
-async function comparedIds({ servers }: Finding, typed: string): Promise<string[]> {
+async function comparedIds({ servers }: FindDeps, typed: string): Promise<string[]> {
   const wanted = foldName(typed);
   if (wanted === '') return [];
   const named = (field: 'listedAt' | 'hiddenAt' | 'removedAt') =>
@@ -72,7 +72,7 @@ export type NamedServer =
  * `limit` servers.
  */
 export async function serverNamed(
-  deps: Finding,
+  deps: FindDeps,
   text: string,
   { limit }: { limit: number },
 ): Promise<NamedServer> {

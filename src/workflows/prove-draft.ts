@@ -3,7 +3,7 @@ import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Leasing } from '../platform/periods/work-lease.ts';
+import type { LeaseDeps } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
@@ -11,14 +11,14 @@ import { findDraft, findMove } from '../servers/drafts.ts';
 import { addressHolder, withAddressLock } from '../servers/listed-addresses.ts';
 import { editServer, lastRank, newListing } from '../servers/listed-servers.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
-import type { ProofMethod, Server } from '../servers/server.ts';
+import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
-import { checkDraft, type DraftChecking, takeCheck } from './check-draft.ts';
+import { checkDraft, type DraftCheckDeps, takeCheck } from './check-draft.ts';
 import { seenFigures } from './seen-figures.ts';
 
-export type Proving = DraftChecking &
-  Leasing & {
+export type ProveDeps = DraftCheckDeps &
+  LeaseDeps & {
     auditLog: Collection<AuditEntry>;
     reviews: Collection<Review>;
     reviewLists: Collection<ReviewList>;
@@ -53,7 +53,7 @@ const DECIDE_MS = 10 * SECOND;
  *
  * @throws `TimeoutError` when another process decides about the address for too long
  */
-export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectId): Promise<Proved> {
+export async function proveDraft(deps: ProveDeps, prover: Prover, draftId: ObjectId): Promise<Proved> {
   const draft = await findDraft(deps, prover._id, draftId);
   const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
   if (listed) {
@@ -78,14 +78,19 @@ export async function proveDraft(deps: Proving, prover: Prover, draftId: ObjectI
 }
 
 /** Whether an account has reached its limit of listed servers. */
-async function hasTooMany({ servers, config }: Proving, ownerId: ObjectId): Promise<boolean> {
+async function hasTooMany({ servers, config }: ProveDeps, ownerId: ObjectId): Promise<boolean> {
   const most = config.SERVERS_PER_ACCOUNT;
   return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
 }
 
-type ProvenDraft = { draft: WithId<ServerDraft>; check: DraftCheck; method: ProofMethod; by: string };
+type ProvenDraft = {
+  draft: WithId<ServerDraft>;
+  check: DraftCheck;
+  method: OwnershipProofMethod;
+  by: string;
+};
 
-async function listDraft(deps: Proving, { draft, check, method, by }: ProvenDraft): Promise<Proved> {
+async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDraft): Promise<Proved> {
   const proof = { method, at: deps.clock.now() };
   const server = await withAddressLock(
     deps,
@@ -97,7 +102,7 @@ async function listDraft(deps: Proving, { draft, check, method, by }: ProvenDraf
       // Two drafts can be proven at the same time.
       if (await hasTooMany(deps, draft.ownerId)) return 'too-many-servers';
       return holder.kind === 'ownerless'
-        ? claimServer(deps, holder.server._id, draft.ownerId, proof)
+        ? adoptServer(deps, holder.server._id, draft.ownerId, proof)
         : insertServer(deps, draft, check, proof);
     },
     AbortSignal.timeout(DECIDE_MS),
@@ -108,8 +113,8 @@ async function listDraft(deps: Proving, { draft, check, method, by }: ProvenDraf
   return { kind: 'listed', serverId: server._id };
 }
 
-function claimServer(
-  { servers }: Proving,
+function adoptServer(
+  { servers }: ProveDeps,
   serverId: ObjectId,
   ownerId: ObjectId,
   proof: NonNullable<Server['proof']>,
@@ -123,7 +128,7 @@ function claimServer(
 }
 
 async function insertServer(
-  { servers, clock }: Proving,
+  { servers, clock }: ProveDeps,
   { _id, ownerId, name, address, port, queryPort = null, game = null, countryCode = null }: ServerDraft,
   check: DraftCheck,
   proof: NonNullable<Server['proof']>,
@@ -140,7 +145,7 @@ async function insertServer(
 
 /** Writes the audit log entry and deletes the draft. The entry has the draft's id, so it is written once. */
 async function finishListing(
-  deps: Proving,
+  deps: ProveDeps,
   draftId: ObjectId,
   server: WithId<Server>,
   by: string,
@@ -171,7 +176,7 @@ async function finishListing(
  *
  * @throws `TimeoutError` as `proveDraft` does
  */
-export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectId): Promise<Proved> {
+export async function proveMove(deps: ProveDeps, prover: Prover, serverId: ObjectId): Promise<Proved> {
   const move = await findMove(deps, serverId);
   if (!move) return { kind: 'not-found' };
   const nextAllowedAt = await takeCheck(deps, prover._id);
@@ -204,7 +209,7 @@ export async function proveMove(deps: Proving, prover: Prover, serverId: ObjectI
 
 /** Gives a moved server the figures that the check has seen, unless a probe or a report was faster. */
 async function showSeen(
-  { servers }: Proving,
+  { servers }: ProveDeps,
   { _id, probe }: WithId<Server>,
   check: DraftCheck,
 ): Promise<void> {

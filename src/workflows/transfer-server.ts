@@ -8,7 +8,7 @@ import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { ApiToken, AuthenticatedToken } from '../servers/api-token.ts';
 import { revokeTokens } from '../servers/api-tokens.ts';
-import type { Drafting } from '../servers/drafts.ts';
+import type { DraftDeps } from '../servers/drafts.ts';
 import type { Server } from '../servers/server.ts';
 
 type Users = { users: Collection<User> };
@@ -46,7 +46,7 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
  */
 export async function transferServer(
-  deps: Drafting &
+  deps: DraftDeps &
     Users & {
       auditLog: Collection<AuditEntry>;
       reviews: Collection<Review>;

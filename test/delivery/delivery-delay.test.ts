@@ -31,7 +31,7 @@ function delay({ code = 'acknowledged', test = false, delivery = {}, released = 
     test,
   };
   const ended = {
-    claimed: { vote, attempt },
+    taken: { vote, attempt },
     outcome: outcome(code, 'acknowledged'),
     durationMs: 5,
     endedAt: Date.now(),

@@ -391,7 +391,7 @@ it('votes that waited too long for a slot are released with all later ones, and 
   await drain();
   await insertWaitingVotes(deps, [serverId], 1_200);
   /** Votes that are claimed and not received. One that is received is claimed until its outcome is recorded. */
-  const unsent = async () => {
+  const waitingOrSending = async () => {
     const received = listener.votes.length;
     return 1_201 - (await votes.countDocuments({ serverId, 'delivery.state': 'waiting' })) - received;
   };
@@ -400,12 +400,12 @@ it('votes that waited too long for a slot are released with all later ones, and 
   const left: number[] = [];
   const bulkWrite = votes.bulkWrite.bind(votes);
   vi.spyOn(votes, 'bulkWrite').mockImplementation(async (updates, options) => {
-    left.push((await unsent()) - updates.length);
+    left.push((await waitingOrSending()) - updates.length);
     return bulkWrite(updates, options);
   });
   const drained = drain({ queue: 'drain-backlogs', budgetMs: MINUTE });
   for (let round = 1; round <= 3; round += 1) {
-    await vi.waitUntil(async () => (await unsent()) >= 50, { ...EVENTUALLY, interval: 5 });
+    await vi.waitUntil(async () => (await waitingOrSending()) >= 50, { ...EVENTUALLY, interval: 5 });
     // Half of the lease passes before the last claimed votes get a slot.
     listener.behaviour = { answerDelayMs: 400 };
     const before = left.length;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
-import { HTTP_WORDS, V1_WORDS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
+import { HTTP_TEXTS, V1_TEXTS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
 import { OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';
@@ -39,8 +39,8 @@ describe('explanations', () => {
       expect(row).toBe(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} | ${cause} | ${mend} |`);
     }
     for (const [protocol, words] of [
-      ['Votifier v1', V1_WORDS],
-      ['HTTP', HTTP_WORDS],
+      ['Votifier v1', V1_TEXTS],
+      ['HTTP', HTTP_TEXTS],
     ] as const) {
       for (const [code, { cause, mend }] of Object.entries(words)) {
         expect(page).toContain(`| ${protocol} | \`${code}\` | ${cause} | ${mend} |`);

@@ -7,7 +7,7 @@ import {
   setListener,
   showListener,
 } from '../../src/delivery/listeners.ts';
-import { relayDueWork } from '../../src/delivery/relay.ts';
+import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { hasTakenVotes } from '../../src/listeners/listener.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
@@ -200,7 +200,7 @@ describe('votes that a token used up', () => {
       setListener(failing, serverId, { ...mended, serviceName: 'Tallyport' }, 'test'),
     ).rejects.toThrow('connection lost');
     clock.move(3 * MINUTE);
-    await Promise.all([relayDueWork(deps), relayDueWork(deps)]);
+    await Promise.all([sweepDueWork(deps), sweepDueWork(deps)]);
     expect(await bench.shown()).toMatchObject({ waiting: 2, unconfirmed: 0 });
     await bench.drain();
     for (const vote of bench.votes) {
@@ -225,7 +225,7 @@ describe('votes that a token used up', () => {
       { arrayFilters: [{ 'last.code': 'acknowledged' }] },
     );
     clock.move(3 * MINUTE);
-    await relayDueWork(deps);
+    await sweepDueWork(deps);
     expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
   });
 

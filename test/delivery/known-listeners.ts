@@ -31,12 +31,12 @@ const OK = '{"status":"ok"}';
 const isV2 = (received: Buffer) => received.length >= 2 && received.readUInt16BE(0) === 0x733a;
 const v2Greeting = (challenge: string) => `VOTIFIER 2 ${challenge}\n`;
 
-type Reading = { challenge: string; tokens?: Record<string, string> };
+type ReadDeps = { challenge: string; tokens?: Record<string, string> };
 
 /** Reads either frame: whether the vote is good; null while the frame is incomplete. */
 function judge(
   received: Buffer,
-  { challenge, tokens = { default: TOKEN } }: Reading,
+  { challenge, tokens = { default: TOKEN } }: ReadDeps,
 ): true | VoteRefusal | null {
   try {
     const vote = isV2(received)

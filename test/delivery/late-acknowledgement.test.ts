@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Claimed } from '../../src/delivery/drain/after-attempt.ts';
-import { claimVotes } from '../../src/delivery/drain/claim-votes.ts';
+import type { Taken } from '../../src/delivery/drain/after-attempt.ts';
 import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { recordOutcomes } from '../../src/delivery/drain/record-outcomes.ts';
+import { takeVotes } from '../../src/delivery/drain/take-votes.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
@@ -20,33 +20,33 @@ beforeEach(async () => {
 });
 
 /** As a worker begins to send the vote. */
-async function claim(): Promise<Claimed> {
+async function claim(): Promise<Taken> {
   const { deps, serverId } = bench;
   const listener = await deps.listeners.findOne({ serverId });
   const lease = { owner: 'this test', until: after(new Date(), HOUR) };
   const one = { most: 1, atOnce: 1 };
-  const [claimed] = listener ? await claimVotes(deps, { ...listener, lease }, { test: false }, one) : [];
-  if (!claimed) throw new Error('nothing is due');
-  return claimed;
+  const [taken] = listener ? await takeVotes(deps, { ...listener, lease }, { test: false }, one) : [];
+  if (!taken) throw new Error('nothing is due');
+  return taken;
 }
 
-async function end(claimed: Claimed, code: OutcomeCode): Promise<boolean> {
+async function end(taken: Taken, code: OutcomeCode): Promise<boolean> {
   const reached = code === 'acknowledged' ? 'acknowledged' : 'none';
-  const ended = { claimed, outcome: outcome(code, reached), durationMs: 42_000, endedAt: Date.now() };
+  const ended = { taken, outcome: outcome(code, reached), durationMs: 42_000, endedAt: Date.now() };
   const [counts = false] = await recordOutcomes(bench.deps, [ended]);
   return counts;
 }
 
 /** A worker begins, is not heard of again, and its lease runs out. */
-async function lose(): Promise<Claimed> {
-  const claimed = await claim();
+async function lose(): Promise<Taken> {
+  const taken = await claim();
   const { deps, serverId, clock } = bench;
   await deps.votes.updateOne({ serverId, _id: vote._id }, [
     { $set: { 'delivery.leaseUntil': { $subtract: ['$$NOW', 1] } } },
   ]);
   expect(await endLostAttempts(deps, serverId)).toHaveLength(1);
   clock.move(HOUR);
-  return claimed;
+  return taken;
 }
 
 const delivery = async () => (await bench.vote(vote)).delivery;

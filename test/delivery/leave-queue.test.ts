@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
-import { relayDueWork } from '../../src/delivery/relay.ts';
+import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
@@ -11,14 +11,14 @@ describe('A vote that waits', () => {
     await pauseListener(bench.deps, bench.serverId, 'test');
     const vote = await bench.cast('Steve');
     bench.clock.move(72 * HOUR - MINUTE);
-    await relayDueWork(bench.deps);
+    await sweepDueWork(bench.deps);
     expect((await bench.vote(vote)).delivery.state).toBe('waiting');
     // The last word has mongod's clock, which no test moves.
     await bench.deps.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
       { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
     ]);
     bench.clock.move(2 * MINUTE);
-    expect(await relayDueWork(bench.deps)).toMatchObject({ expired: 1 });
+    expect(await sweepDueWork(bench.deps)).toMatchObject({ expired: 1 });
     expect((await bench.vote(vote)).delivery).toMatchObject({
       state: 'failed',
       events: [{ kind: 'expired' }],

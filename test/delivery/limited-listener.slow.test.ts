@@ -4,9 +4,9 @@ import { deadlineIn, dial } from '../../src/delivery/connection.ts';
 import { Destination } from '../../src/delivery/destination.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
-import { relayDueWork } from '../../src/delivery/relay.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -79,10 +79,10 @@ it('a vote that is limited waits in its place, and timeline and listener say unt
   expect(status).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
 
   // The relay leaves it alone until then, and calls for it afterwards: Redis need not remember.
-  expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
+  expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
   listener.behaviour = {};
   clock.move(until.getTime() - clock.now().getTime());
-  expect(await relayDueWork(deps)).toMatchObject({ woken: 1 });
+  expect(await sweepDueWork(deps)).toMatchObject({ woken: 1 });
   await drain();
   expect(listener.votes).toHaveLength(20);
 });

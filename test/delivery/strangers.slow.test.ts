@@ -8,8 +8,8 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
-import { checkClaimedServer } from '../../src/probing/check-server.ts';
-import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { checkTakenServer } from '../../src/probing/check-server.ts';
+import { takeDueServers } from '../../src/probing/take-due-probes.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
@@ -155,8 +155,8 @@ test('changes of the query port: six probes a minute', async () => {
       countryCode: '',
     });
     clock.move(1);
-    await claimDueServers(deps);
-    await checkClaimedServer(withSend, serverId);
+    await takeDueServers(deps);
+    await checkTakenServer(withSend, serverId);
   }
   // A service that closed at once is contacted once more.
   expect(stranger.connections).toBeLessThanOrEqual(2 * 7);

@@ -7,7 +7,7 @@ import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
 import type { OlderAttempts } from '../../src/delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, VoteTimeline } from '../../src/delivery/timeline/timeline-event.ts';
-import { causeWords, statusWords } from '../../src/delivery/timeline/timeline-words.ts';
+import { causeText, statusText } from '../../src/delivery/timeline/timeline-texts.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -36,7 +36,7 @@ async function attemptsOf(vote: Vote): Promise<AttemptEvent[]> {
 const causesOf = async (vote: Vote) => (await attemptsOf(vote)).map(({ wokenBy }) => wokenBy);
 
 /** The status text of the vote, without times. */
-const words = async (vote: Vote) => statusWords(await timeline(vote), () => '…', false);
+const words = async (vote: Vote) => statusText(await timeline(vote), () => '…', false);
 
 /** Changes the settings as an owner does. */
 function setAnew(port = bench.listener.port): Promise<unknown> {
@@ -209,10 +209,7 @@ describe('An attempt says what started it', () => {
       { wokenBy: 'schedule', relayed: false },
     ]);
     expect((await attemptsOf(later))[0]).toMatchObject({ wokenBy: 'cast', relayed: false });
-    expect((await attemptsOf(lost)).map(causeWords)).toEqual([
-      'the vote, found by the relay',
-      'its schedule',
-    ]);
+    expect((await attemptsOf(lost)).map(causeText)).toEqual(['the vote, found by the relay', 'its schedule']);
   });
 
   it('nothing, for a vote that is older than the record of causes', async () => {
@@ -221,7 +218,7 @@ describe('An attempt says what started it', () => {
     await votes.updateOne({ serverId: bench.serverId, _id: vote._id }, { $unset: { 'delivery.dueBy': '' } });
     await bench.drain();
     expect((await bench.vote(vote)).delivery.attempts[0]).not.toHaveProperty('wokenBy');
-    expect((await attemptsOf(vote)).map(causeWords)).toEqual([null]);
+    expect((await attemptsOf(vote)).map(causeText)).toEqual([null]);
   });
 
   it('and a delivered vote waits for nothing', async () => {

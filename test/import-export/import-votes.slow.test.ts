@@ -10,7 +10,7 @@ import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
-import { forgetVote } from '../../src/votes/vote-list.ts';
+import { endCooldown } from '../../src/votes/vote-list.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { ballot, counted, votesOf } from '../votes/voting.ts';
@@ -218,7 +218,7 @@ describe('the 24 hours of a player with imported votes', () => {
     clock.set(NOW);
     await importVotes(lines(vote('Steve', 5 * HOUR)));
 
-    expect(await forgetVote(deps, serverId, 'Steve', 'test')).toBe(true);
+    expect(await endCooldown(deps, serverId, 'Steve', 'test')).toBe(true);
     expect((await cast('Steve')).kind).toBe('accepted');
   });
 

@@ -7,16 +7,16 @@ import { reportStatus } from '../../src/history/report-status.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Ask } from '../../src/probing/ask.ts';
-import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
-import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { checkServer, checkTakenServer } from '../../src/probing/check-server.ts';
+import { takeDueServers } from '../../src/probing/take-due-probes.ts';
 import { editServer } from '../../src/servers/listed-servers.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { type ProbingBench, probingBench } from './probing-bench.ts';
 
 /** One round: the server, if it is due, is claimed and checked. */
 async function probe({ deps, checkDeps, serverId }: ProbingBench) {
-  await claimDueServers(deps);
-  const checked = await checkClaimedServer(checkDeps, serverId);
+  await takeDueServers(deps);
+  const checked = await checkTakenServer(checkDeps, serverId);
   await deps.queues['probe-servers'].obliterate({ force: true });
   return checked;
 }
@@ -73,10 +73,10 @@ it('keeps the last message and version when an answer has none', async () => {
 
 it('counts a job that runs twice once, also at the same time', async () => {
   const bench = await probingBench();
-  await claimDueServers(bench.deps);
-  const ends = await Promise.all([1, 2, 3].map(() => checkClaimedServer(bench.checkDeps, bench.serverId)));
+  await takeDueServers(bench.deps);
+  const ends = await Promise.all([1, 2, 3].map(() => checkTakenServer(bench.checkDeps, bench.serverId)));
   expect(ends.map(({ kind }) => kind).toSorted()).toEqual(['recorded', 'void', 'void']);
-  expect(await checkClaimedServer(bench.checkDeps, bench.serverId)).toEqual({ kind: 'void' });
+  expect(await checkTakenServer(bench.checkDeps, bench.serverId)).toEqual({ kind: 'void' });
   expect(await bench.samples()).toHaveLength(1);
 });
 
@@ -85,7 +85,7 @@ it('voids a check after a later claim, an edit or a removal', async () => {
   const { deps, clock, serverId } = bench;
   const late = meanwhile(bench, async () => {
     clock.move(10 * MINUTE);
-    await claimDueServers(deps);
+    await takeDueServers(deps);
   });
   expect(await probe(late)).toEqual({ kind: 'void' });
 
@@ -228,9 +228,9 @@ it('does not treat a server that was long offline, and then unknown, as last see
 it('records nothing when the process stops in the middle of a check', async () => {
   const bench = await probingBench();
   bench.gameServer.manner = { silent: true };
-  await claimDueServers(bench.deps);
+  await takeDueServers(bench.deps);
   const stop = new AbortController();
-  const checking = checkClaimedServer(bench.checkDeps, bench.serverId, stop.signal);
+  const checking = checkTakenServer(bench.checkDeps, bench.serverId, stop.signal);
   stop.abort();
   expect(await checking).toEqual({ kind: 'stopped' });
   expect((await bench.server()).probe).toMatchObject({ failures: 0, claim: expect.any(UUID) });

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import { checkClaimedServer, checkServer } from '../../src/probing/check-server.ts';
-import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { checkServer, checkTakenServer } from '../../src/probing/check-server.ts';
+import { takeDueServers } from '../../src/probing/take-due-probes.ts';
 import { listServer, type ProbingBench, probingBench } from './probing-bench.ts';
 
 async function probeAll({ deps, checkDeps }: ProbingBench) {
-  await claimDueServers(deps);
+  await takeDueServers(deps);
   const claimed = await deps.servers.find({ 'probe.claim': { $ne: null } }).toArray();
   const checks = [];
-  for (const { _id } of claimed) checks.push(await checkClaimedServer(checkDeps, _id));
+  for (const { _id } of claimed) checks.push(await checkTakenServer(checkDeps, _id));
   await deps.queues['probe-servers'].obliterate({ force: true });
   return checks.map(({ kind }) => kind);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { statusAt } from '../../src/history/current-status.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { type Check, planOfClaim, type SampleOfCheck, stateAfter } from '../../src/probing/probe-state.ts';
+import { type Check, planOfTake, type SampleOfCheck, stateAfter } from '../../src/probing/probe-state.ts';
 import { newProbeState } from '../../src/servers/listed-servers.ts';
 import type { ProbeState } from '../../src/servers/server.ts';
 
@@ -31,7 +31,7 @@ function listed(answers: (now: Date) => Check['end']) {
       const end = after(now, ms);
       while (state.nextAt <= end) {
         if (state.nextAt > now) now = state.nextAt;
-        state = { ...state, ...planOfClaim(state, now) };
+        state = { ...state, ...planOfTake(state, now) };
         check(false);
       }
       now = end;
@@ -181,7 +181,7 @@ it('remembers that a server was offline until it answers, also through unknown t
 
 it('spreads servers that are due at the same time over the whole interval', () => {
   const state = newProbeState(START);
-  const planned = Array.from({ length: 1_000 }, () => planOfClaim(state, START).claimSeconds);
+  const planned = Array.from({ length: 1_000 }, () => planOfTake(state, START).claimSeconds);
   for (const quarter of [0, 75, 150, 225]) {
     expect(planned.filter((s) => s >= quarter && s < quarter + 75).length).toBeGreaterThan(100);
   }

@@ -4,7 +4,7 @@ import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
-import type { Checking } from '../../src/probing/check-server.ts';
+import type { CheckDeps } from '../../src/probing/check-server.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
@@ -16,7 +16,7 @@ import { testDeps } from '../support/test-deps.ts';
 export type ProbingBench = {
   deps: AppDeps;
   clock: StoppedClock;
-  checkDeps: Checking;
+  checkDeps: CheckDeps;
   gameServer: JavaServer;
   serverId: ObjectId;
   server(): Promise<WithId<Server>>;

@@ -4,7 +4,7 @@ import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { rejectOwnersReview, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered } from '../../src/reviews/read-reviews.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { claimServers } from '../../src/workflows/claim-servers.ts';
+import { adoptServers } from '../../src/workflows/adopt-servers.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { draftOf, gameServer, prover, provingDeps, shownBy } from '../servers/proving.ts';
 
@@ -47,7 +47,7 @@ const WAYS: [string, (deps: Deps) => Promise<{ serverId: ObjectId; userId: Objec
       const olivia = prover();
       const serverId = await reviewed(deps, olivia._id, 30_000);
       await deps.servers.updateOne({ _id: serverId }, { $set: { ownerEmail: olivia.email } });
-      await claimServers(deps, { ...olivia, emailVerified: true });
+      await adoptServers(deps, { ...olivia, emailVerified: true });
       return { serverId, userId: olivia._id };
     },
   ],

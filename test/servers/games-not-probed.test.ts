@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { checkServer } from '../../src/probing/check-server.ts';
-import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { takeDueServers } from '../../src/probing/take-due-probes.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addServer, editServer, findServer } from '../../src/servers/listed-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -16,7 +16,7 @@ test('a server of a game that cannot be queried is listed with its game and neve
   const { serverId } = await addServer(deps, SETTINGS, 'cli');
   const server = await findServer(deps, serverId);
   expect(server?.game).toBe('palworld');
-  expect(await claimDueServers(deps)).toBe(0);
+  expect(await takeDueServers(deps)).toBe(0);
   if (!server) throw new Error('not listed');
   const asked = () => Promise.reject(new Error('it was queried'));
   const canary = { note: () => undefined, works: async () => true };
@@ -25,11 +25,11 @@ test('a server of a game that cannot be queried is listed with its game and neve
   // A new address changes nothing, another game does.
   const id = new ObjectId(serverId);
   await editServer(deps, id, { port: 8_212 }, 'cli');
-  expect(await claimDueServers(deps)).toBe(0);
+  expect(await takeDueServers(deps)).toBe(0);
   await editServer(deps, id, { game: 'minecraft' }, 'cli');
-  expect(await claimDueServers(deps)).toBe(1);
+  expect(await takeDueServers(deps)).toBe(1);
   await editServer(deps, id, { game: 'palworld' }, 'cli');
-  expect(await claimDueServers(deps)).toBe(0);
+  expect(await takeDueServers(deps)).toBe(0);
 });
 
 test('its pages say that it is not probed, and the list of its game has it', async () => {

@@ -5,12 +5,12 @@ import type { AppDeps } from '../../src/process/app-deps.ts';
 import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
-import { type Prover, type Proving, proveDraft, proveMove } from '../../src/workflows/prove-draft.ts';
+import { type ProveDeps, type Prover, proveDraft, proveMove } from '../../src/workflows/prove-draft.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { draftOf, gameServer, prover, provingDeps } from './proving.ts';
 
 /** A listed server of `owner` at an address where no server answers. */
-async function listed(deps: Proving & AppDeps, owner: Prover, port = 25_565): Promise<WithId<Server>> {
+async function listed(deps: ProveDeps & AppDeps, owner: Prover, port = 25_565): Promise<WithId<Server>> {
   const settings = { name: 'Alpha', address: 'play.example.org', port, game: 'minecraft' };
   const { serverId } = await addServer(deps, settings, 'test');
   const given = await transferServer(deps, new ObjectId(serverId), owner, 'test');
@@ -18,7 +18,7 @@ async function listed(deps: Proving & AppDeps, owner: Prover, port = 25_565): Pr
   return given.server;
 }
 
-const addressOf = async ({ servers }: Proving, { _id }: { _id: ObjectId }) => {
+const addressOf = async ({ servers }: ProveDeps, { _id }: { _id: ObjectId }) => {
   const server = await servers.findOne({ _id });
   return server && [server.address, server.port, server.proof?.method];
 };

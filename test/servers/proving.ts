@@ -4,13 +4,15 @@ import { createAsk } from '../../src/probing/ask-server.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type DraftSettings, saveDraft } from '../../src/servers/drafts.ts';
 import type { ServerDraft } from '../../src/servers/server-draft.ts';
-import { type Prover, type Proving, proveDraft } from '../../src/workflows/prove-draft.ts';
+import { type ProveDeps, type Prover, proveDraft } from '../../src/workflows/prove-draft.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
 
 /** A platform that may query this machine, with the dependencies of proofs. */
-export async function provingDeps(): Promise<AppDeps & Proving & { clock: ReturnType<typeof stoppedClock> }> {
+export async function provingDeps(): Promise<
+  AppDeps & ProveDeps & { clock: ReturnType<typeof stoppedClock> }
+> {
   const deps = await testDeps({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
   return { ...deps, clock: stoppedClock(), ask: createAsk(deps.config) };
 }
@@ -31,7 +33,7 @@ export async function gameServer(): Promise<JavaServer> {
 
 /** A draft of a server on this machine. */
 export async function draftOf(
-  deps: Proving,
+  deps: ProveDeps,
   { _id }: Prover,
   settings: Partial<DraftSettings> & { port: number },
 ): Promise<WithId<ServerDraft>> {
@@ -42,7 +44,7 @@ export async function draftOf(
 }
 
 /** Puts a draft's code into the game server's message and checks the draft. */
-export function shownBy(deps: Proving, who: Prover, draft: ServerDraft, game: JavaServer) {
+export function shownBy(deps: ProveDeps, who: Prover, draft: ServerDraft, game: JavaServer) {
   game.said.motd = `Welcome! ${draft.code}`;
   return proveDraft(deps, who, draft._id);
 }

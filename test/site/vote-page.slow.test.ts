@@ -9,7 +9,7 @@ import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
-import { postVoteForm, proofFor, solve, type Visitor, voteOnPage } from '../support/vote-form.ts';
+import { postVoteForm, proofOfWorkFor, solve, type Visitor, voteOnPage } from '../support/vote-form.ts';
 import { getPage, openWebApp, openWebAppOn, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 
 type Open = WebApp & { serverId: ObjectId; slug: string };
@@ -140,7 +140,7 @@ describe('the proof of work', () => {
       const answer = await postVoteForm(open, `${open.slug}/vote`, { username: 'Steve', proof });
       return [answer.statusCode, answer.json<{ code: string }>().code];
     };
-    const good = await proofFor(open, open.slug, 'Steve');
+    const good = await proofOfWorkFor(open, open.slug, 'Steve');
     const changed = (
       change: (proof: { challenge: { parameters: { cost: number } }; solution: object }) => void,
     ) => {
@@ -172,7 +172,7 @@ describe('the proof of work', () => {
   it('is for one server, one player and one network', async () => {
     const open = await withServer(await openWebApp());
     const other = await withServer(open, 'Beta Craft', 'beta.example.org');
-    const proof = await proofFor(open, open.slug, 'Steve', { address: '203.0.113.7' });
+    const proof = await proofOfWorkFor(open, open.slug, 'Steve', { address: '203.0.113.7' });
     const vote = async (slug: string, username: string, visitor: Visitor) => {
       const answer = await postVoteForm(open, `${slug}/vote`, { username, proof }, visitor);
       return answer.statusCode === 303 ? 'accepted' : answer.json<{ code: string }>().code;
@@ -187,7 +187,7 @@ describe('the proof of work', () => {
   it('expires after 10 minutes', async () => {
     const clock = stoppedClock();
     const open = await withServer(await openWebAppOn({ ...(await testDeps()), clock }));
-    const proof = await proofFor(open, open.slug, 'Steve');
+    const proof = await proofOfWorkFor(open, open.slug, 'Steve');
     clock.move(10 * MINUTE);
     const answer = await postVoteForm(open, `${open.slug}/vote`, { username: 'Steve', proof });
     expect(answer.json()).toMatchObject({ code: 'proof-expired' });
@@ -195,7 +195,7 @@ describe('the proof of work', () => {
 
   it('counts once, however many requests with it come at once', async () => {
     const open = await withServer(await openWebApp());
-    const proof = await proofFor(open, open.slug, 'Steve');
+    const proof = await proofOfWorkFor(open, open.slug, 'Steve');
     const answers = await Promise.all(
       Array.from({ length: 100 }, () =>
         postVoteForm(open, `${open.slug}/vote`, { username: 'Steve', proof }),
@@ -249,7 +249,7 @@ describe('the limit of a network', () => {
     const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
     const open = await withServer(await openWebAppOn({ ...(await testDeps()), clock }));
     const home = (last: number) => ({ address: `203.0.113.${last}` });
-    const early = await proofFor(open, open.slug, 'Dan', home(3));
+    const early = await proofOfWorkFor(open, open.slug, 'Dan', home(3));
     for (const [i, name] of ['Ann', 'Ben', 'Cleo', 'Gus'].entries())
       expect((await voteOnPage(open, open.slug, name, home(i))).statusCode).toBe(303);
     // The challenge says so before any work.

@@ -33,7 +33,7 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
   return config as ConnectedConfig;
 }
 
-/** Options of `openPlatform` that share the connection to a database of the pool among the tests of a file. */
+/** Options of `openAppDeps` that share the connection to a database of the pool among the tests of a file. */
 export async function onPooledMongo({ MONGODB_URI }: ConnectedConfig): Promise<OpenOptions> {
   const mongo = await pooledMongo(MONGODB_URI);
   return mongo ? { mongo } : {};

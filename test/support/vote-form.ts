@@ -38,7 +38,7 @@ export async function solve(challenge: Challenge): Promise<string> {
 }
 
 /** The proof of a visitor for a vote. */
-export async function proofFor(
+export async function proofOfWorkFor(
   web: WebApp,
   slug: string,
   username: string,
@@ -51,6 +51,6 @@ export async function proofFor(
 
 /** Votes as a visitor without an account does: gets a challenge, solves it and sends the form. */
 export async function voteOnPage(web: WebApp, slug: string, username: string, visitor?: Visitor) {
-  const proof = await proofFor(web, slug, username, visitor);
+  const proof = await proofOfWorkFor(web, slug, username, visitor);
   return postVoteForm(web, `${slug}/vote`, { username, proof }, visitor);
 }

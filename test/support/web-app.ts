@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { hashPassword, type PasswordHashing, verifyPassword } from '../../src/accounts/password.ts';
+import { hashPassword, type PasswordHasher, verifyPassword } from '../../src/accounts/password.ts';
 import { buildApp } from '../../src/app.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { watchReadiness } from '../../src/process/health.ts';
@@ -11,7 +11,7 @@ import { testDeps } from './test-deps.ts';
 export type WebApp = { app: FastifyInstance; deps: AppDeps };
 
 /** Password hashes with the lowest cost; each hash records its cost, so checking is cheap too. */
-export const CHEAP_PASSWORDS: PasswordHashing = {
+export const CHEAP_PASSWORDS: PasswordHasher = {
   hash: (password) => hashPassword(password, { N: 16, r: 1, p: 1 }),
   verify: verifyPassword,
 };

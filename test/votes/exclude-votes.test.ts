@@ -10,9 +10,9 @@ import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { accept, ballot, refuse, votesOf } from './voting.ts';
 
-type Excluding = { deps: AppDeps; clock: StoppedClock; serverId: ObjectId };
+type ExcludeDeps = { deps: AppDeps; clock: StoppedClock; serverId: ObjectId };
 
-async function excluding(at: string): Promise<Excluding> {
+async function excluding(at: string): Promise<ExcludeDeps> {
   const clock = stoppedClock(new Date(at));
   return { deps: { ...(await testDeps()), clock }, clock, serverId: new ObjectId() };
 }
@@ -25,7 +25,7 @@ const range = (serverId: ObjectId, since: string, until: string, tokenId: Object
   reason: 'Bought votes',
 });
 
-const total = async ({ deps, serverId }: Excluding) => (await voteFigures(deps, serverId)).allTimeVotes;
+const total = async ({ deps, serverId }: ExcludeDeps) => (await voteFigures(deps, serverId)).allTimeVotes;
 
 describe('excluding votes', () => {
   it('takes them out of every count, from since to before until; not out of the 24 hours', async () => {

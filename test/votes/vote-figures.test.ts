@@ -3,7 +3,7 @@ import { DAY } from '../../src/platform/clock.ts';
 import { castVote } from '../../src/votes/cast-vote.ts';
 import { checkVote } from '../../src/votes/check-vote.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
-import { findVote, forgetVote, listVotes } from '../../src/votes/vote-list.ts';
+import { endCooldown, findVote, listVotes } from '../../src/votes/vote-list.ts';
 import { accept, ballot, counted, flushCounts, refuse, votesOf, votingForAll } from './voting.ts';
 
 const voting = await votingForAll();
@@ -160,7 +160,7 @@ describe('forgetting a vote', () => {
     const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
     const first = await accept(deps, ballot('Steve', serverId));
-    expect(await forgetVote(deps, serverId, 'STEVE', 'test')).toBe(true);
+    expect(await endCooldown(deps, serverId, 'STEVE', 'test')).toBe(true);
     expect((await checkVote(deps, serverId, 'Steve')).hasVoted).toBe(false);
     clock.move(1);
     expect((await accept(deps, ballot('Steve', serverId))).monthlyVotes).toBe(2);
@@ -180,19 +180,19 @@ describe('forgetting a vote', () => {
   test('changes nothing where no vote stands in the way', async () => {
     const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const { serverId } = ballot('');
-    expect(await forgetVote(deps, serverId, 'Steve', 'test')).toBe(false);
+    expect(await endCooldown(deps, serverId, 'Steve', 'test')).toBe(false);
     await accept(deps, ballot('Steve', serverId));
-    expect(await forgetVote(deps, ballot('').serverId, 'Steve', 'test')).toBe(false);
-    expect(await forgetVote(deps, serverId, 'Alex', 'test')).toBe(false);
+    expect(await endCooldown(deps, ballot('').serverId, 'Steve', 'test')).toBe(false);
+    expect(await endCooldown(deps, serverId, 'Alex', 'test')).toBe(false);
     clock.move(DAY);
-    expect(await forgetVote(deps, serverId, 'Steve', 'test')).toBe(false);
+    expect(await endCooldown(deps, serverId, 'Steve', 'test')).toBe(false);
     expect(await deps.auditLog.countDocuments({ serverId })).toBe(0);
   });
 
   test('of 20 casts at once after it, one is accepted', async () => {
     const { serverId } = ballot('');
     await accept(voting.one, ballot('Steve', serverId));
-    await forgetVote(voting.one, serverId, 'Steve', 'test');
+    await endCooldown(voting.one, serverId, 'Steve', 'test');
     const ends = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         castVote(i % 2 ? voting.one : voting.other, ballot('Steve', serverId)),

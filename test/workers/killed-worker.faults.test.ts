@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { removeListener } from '../../src/delivery/listeners.ts';
-import { relayDueWork } from '../../src/delivery/relay.ts';
+import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { startWorker } from '../support/workers.ts';
@@ -157,12 +157,12 @@ it('ends the attempts of a dead worker when the listener was removed meanwhile',
   await worker.kill();
   await removeListener(deps, alpha.serverId, 'test');
   await vi.waitFor(async () => {
-    await relayDueWork(deps);
+    await sweepDueWork(deps);
     expect((await alpha.delivery(vote)).state).toBe('none');
   }, EVENTUALLY);
   expect(await alpha.delivery(vote)).toMatchObject({
     attempts: [{ code: 'lease-ran-out' }],
     events: [{ kind: 'listener-removed' }],
   });
-  expect(await relayDueWork(deps)).toEqual({ woken: 0, expired: 0, released: 0 });
+  expect(await sweepDueWork(deps)).toEqual({ woken: 0, expired: 0, released: 0 });
 });

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { CLAIM_ROUND_MS } from '../../workers/claim-probes.ts';
+import { TAKE_ROUND_MS } from '../../workers/take-probes.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -25,7 +25,7 @@ it('probes a new server within ten seconds', async () => {
   // It is due at once, and each round claims what is due.
   const { probe } = (await deps.servers.findOne({ _id: serverId })) ?? {};
   expect(probe?.nextAt.getTime()).toBeLessThanOrEqual(Date.now());
-  expect(CLAIM_ROUND_MS).toBeLessThan(10 * SECOND);
+  expect(TAKE_ROUND_MS).toBeLessThan(10 * SECOND);
   await Promise.all([startWorker(deps.config), startScheduler(deps.config)]);
   await status(deps, serverId, 'online');
   const jobs = await deps.queues['probe-servers'].getJobs(['completed', 'active']);

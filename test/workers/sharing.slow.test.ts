@@ -1,6 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { relayDueWork } from '../../src/delivery/relay.ts';
+import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
@@ -123,7 +123,7 @@ it('adds one job for each of hundreds of listeners, also with several relays at 
   await deps.producer.settle();
   await deps.queues['test-listeners'].obliterate({ force: true });
 
-  const rounds = await Promise.all([relayDueWork(deps), relayDueWork(deps)]);
+  const rounds = await Promise.all([sweepDueWork(deps), sweepDueWork(deps)]);
   expect(rounds).toEqual(rounds.map(() => ({ woken: 601, expired: 0, released: 0 })));
   const jobs = await deps.queues['test-listeners'].getJobs(['waiting', 'delayed', 'active']);
   expect(new Set(jobs.map(({ data }) => data.serverId)).size).toBe(601);

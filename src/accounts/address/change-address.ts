@@ -22,7 +22,7 @@ export const CONFIRM_MS = 3 * DAY;
 /** Each request mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };
 
-export type Changing = Outbox &
+export type ChangeDeps = Outbox &
   LinkDeps & {
     users: Collection<User>;
     sessions: Collection<SignInSession>;
@@ -31,7 +31,7 @@ export type Changing = Outbox &
     auditLog: Collection<AuditEntry>;
     config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
     /** Gives the user the imported servers that are reserved for the new address. */
-    claimServers: (userId: ObjectId) => Promise<void>;
+    adoptServers: (userId: ObjectId) => Promise<void>;
   };
 
 /** The user who changes their address, and the session in which they do. */
@@ -59,7 +59,7 @@ export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
 
 /** Counts one request for another address. Returns null when it is allowed; otherwise when the next one is. */
 export function countAddressRequest(
-  limits: { rateLimits: Collection<RateLimit>; clock: Changing['clock'] },
+  limits: { rateLimits: Collection<RateLimit>; clock: ChangeDeps['clock'] },
   userId: ObjectId,
 ): Promise<Date | null> {
   return useAllowance(limits, `address-change:${userId.toHexString()}`, REQUESTS);
@@ -72,7 +72,7 @@ export function countAddressRequest(
  * @throws {InvalidDocumentError} naming `email`
  */
 export async function requestAddressChange(
-  deps: Changing,
+  deps: ChangeDeps,
   { user, sessionId }: Own,
   input: { email: string },
 ): Promise<void> {
@@ -88,7 +88,7 @@ type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 
 
 /** Stores a change that waits for confirmations in place of an earlier one, and makes its links. */
 export async function storeChange(
-  deps: Changing,
+  deps: ChangeDeps,
   user: Pick<User, '_id' | 'email'>,
   wanted: Wanted,
 ): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
@@ -129,7 +129,7 @@ export async function storeChange(
  * @throws {InvalidDocumentError} naming `email`
  */
 export async function changeAddressUnconfirmed(
-  deps: Changing,
+  deps: ChangeDeps,
   { user, sessionId }: Own,
   input: { email: string },
   who = user.email,
@@ -151,7 +151,7 @@ export function differentAddress({ email }: Pick<User, 'email'>, input: { email:
 
 /** The change of a user that waits for confirmations; null when there is none. */
 export async function findAddressChange(
-  { addressChanges, clock }: Pick<Changing, 'addressChanges' | 'clock'>,
+  { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
   userId: ObjectId,
 ): Promise<AddressChange | null> {
   return usable(await addressChanges.findOne({ _id: userId }), clock.now());
@@ -159,7 +159,7 @@ export async function findAddressChange(
 
 /** The change and the end of a link; null when the link does not work. */
 export async function changeOfLink(
-  { addressChanges, clock }: Pick<Changing, 'addressChanges' | 'clock'>,
+  { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
   token: string,
 ): Promise<{ change: AddressChange; end: 'old' | 'new' } | null> {
   const hash = hashOf(token);
@@ -177,7 +177,7 @@ function usable(change: AddressChange | null, now: Date): AddressChange | null {
 }
 
 /** Confirms one end of a change. The second confirmation carries it out. A repeated call completes an interrupted one. */
-export async function confirmAddressChange(deps: Changing, token: string): Promise<Confirmed> {
+export async function confirmAddressChange(deps: ChangeDeps, token: string): Promise<Confirmed> {
   const found = await changeOfLink(deps, token);
   if (!found) return 'useless-link';
   const { _id, changeId } = found.change;
@@ -206,7 +206,7 @@ function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Do
 }
 
 /** Completes changes that were interrupted after their second confirmation. Returns how many. */
-export async function finishAddressChanges(deps: Changing, signal?: AbortSignal): Promise<number> {
+export async function finishAddressChanges(deps: ChangeDeps, signal?: AbortSignal): Promise<number> {
   let finished = 0;
   for await (const change of deps.addressChanges.find({ decidedAt: { $exists: true } })) {
     signal?.throwIfAborted();
@@ -217,7 +217,7 @@ export async function finishAddressChanges(deps: Changing, signal?: AbortSignal)
 }
 
 /** Carries out a change that both ends have confirmed. Each step may be repeated after a crash. */
-async function finishAddressChange(deps: Changing, change: AddressChange): Promise<Confirmed> {
+async function finishAddressChange(deps: ChangeDeps, change: AddressChange): Promise<Confirmed> {
   const { _id, changeId, to } = change;
   const user = await deps.users.findOne({ _id });
   const isDue = user !== null && !user.suspendedAt && (user.email === change.from || user.email === to);
@@ -232,7 +232,7 @@ async function finishAddressChange(deps: Changing, change: AddressChange): Promi
     const id = `address-changed:${changeId.toHexString()}:${end}`;
     await putMail(deps, { id, to: address, ...changedText(deps.config, change) });
   }
-  await deps.claimServers(_id);
+  await deps.adoptServers(_id);
   await deps.addressChanges.deleteOne({ _id, changeId });
   return 'changed';
 }
@@ -241,7 +241,7 @@ type Decided = Pick<AddressChange, '_id' | 'changeId' | 'from' | 'to' | 'session
 
 /** Writes the new address and the audit entry. Returns false when another account has the address. */
 async function setAddress(
-  deps: Pick<Changing, 'users' | 'auditLog' | 'clock'>,
+  deps: Pick<ChangeDeps, 'users' | 'auditLog' | 'clock'>,
   { _id, changeId, from, to, by }: Decided,
   { emailVerified }: Pick<User, 'emailVerified'>,
 ): Promise<boolean> {
@@ -263,6 +263,6 @@ async function setAddress(
   return true;
 }
 
-async function endOthers(deps: Changing, { _id, sessionId }: Decided): Promise<void> {
+async function endOthers(deps: ChangeDeps, { _id, sessionId }: Decided): Promise<void> {
   await endSessions(deps, _id, sessionId);
 }

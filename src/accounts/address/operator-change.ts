@@ -3,11 +3,16 @@ import { z } from 'zod';
 import { putMail } from '../../mail/outbox.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
-import type { Leasing } from '../../platform/periods/work-lease.ts';
+import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
 import { reasonText } from '../../platform/text.ts';
 import { type Decider, decide, endSessions } from '../users.ts';
 import { confirmNewText, operatorOldText } from './address-mails.ts';
-import { type Changing, changeAddressUnconfirmed, differentAddress, storeChange } from './change-address.ts';
+import {
+  type ChangeDeps,
+  changeAddressUnconfirmed,
+  differentAddress,
+  storeChange,
+} from './change-address.ts';
 
 const reasonSchema = z.object({ reason: reasonText });
 
@@ -21,7 +26,7 @@ const reasonSchema = z.object({ reason: reasonText });
  * @throws {InvalidDocumentError} for the input; {UserError}
  */
 export async function changeAddressFor(
-  deps: Changing & Leasing,
+  deps: ChangeDeps & LeaseDeps,
   userId: ObjectId,
   input: { email: string; reason: string },
   who: Decider,

@@ -5,7 +5,7 @@ import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { checked } from '../../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
-import type { Leasing } from '../../platform/periods/work-lease.ts';
+import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
 import { hashOf, makeToken } from '../one-time-token.ts';
 import type { User } from '../user.ts';
 import { decidingAlone, refuseLastOperator } from '../users.ts';
@@ -15,8 +15,8 @@ import { keptText, requestedText } from './deletion-mails.ts';
 /** How long a user can change their mind. */
 export const DELETION_DELAY_MS = 7 * DAY;
 
-type Deleting = Outbox &
-  Leasing & {
+type DeleteDeps = Outbox &
+  LeaseDeps & {
     users: Collection<User>;
     accountDeletions: Collection<AccountDeletion>;
     auditLog: Collection<AuditEntry>;
@@ -30,7 +30,7 @@ type Deleting = Outbox &
  * @throws {UserError} `last-operator` when no operator would remain
  */
 export async function requestDeletion(
-  deps: Deleting,
+  deps: DeleteDeps,
   user: Pick<User, '_id' | 'email' | 'emailVerified' | 'role' | 'suspendedAt'>,
 ): Promise<AccountDeletion> {
   const token = makeToken();
@@ -64,7 +64,7 @@ export async function requestDeletion(
 }
 
 /** The operators whose accounts will be deleted. */
-async function operatorsLeaving({ users, accountDeletions }: Deleting): Promise<ObjectId[]> {
+async function operatorsLeaving({ users, accountDeletions }: DeleteDeps): Promise<ObjectId[]> {
   const operators = await users.find({ role: 'operator' }, { projection: { _id: 1 } }).toArray();
   const leaving = accountDeletions.find({ _id: { $in: operators.map(({ _id }) => _id) } });
   return leaving.map(({ _id }) => _id).toArray();
@@ -72,7 +72,7 @@ async function operatorsLeaving({ users, accountDeletions }: Deleting): Promise<
 
 /** The requested deletion of a user's account; null when there is none. */
 export function findDeletion(
-  { accountDeletions }: Pick<Deleting, 'accountDeletions'>,
+  { accountDeletions }: Pick<DeleteDeps, 'accountDeletions'>,
   userId: ObjectId,
 ): Promise<AccountDeletion | null> {
   return accountDeletions.findOne({ _id: userId });
@@ -80,7 +80,7 @@ export function findDeletion(
 
 /** The deletion that a link cancels; null when the link does not work (any more). */
 export function deletionOfLink(
-  { accountDeletions }: Pick<Deleting, 'accountDeletions'>,
+  { accountDeletions }: Pick<DeleteDeps, 'accountDeletions'>,
   token: string,
 ): Promise<AccountDeletion | null> {
   return accountDeletions.findOne({ token: hashOf(token), begunAt: { $exists: false } });
@@ -92,7 +92,7 @@ export function deletionOfLink(
  *
  * @returns how many were requested
  */
-export async function repeatDeletionRequests(deps: Deleting): Promise<number> {
+export async function repeatDeletionRequests(deps: DeleteDeps): Promise<number> {
   let repeated = 0;
   for await (const { _id } of deps.accountDeletions.find({ begunAt: { $exists: false } })) {
     const token = makeToken();
@@ -111,7 +111,7 @@ export async function repeatDeletionRequests(deps: Deleting): Promise<number> {
 }
 
 /** Cancels a requested deletion. Returns false when there is none, or carrying out has begun. */
-export async function cancelDeletion(deps: Deleting, userId: ObjectId): Promise<boolean> {
+export async function cancelDeletion(deps: DeleteDeps, userId: ObjectId): Promise<boolean> {
   const cancelled = await deps.accountDeletions.findOneAndDelete(
     { _id: userId, begunAt: { $exists: false } },
     { writeConcern: DURABLE },
@@ -127,19 +127,19 @@ export async function cancelDeletion(deps: Deleting, userId: ObjectId): Promise<
 
 type Whose = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
-function record(deps: Deleting, { _id, email }: Whose, action: string): Promise<void> {
+function record(deps: DeleteDeps, { _id, email }: Whose, action: string): Promise<void> {
   const details = { personId: _id.toHexString() };
   return recordAudit(deps, { by: email, action, serverId: null, details });
 }
 
-function mailRequest(deps: Deleting, user: Whose, deletion: AccountDeletion, token: string): Promise<void> {
+function mailRequest(deps: DeleteDeps, user: Whose, deletion: AccountDeletion, token: string): Promise<void> {
   const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
   return mail(deps, user, requestedText(deps.config, deletion, link));
 }
 
 /** Without mail only the account page shows the deletion; for an unconfirmed address too, which may be a stranger's. */
 async function mail(
-  deps: Deleting,
+  deps: DeleteDeps,
   { email, emailVerified }: Whose,
   text: { subject: string; text: string },
 ): Promise<void> {

@@ -4,10 +4,10 @@ import { isRefusedPort } from '../../platform/address-guard.ts';
 import { type CheckAllowance, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { Server } from '../../servers/server.ts';
 import { portOf } from '../http/http-client.ts';
-import { type Diagnosing, type Diagnosis, diagnose } from './diagnose-listener.ts';
+import { type Diagnosis, type DiagnosisDeps, diagnose } from './diagnose-listener.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 
-type OwnerDiagnosing = Diagnosing & {
+type OwnerDiagnosisDeps = DiagnosisDeps & {
   servers: Collection<Server>;
   diagnosisAllowances: Collection<CheckAllowance>;
 };
@@ -38,7 +38,7 @@ export type OwnerDiagnosis =
  * @throws {UnsealError} when the listener's secret cannot be read; what MongoDB throws
  */
 export async function diagnoseForOwner(
-  deps: OwnerDiagnosing,
+  deps: OwnerDiagnosisDeps,
   { ownerId, serverId, proven, onStep, isCounted = false }: OwnerRequest,
 ): Promise<OwnerDiagnosis> {
   if (!proven) return { kind: 'refused', code: 'ownership-not-proven' };

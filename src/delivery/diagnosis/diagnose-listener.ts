@@ -8,7 +8,7 @@ import { readable } from '../../platform/printable.ts';
 import type { Server } from '../../servers/server.ts';
 import { deadlineIn, dial } from '../connection.ts';
 import { shownToOwner } from '../destination.ts';
-import { type ListenerTest, sendTestVote, type Testing } from '../test-listener.ts';
+import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
 import { detectProtocol, protocolOf } from './detect-protocol.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { explain } from './explanations.ts';
@@ -36,8 +36,8 @@ export type Diagnosis = {
 };
 
 /** What a diagnosis works on. */
-export type Diagnosing = Testing & {
-  config: Testing['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
+export type DiagnosisDeps = TestDeps & {
+  config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
 };
 
 /** The fault for an outcome; for a service that does not greet, its protocol is detected. */
@@ -123,7 +123,7 @@ const DETECTED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function diagnoseListener(
-  deps: Diagnosing & { servers: Collection<Server> },
+  deps: DiagnosisDeps & { servers: Collection<Server> },
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<Diagnosis | null> {
@@ -143,7 +143,7 @@ type About = { accountId: string | null; onStep?: OnStep | undefined };
  * @param forOwner - an answer is shown only if it comes from a vote listener
  */
 export async function diagnose(
-  deps: Diagnosing,
+  deps: DiagnosisDeps,
   listener: Listener,
   { forOwner = false, ...about }: About & { forOwner?: boolean },
 ): Promise<Diagnosis> {
@@ -237,7 +237,7 @@ function stepOf(fault: Fault, written: boolean): DiagnosisStep {
 }
 
 async function detectService(
-  deps: Diagnosing,
+  deps: DiagnosisDeps,
   listener: Listener,
   { code, class: outcome, destination }: ListenerTest,
 ): Promise<Diagnosis | null> {
@@ -267,7 +267,7 @@ function diagnosed(outcome: OutcomeClass, fault: Fault, received: Buffer): Diagn
 }
 
 /** Checked once more: the name may have changed since the test vote. */
-async function addressesOf(host: string, config: Diagnosing['config']): Promise<string[]> {
+async function addressesOf(host: string, config: DiagnosisDeps['config']): Promise<string[]> {
   try {
     return await resolveAddress(host, { ranges: config, timeoutMs: config.LISTENER_TIMEOUT_MS });
   } catch (error) {

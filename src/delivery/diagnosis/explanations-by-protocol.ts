@@ -3,10 +3,10 @@ import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
 
 /** Explanations that differ for one protocol. */
-type OwnWords = Partial<Record<OutcomeCode, Explanation>>;
+type ProtocolTexts = Partial<Record<OutcomeCode, Explanation>>;
 
 /** Votifier v1: it has a key instead of a token, and usually sends no answer. */
-export const V1_WORDS: OwnWords = {
+export const V1_TEXTS: ProtocolTexts = {
   'no-answer': {
     cause: defineMessage(
       'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote; it may have arrived all the same.',
@@ -26,7 +26,7 @@ export const V1_WORDS: OwnWords = {
 };
 
 /** An HTTP listener: a website with a URL, without vote plugin and token. */
-export const HTTP_WORDS: OwnWords = {
+export const HTTP_TEXTS: ProtocolTexts = {
   'dns-not-found': {
     cause: defineMessage('The host in the URL does not resolve to an address.'),
     mend: defineMessage('Check the spelling of the host in the URL and its DNS records.'),

@@ -2,7 +2,7 @@ import { defineMessage } from '../../language/t.ts';
 import type { Breaker, Listener, Protocol } from '../../listeners/listener.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
-import { HTTP_WORDS, V1_WORDS } from './explanations-by-protocol.ts';
+import { HTTP_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
 
 const NOTHING_TO_DO = defineMessage('There is nothing to do.');
 
@@ -283,7 +283,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
 /** The explanation of an outcome for a listener of this protocol. */
 export function explain(code: OutcomeCode, protocol: Protocol | undefined): Explanation {
   const own =
-    protocol === 'http' ? HTTP_WORDS[code] : protocol === 'votifier-v1' ? V1_WORDS[code] : undefined;
+    protocol === 'http' ? HTTP_TEXTS[code] : protocol === 'votifier-v1' ? V1_TEXTS[code] : undefined;
   return own ?? EXPLANATIONS[code];
 }
 

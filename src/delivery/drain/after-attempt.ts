@@ -6,10 +6,10 @@ import { after } from '../../platform/clock.ts';
 import type { Attempt, Vote } from '../../votes/vote.ts';
 
 /** A vote whose attempt is recorded and may now be made. */
-export type Claimed = { vote: Vote; attempt: Attempt };
+export type Taken = { vote: Vote; attempt: Attempt };
 
 /** The step of the answer's deadline: the ambiguous outcomes of this vote, or the listener's step if that is higher. */
-export function answerStepOf({ vote, attempt }: Claimed): number {
+export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }
 
@@ -39,7 +39,7 @@ export type Change = {
 
 /** The final state of a vote that is not retried after `outcome`; null when it is delivered or waits again. */
 export function givenUpAfter(
-  { vote, attempt }: Claimed,
+  { vote, attempt }: Taken,
   outcome: Pick<Outcome, 'class'>,
 ): 'failed' | 'unconfirmed' | null {
   if (outcome.class === 'vote-only') return 'failed';
@@ -48,7 +48,7 @@ export function givenUpAfter(
 }
 
 /** The attempt with the current limit of sendings: the owner may have lowered it since the attempt began. */
-export function asAllowedNow({ vote, attempt }: Claimed, listener: Pick<Listener, 'maxSendings'>): Claimed {
+export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 'maxSendings'>): Taken {
   const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
   return { vote, attempt: { ...attempt, maxSendings } };
 }
@@ -57,15 +57,10 @@ export function asAllowedNow({ vote, attempt }: Claimed, listener: Pick<Listener
  * The update of a vote after an outcome. Every counted failure except that of a test uses a step of the schedule. A vote
  * that failed a test moves to the end of the queue.
  */
-export function afterAttempt(
-  claimed: Claimed,
-  outcome: Outcome,
-  now: Date,
-  schedule: readonly number[],
-): Change {
-  const { vote, attempt } = claimed;
+export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule: readonly number[]): Change {
+  const { vote, attempt } = taken;
   const { step, ends } = vote.delivery;
-  const givenUp = givenUpAfter(claimed, outcome);
+  const givenUp = givenUpAfter(taken, outcome);
   switch (outcome.class) {
     case 'delivered':
       return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: DELIVERY_ENDED };

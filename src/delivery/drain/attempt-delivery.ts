@@ -1,18 +1,23 @@
 import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
-import type { Proof } from '../../listeners/listener.ts';
+import type { ListenerProof } from '../../listeners/listener.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
-import { Destination, shownToOwner, withProof } from '../destination.ts';
-import { answerStepOf, type Claimed } from './after-attempt.ts';
-import type { Draining, DrainOptions } from './drain.ts';
+import { Destination, shownToOwner, withChallenge } from '../destination.ts';
+import { answerStepOf, type Taken } from './after-attempt.ts';
+import type { DrainDeps, DrainOptions } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { ourFault } from './our-fault.ts';
 
 /** A claimed vote, and when its claim began on `performance.now()`: not later than its lease. */
-export type Ready = { claimed: Claimed; claimedAt: number };
+export type Ready = { taken: Taken; claimedAt: number };
 
 /** The outcome of an attempt, and what it found out about its destination. */
-type Delivered = { outcome: Outcome; durationMs: number; limited: Limited | null; proof: Proof | null };
+type Delivered = {
+  outcome: Outcome;
+  durationMs: number;
+  limited: Limited | null;
+  proof: ListenerProof | null;
+};
 
 /**
  * Makes one attempt to deliver a claimed vote. An internal error is an outcome too; never throws.
@@ -20,9 +25,9 @@ type Delivered = { outcome: Outcome; durationMs: number; limited: Limited | null
  * @param accountId - the owner of the listener's server; null when it has none
  */
 export async function attemptDelivery(
-  deps: Pick<Draining, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
+  deps: Pick<DrainDeps, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
   leased: LeasedListener,
-  { claimed, claimedAt }: Ready,
+  { taken, claimedAt }: Ready,
   {
     stop,
     waitNoLonger,
@@ -33,10 +38,10 @@ export async function attemptDelivery(
   const began = performance.now();
   const listener = leased.now;
   const destination = new Destination(deps, listener, { accountId });
-  const answerStep = answerStepOf(claimed);
+  const answerStep = answerStepOf(taken);
   const leaseMs = attemptLeaseMs(config, answerStep);
   const attempt = async () => {
-    const outcome = await send(leased.opened, claimed.vote, {
+    const outcome = await send(leased.opened, taken.vote, {
       destination,
       signal: stop,
       waitSignal: waitNoLonger,
@@ -46,10 +51,10 @@ export async function attemptDelivery(
     });
     const { proof } = destination;
     const { protocol, proven } = listener;
-    return shownToOwner({ protocol, proven: proof ? withProof(proven, proof) : proven }, outcome);
+    return shownToOwner({ protocol, proven: proof ? withChallenge(proven, proof) : proven }, outcome);
   };
   const outcome = await attempt().catch((error: unknown) => {
-    log.error({ event: 'delivery.our_fault', voteId: claimed.vote._id.toString(), error: String(error) });
+    log.error({ event: 'delivery.our_fault', voteId: taken.vote._id.toString(), error: String(error) });
     return ourFault(error);
   });
   const { limited, proof } = destination;

@@ -4,12 +4,12 @@ import { attemptLeaseMs, LAST_ANSWER_STEP, maxSendingsOf } from '../../listeners
 import type { Listener } from '../../listeners/listener.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
-import { type ClaimReason, causeOfAttempt } from '../attempt-cause.ts';
+import { causeOfAttempt, type TakeReason } from '../attempt-cause.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
-import type { Claimed } from './after-attempt.ts';
+import type { Taken } from './after-attempt.ts';
 
 /** What claiming votes and recording outcomes work on. */
-export type Recording = {
+export type RecordDeps = {
   votes: Collection<Vote>;
   clock: Clock;
   /** The worker's name in every attempt. */
@@ -18,7 +18,7 @@ export type Recording = {
 };
 
 /** The fields of a listener that a claim reads. */
-export type Claiming = Pick<
+export type TakeDeps = Pick<
   Listener,
   'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'lease' | 'answerStep' | 'maxSendings'
 >;
@@ -48,7 +48,7 @@ export function dueVotes(
 /** A new attempt. Its id is known before it is recorded, so the claim can be found when MongoDB's answer is lost. */
 export function newAttempt(
   processId: string,
-  listener: Claiming,
+  listener: TakeDeps,
   { test }: { test: boolean },
   at: Date,
 ): Attempt {
@@ -66,10 +66,10 @@ export function newAttempt(
 
 /** The update that records an attempt on its vote. */
 export function attemptUpdate(
-  config: Recording['config'],
+  config: RecordDeps['config'],
   attempt: Attempt,
-  listener: Claiming,
-  reason: ClaimReason,
+  listener: TakeDeps,
+  reason: TakeReason,
 ): Document[] {
   return [
     {
@@ -85,7 +85,7 @@ export function attemptUpdate(
 }
 
 /** A vote with the attempt that `attemptUpdate` recorded on it; only the database has the attempt's cause. */
-export function claimedVote(vote: Vote, attempt: Attempt): Claimed {
+export function takenVote(vote: Vote, attempt: Attempt): Taken {
   const { nextAt: _, dueBy: __, ...delivery } = vote.delivery;
   const attempts = [...delivery.attempts, attempt].slice(-MOST_ATTEMPT_DETAILS);
   const attemptCount = delivery.attemptCount + 1;
@@ -93,7 +93,7 @@ export function claimedVote(vote: Vote, attempt: Attempt): Claimed {
 }
 
 /** An attempt's lease in milliseconds, as an aggregation expression on its vote: longer than the answer's deadline. */
-function leaseOfAttempt(config: Recording['config'], answerStep: number): Document {
+function leaseOfAttempt(config: RecordDeps['config'], answerStep: number): Document {
   const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
   const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };
   return { $arrayElemAt: [leases, step] };

@@ -4,26 +4,26 @@ import { listenerState } from '../../listeners/listener.ts';
 import { within } from '../../platform/deadline.ts';
 import { asAllowedNow } from './after-attempt.ts';
 import { attemptDelivery, type Ready } from './attempt-delivery.ts';
-import type { Draining, DrainOptions } from './drain.ts';
+import type { DrainDeps, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { logOutcome } from './log-outcomes.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { UnsentVotes } from './unsent-votes.ts';
 
 /** Logs and counts an outcome and lets it change the listener's state. */
-export async function noteOutcome(
-  { log, onEnd }: Draining,
+export async function onOutcome(
+  { log, onOutcome }: DrainDeps,
   leased: LeasedListener,
   ended: Ended,
 ): Promise<void> {
-  onEnd?.(ended, leased.now);
-  logOutcome(log, ended.claimed, ended.outcome, ended.durationMs);
-  await leased.noteOutcome(ended);
+  onOutcome?.(ended, leased.now);
+  logOutcome(log, ended.taken, ended.outcome, ended.durationMs);
+  await leased.onOutcome(ended);
 }
 
 /** Sends the claimed votes of a leased listener, four at once, and records their outcomes. */
 export class AttemptsUnderWay {
-  readonly #deps: Draining;
+  readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
   readonly #options: DrainOptions;
   readonly #accountId: string | null;
@@ -38,7 +38,7 @@ export class AttemptsUnderWay {
   #error: unknown = null;
 
   /** @param accountId - the owner of the listener's server; null when it has none */
-  constructor(deps: Draining, leased: LeasedListener, options: DrainOptions, accountId: string | null) {
+  constructor(deps: DrainDeps, leased: LeasedListener, options: DrainOptions, accountId: string | null) {
     this.#deps = deps;
     this.#leased = leased;
     this.#options = options;
@@ -99,7 +99,7 @@ export class AttemptsUnderWay {
       // Now, not after the running attempts: the leases of these votes may expire before.
       await this.#unsent.release().catch(() => undefined);
     }
-    await this.#unsent.releaseWithRetries(this.#options.waitNoLonger);
+    await this.#unsent.giveBackWithRetries(this.#options.waitNoLonger);
     this.throwFault();
   }
 
@@ -107,7 +107,7 @@ export class AttemptsUnderWay {
    * Releases the votes that may not be sent any more, and with them all that have not begun: those are later in the
    * queue, and would go out before them.
    */
-  async releaseUnsent(): Promise<void> {
+  async giveBackUnsent(): Promise<void> {
     while (this.#unsent.size > 0) {
       // They are not sent, so they need no slot.
       this.#sending.concurrency = Number.POSITIVE_INFINITY;
@@ -128,7 +128,7 @@ export class AttemptsUnderWay {
     const end = await attemptDelivery(this.#deps, this.#leased, ready, options);
     const { outcome, durationMs, limited, proof } = end;
     const endedAt = Date.now();
-    const claimed = asAllowedNow(ready.claimed, this.#leased.now);
+    const taken = asAllowedNow(ready.taken, this.#leased.now);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#unsent.add(ready);
       // Otherwise another attempt has proven the address meanwhile, and this vote is sent at once.
@@ -138,9 +138,9 @@ export class AttemptsUnderWay {
       return undefined;
     }
     // In memory at once: the next vote is sent as to a proven listener.
-    const isProven = proof !== null && this.#leased.prove(claimed, proof);
-    const recorded = this.#record({ claimed, outcome, durationMs, endedAt }, isProven);
-    if (outcome.class === 'delivered' && !claimed.attempt.test) return { recorded };
+    const isProven = proof !== null && this.#leased.prove(taken, proof);
+    const recorded = this.#record({ taken, outcome, durationMs, endedAt }, isProven);
+    if (outcome.class === 'delivered' && !taken.attempt.test) return { recorded };
     // Any other outcome may change the listener's state.
     await recorded;
     return undefined;
@@ -150,12 +150,12 @@ export class AttemptsUnderWay {
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
-    if (counts) await noteOutcome(this.#deps, this.#leased, ended);
-    if (isProven) await this.#leased.storeProofs();
+    if (counts) await onOutcome(this.#deps, this.#leased, ended);
+    if (isProven) await this.#leased.storeChallenges();
   }
 
   /** Whether a claimed vote may still be sent: the drain continues and the listener is unchanged. */
-  #maySend({ claimed: { attempt }, claimedAt }: Ready): boolean {
+  #maySend({ taken: { attempt }, claimedAt }: Ready): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
     // Votes after a released one are released with it, to preserve their order.
     if (this.#unsent.size > 0) return false;

@@ -9,7 +9,7 @@ const THROTTLED_FOR_MS = 5 * SECOND;
 
 /** The first rate for all backlogs of a worker together, in votes per second, and the most that one claim takes. */
 const VOTES_A_SECOND = 200;
-const LARGEST_THROTTLED_CLAIM = 16;
+const LARGEST_THROTTLED_TAKE = 16;
 
 /** The rate doubles each time that backlogs have been throttled for this long. */
 const DOUBLES_AFTER_MS = MINUTE;
@@ -53,14 +53,14 @@ export class BacklogThrottle {
     if (now - this.#throttledAt > RESETS_AFTER_MS) this.#throttledSince = now;
     this.#throttledAt = now;
     if (now < this.#nextAt) return { votes: 0, waitMs: this.#nextAt - now, chargedUntil: null };
-    const votes = Math.min(most, LARGEST_THROTTLED_CLAIM);
+    const votes = Math.min(most, LARGEST_THROTTLED_TAKE);
     this.#nextAt = now + this.#durationOf(votes);
     return { votes, waitMs: 0, chargedUntil: this.#nextAt };
   }
 
   /** Returns the unclaimed part of a grant, unless another backlog waits for it already. */
-  giveBack({ votes, chargedUntil }: Grant, claimed: number): void {
-    if (chargedUntil === this.#nextAt) this.#nextAt -= this.#durationOf(votes - claimed);
+  giveBack({ votes, chargedUntil }: Grant, taken: number): void {
+    if (chargedUntil === this.#nextAt) this.#nextAt -= this.#durationOf(votes - taken);
   }
 
   /** How long this many votes take at the present rate of all backlogs together, in milliseconds. */

@@ -9,7 +9,7 @@ import type { Ended } from './record-outcomes.ts';
  * @returns null if the vote is not acknowledged, was resent by hand, tested an unreachable listener, or failed at it before
  */
 export function deliveryDelayMs(
-  { claimed: { vote, attempt }, outcome }: Ended,
+  { taken: { vote, attempt }, outcome }: Ended,
   { released }: Pick<Listener, 'released'>,
   now: Date,
 ): number | null {

@@ -2,12 +2,12 @@ import { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
-import { releaseLeftVotes, releaseWaitingVotes } from '../leave-queue.ts';
+import { giveBackLeftVotes, giveBackWaitingVotes } from '../leave-queue.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
-import { noteOutcome } from './attempts-under-way.ts';
-import type { Draining, DrainOptions, DrainResult } from './drain.ts';
+import { onOutcome } from './attempts-under-way.ts';
+import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
-import { releaseWithRetries, takeLease } from './listener-lease.ts';
+import { giveBackWithRetries, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { openOrExplain } from './our-fault.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
@@ -25,7 +25,7 @@ const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
  * in progress are found again when their leases expire
  */
 export async function drainListener(
-  given: Draining,
+  given: DrainDeps,
   serverId: ObjectId,
   options: DrainOptions,
 ): Promise<DrainResult> {
@@ -39,7 +39,7 @@ export async function drainListener(
 
 /** Drains under one lease. `again`: a wake-up job ran or the settings changed meanwhile. */
 async function drainOnce(
-  given: Draining,
+  given: DrainDeps,
   serverId: ObjectId,
   options: DrainLimits,
 ): Promise<{ end: DrainResult; again: boolean }> {
@@ -48,7 +48,7 @@ async function drainOnce(
   // Before the lease is taken: this process may be suspended before it gets the answer.
   const since = performance.now();
   const ending = AbortSignal.any([options.stop, options.waitNoLonger]);
-  const releaseLater = () => releaseWithRetries(given, serverId, owner, ending);
+  const releaseLater = () => giveBackWithRetries(given, serverId, owner, ending);
   const listener = await takeLease(given, serverId, owner).catch(async (error: unknown) => {
     // The lease may be taken, and its answer lost.
     await releaseLater();
@@ -56,7 +56,7 @@ async function drainOnce(
   });
   if (listener === 'busy') return { end: { kind: 'busy' }, again: false };
   if (!listener) {
-    await releaseLeftVotes(given, serverId, asOf);
+    await giveBackLeftVotes(given, serverId, asOf);
     return { end: { kind: 'gone' }, again: false };
   }
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
@@ -72,7 +72,7 @@ async function drainOnce(
 }
 
 async function drainAndRelease(
-  deps: Draining,
+  deps: DrainDeps,
   leased: LeasedListener,
   options: DrainLimits,
 ): Promise<{ end: DrainResult; again: boolean }> {
@@ -83,7 +83,7 @@ async function drainAndRelease(
 }
 
 async function drainLeased(
-  deps: Draining,
+  deps: DrainDeps,
   leased: LeasedListener,
   options: DrainLimits,
 ): Promise<DrainResult> {
@@ -94,11 +94,11 @@ async function drainLeased(
     batcher.load(hasLostAttempts, votes, serverId),
   ]);
   for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
-    log.warn({ event: 'delivery.lost', voteId: ended.claimed.vote._id.toString() });
-    await noteOutcome(deps, leased, ended);
+    log.warn({ event: 'delivery.lost', voteId: ended.taken.vote._id.toString() });
+    await onOutcome(deps, leased, ended);
   }
   if (!server || server.removedAt) {
-    await releaseWaitingVotes(deps, serverId, 'server-removed');
+    await giveBackWaitingVotes(deps, serverId, 'server-removed');
     return { kind: 'gone' };
   }
   await giveUpSentVotes(deps, leased.now);
@@ -108,7 +108,7 @@ async function drainLeased(
 }
 
 async function untilNextTest(
-  { votes, clock }: Draining,
+  { votes, clock }: DrainDeps,
   server: string,
   { serverId, breaker }: Listener,
 ): Promise<DrainResult> {

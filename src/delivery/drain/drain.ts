@@ -2,22 +2,22 @@ import type { Collection } from 'mongodb';
 import type { DeliveryQueue } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
-import type { OutgoingLimiting } from '../../platform/limits/outgoing-limit.ts';
+import type { OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Server } from '../../servers/server.ts';
 import type { OpenedListener, Send } from '../send-vote.ts';
-import type { Recording } from './attempt-record.ts';
+import type { RecordDeps } from './attempt-record.ts';
 import type { BacklogThrottle } from './backlog-throttle.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /** What draining works on. */
-export type Draining = Recording & {
+export type DrainDeps = RecordDeps & {
   servers: Collection<Server>;
   listeners: Collection<Listener>;
   /** Shared with concurrent drains. */
   batcher: Batcher;
-  rateLimits: OutgoingLimiting['rateLimits'];
-  config: Recording['config'] & OutgoingLimiting['config'] & { BREAKER_SCHEDULE: readonly number[] };
+  rateLimits: OutgoingLimitDeps['rateLimits'];
+  config: RecordDeps['config'] & OutgoingLimitDeps['config'] & { BREAKER_SCHEDULE: readonly number[] };
   log: Logger;
   /** Makes one attempt on the network. */
   send: Send;
@@ -28,7 +28,7 @@ export type Draining = Recording & {
   /** Called with the server's name when the drain begins, to show progress. */
   onBegin?: (server: string) => void;
   /** Called with every outcome and its listener as it was before, for metrics. */
-  onEnd?: (ended: Ended, listener: Listener) => void;
+  onOutcome?: (ended: Ended, listener: Listener) => void;
 };
 
 /** Why a drain stopped. */

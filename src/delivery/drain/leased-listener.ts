@@ -1,13 +1,13 @@
 import type { Collection } from 'mongodb';
 import { LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
-import { hasTakenVotes, type Listener, type Proof } from '../../listeners/listener.ts';
+import { hasTakenVotes, type Listener, type ListenerProof } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
-import { withProof } from '../destination.ts';
+import { withChallenge } from '../destination.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { answerStepOf } from './after-attempt.ts';
 import { healthAfter, type ListenerHealth } from './breaker.ts';
@@ -21,7 +21,7 @@ export const RENEW_MS = SECOND;
 /** Changes of listeners by the owners of their leases. */
 const changeListeners = updateLoader<Listener>(REPLICATED);
 
-type Leasing = {
+type LeaseDeps = {
   listeners: Collection<Listener>;
   batcher: Batcher;
   clock: Clock;
@@ -35,7 +35,7 @@ type Leasing = {
  * A change by its owner increases its revision and is read when the lease is renewed.
  */
 export class LeasedListener {
-  readonly #deps: Leasing;
+  readonly #deps: LeaseDeps;
   readonly #owner: string;
   #now: Listener;
   #opened: OpenedListener;
@@ -47,7 +47,7 @@ export class LeasedListener {
 
   /** @param lease - its owner, and since when on `performance.now()`: not later than it was taken */
   constructor(
-    deps: Leasing,
+    deps: LeaseDeps,
     lease: { owner: string; since: number },
     listener: Listener,
     opened: OpenedListener,
@@ -95,8 +95,8 @@ export class LeasedListener {
   }
 
   /** Applies an outcome to the breaker or pauses the listener, if its settings are still those of the attempt. */
-  async noteOutcome({ claimed, outcome }: Ended): Promise<void> {
-    const { vote, attempt } = claimed;
+  async onOutcome({ taken, outcome }: Ended): Promise<void> {
+    const { vote, attempt } = taken;
     const { clock, config, log } = this.#deps;
     const acknowledgedAt = acknowledgedBefore(this.#now);
     if (outcome.class === 'delivered') {
@@ -115,7 +115,7 @@ export class LeasedListener {
       acknowledgedAt,
       answerStep: this.#now.answerStep ?? 0,
     };
-    const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(claimed) };
+    const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(taken) };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (health === before) return;
     // In memory at once: the other attempts in progress are judged by the new state.
@@ -128,16 +128,16 @@ export class LeasedListener {
    * Adds a proof to the listener in memory and removes its limit. Does nothing if the settings changed since the attempt
    * began.
    *
-   * @returns whether `storeProofs` has to store it
+   * @returns whether `storeChallenges` has to store it
    */
-  prove({ attempt }: Ended['claimed'], proof: Proof): boolean {
+  prove({ attempt }: Ended['taken'], proof: ListenerProof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
-    this.#now = { ...this.#now, proven: withProof(this.#now.proven, proof), limited: null };
+    this.#now = { ...this.#now, proven: withChallenge(this.#now.proven, proof), limited: null };
     return true;
   }
 
   /** Stores what attempts proved. If this write is lost, the next acknowledgement proves the address again. */
-  async storeProofs(): Promise<void> {
+  async storeChallenges(): Promise<void> {
     const { proven, limited = null } = this.#now;
     if (proven) await this.#write({ proven, limited });
   }

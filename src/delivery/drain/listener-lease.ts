@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
 
-type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
+type LeaseDeps = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
 
 /**
  * Takes a listener's lease if it is free or has expired, by mongod's clock. If another worker owns it, the wake-up is
@@ -13,7 +13,7 @@ type Leasing = { listeners: Collection<Listener>; config: { LEASE_MS: number } }
  * @returns the listener; `'busy'` when another worker owns the lease, null when there is no listener
  */
 export async function takeLease(
-  { listeners, config }: Leasing,
+  { listeners, config }: LeaseDeps,
   serverId: ObjectId,
   owner: string,
 ): Promise<Listener | 'busy' | null> {
@@ -36,7 +36,7 @@ export async function takeLease(
  * @returns the current listener, or null when the lease is lost
  */
 export function renewLease(
-  { listeners, config }: Leasing,
+  { listeners, config }: LeaseDeps,
   serverId: ObjectId,
   owner: string,
 ): Promise<Listener | null> {
@@ -60,7 +60,7 @@ export function broughtForward(at: Date | '$lease.testAt'): Document {
  * @returns the listener's revision, and whether a wake-up job ran meanwhile; null when the lease was lost
  */
 export async function releaseLease(
-  { listeners }: Pick<Leasing, 'listeners'>,
+  { listeners }: Pick<LeaseDeps, 'listeners'>,
   serverId: ObjectId,
   owner: string,
   learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>,
@@ -81,8 +81,8 @@ export async function releaseLease(
  *
  * @param ending - once aborted, there is only one more try
  */
-export async function releaseWithRetries(
-  leasing: Leasing & { log: Logger },
+export async function giveBackWithRetries(
+  leasing: LeaseDeps & { log: Logger },
   serverId: ObjectId,
   owner: string,
   ending: AbortSignal,

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Logger } from '../../platform/log.ts';
 import { traceField } from '../../platform/tracing/tracing.ts';
-import { type Claimed, givenUpAfter } from './after-attempt.ts';
+import { givenUpAfter, type Taken } from './after-attempt.ts';
 import type { ListenerHealth } from './breaker.ts';
 
 /**
@@ -9,8 +9,8 @@ import type { ListenerHealth } from './breaker.ts';
  *
  * @param log - has the fields of server, listener and job
  */
-export function logOutcome(log: Logger, claimed: Claimed, outcome: Outcome, durationMs: number): void {
-  const { vote, attempt } = claimed;
+export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, durationMs: number): void {
+  const { vote, attempt } = taken;
   const voteId = vote._id.toString();
   const { code } = outcome;
   const words = {
@@ -30,7 +30,7 @@ export function logOutcome(log: Logger, claimed: Claimed, outcome: Outcome, dura
     ...traceField(vote.traceparent),
     ...words,
   });
-  const state = givenUpAfter(claimed, outcome);
+  const state = givenUpAfter(taken, outcome);
   if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
 }
 

@@ -5,7 +5,7 @@ import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { answerStepOf } from './after-attempt.ts';
-import type { Recording } from './attempt-record.ts';
+import type { RecordDeps } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
 /** Votes whose attempt has no outcome and whose lease has expired, by mongod's clock. */
@@ -45,7 +45,7 @@ export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> =
  * @returns the attempts that ended, for the breaker
  */
 export async function endLostAttempts(
-  recording: Recording & { batcher: Batcher },
+  recording: RecordDeps & { batcher: Batcher },
   serverId: ObjectId,
 ): Promise<Ended[]> {
   const lost = await recording.votes
@@ -56,10 +56,10 @@ export async function endLostAttempts(
   const ended = lost.flatMap((vote): Ended[] => {
     const attempt = vote.delivery.attempts.at(-1);
     if (!attempt) return [];
-    const claimed = { vote, attempt };
-    const durationMs = attemptLeaseMs(recording.config, answerStepOf(claimed));
+    const taken = { vote, attempt };
+    const durationMs = attemptLeaseMs(recording.config, answerStepOf(taken));
     const endedAt = attempt.at.getTime() + durationMs;
-    return [{ claimed, outcome: outcome('lease-ran-out', 'none'), durationMs, endedAt }];
+    return [{ taken, outcome: outcome('lease-ran-out', 'none'), durationMs, endedAt }];
   });
   const counted = await recordOutcomes(recording, ended);
   return ended.filter((_, index) => counted[index]);

@@ -4,9 +4,9 @@ import type { Batcher } from '../../platform/batching/batcher.ts';
 import type { Logger } from '../../platform/log.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { OpenedListener } from '../send-vote.ts';
-import type { Recording } from './attempt-record.ts';
-import { claimVotes } from './claim-votes.ts';
+import type { RecordDeps } from './attempt-record.ts';
 import { recordWithRetries } from './record-outcomes.ts';
+import { takeVotes } from './take-votes.ts';
 
 /** The outcome for an internal error. It contains only texts that are known to contain no secret. */
 export function ourFault(error: unknown): Outcome {
@@ -22,7 +22,7 @@ export function ourFault(error: unknown): Outcome {
  * @throws {UnsealError}
  */
 export async function openOrExplain(
-  deps: Recording & { batcher: Batcher; log: Logger; open: (listener: Listener) => OpenedListener },
+  deps: RecordDeps & { batcher: Batcher; log: Logger; open: (listener: Listener) => OpenedListener },
   listener: Listener,
   waitNoLonger: AbortSignal,
 ): Promise<OpenedListener> {
@@ -31,11 +31,9 @@ export async function openOrExplain(
   } catch (error) {
     const test = listenerState(listener) === 'unreachable';
     const one = { most: 1, atOnce: 1 };
-    const claimed = listener.pause ? [] : await claimVotes(deps, listener, { test }, one);
+    const taken = listener.pause ? [] : await takeVotes(deps, listener, { test }, one);
     const ended = { outcome: ourFault(error), durationMs: 0, endedAt: Date.now() };
-    await Promise.all(
-      claimed.map((vote) => recordWithRetries(deps, { claimed: vote, ...ended }, waitNoLonger)),
-    );
+    await Promise.all(taken.map((vote) => recordWithRetries(deps, { taken: vote, ...ended }, waitNoLonger)));
     throw error;
   }
 }

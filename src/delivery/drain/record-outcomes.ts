@@ -8,13 +8,13 @@ import { DURABLE } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
 import type { Vote } from '../../votes/vote.ts';
-import { afterAttempt, type Claimed, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
-import type { Recording } from './attempt-record.ts';
+import { afterAttempt, DELIVERY_ENDED, NOT_COUNTED, type Taken } from './after-attempt.ts';
+import type { RecordDeps } from './attempt-record.ts';
 
 /** The outcome of an attempt, how long it took, and when it ended by this machine's clock. */
-export type Ended = { claimed: Claimed; outcome: Outcome; durationMs: number; endedAt: number };
+export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
 
-type PendingOutcome = { recording: Recording; ended: Ended };
+type PendingOutcome = { recording: RecordDeps; ended: Ended };
 
 /**
  * Outcomes of all listeners that arrived during the last write, in one durable command; equal ones share one statement.
@@ -38,7 +38,7 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
  * @throws the driver's error when MongoDB fails
  */
 export function recordOutcomes(
-  recording: Recording & { batcher: Batcher },
+  recording: RecordDeps & { batcher: Batcher },
   ended: Ended[],
 ): Promise<boolean[]> {
   const record = async (one: Ended) =>
@@ -59,7 +59,7 @@ const REFUSED_FOR_MS = MINUTE;
  * @throws the driver's error when MongoDB stays unavailable
  */
 export async function recordWithRetries(
-  recording: Recording & { batcher: Batcher; log: Logger },
+  recording: RecordDeps & { batcher: Batcher; log: Logger },
   ended: Ended,
   waitNoLonger: AbortSignal,
 ): Promise<boolean> {
@@ -75,7 +75,7 @@ export async function recordWithRetries(
     signal: waitNoLonger,
     onError(error) {
       refusedAt = isTransientError(error) ? Number.POSITIVE_INFINITY : Math.min(refusedAt, performance.now());
-      const voteId = ended.claimed.vote._id.toString();
+      const voteId = ended.taken.vote._id.toString();
       const { code } = ended.outcome;
       recording.log.warn({ event: 'delivery.not_recorded', voteId, code, reason: String(error) });
     },
@@ -93,7 +93,7 @@ function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
           inPlace(
             first,
             now,
-            group.map(({ ended }) => ended.claimed.vote._id),
+            group.map(({ ended }) => ended.taken.vote._id),
           ),
         ]
       : [];
@@ -101,7 +101,7 @@ function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
 }
 
 /** Equal for acknowledgements with the same change: the same claim, outcome and duration. */
-function kindOf({ claimed: { vote, attempt }, outcome, durationMs }: Ended): string | null {
+function kindOf({ taken: { vote, attempt }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
   return `${attempt.id} ${vote.delivery.attempts.length} ${outcome.code} ${Math.round(durationMs)}`;
 }
@@ -111,7 +111,7 @@ function kindOf({ claimed: { vote, attempt }, outcome, durationMs }: Ended): str
  * outcome. Plain paths cost MongoDB two thirds of `recordAlone`, which handles all other votes.
  */
 function inPlace({ recording, ended }: PendingOutcome, now: Date, ids: Vote['_id'][]): UpdateStatement {
-  const { vote, attempt } = ended.claimed;
+  const { vote, attempt } = ended.taken;
   const place = vote.delivery.attempts.length - 1;
   const path = `delivery.attempts.${place}`;
   const [only] = ids;
@@ -132,12 +132,12 @@ function inPlace({ recording, ended }: PendingOutcome, now: Date, ids: Vote['_id
 
 /** The change of a vote by the outcome of its newest attempt; `path` is the attempt's own record. */
 function changeOf(
-  { config }: Recording,
-  { claimed, outcome, durationMs }: Ended,
+  { config }: RecordDeps,
+  { taken, outcome, durationMs }: Ended,
   now: Date,
   path?: string,
 ): UpdateFilter<Vote> {
-  const { set, unset, inc = {} } = afterAttempt(claimed, outcome, now, config.DELIVERY_SCHEDULE);
+  const { set, unset, inc = {} } = afterAttempt(taken, outcome, now, config.DELIVERY_SCHEDULE);
   return {
     $set: { ...set, ...describe(outcome, durationMs, path) },
     $unset: unset,
@@ -146,29 +146,29 @@ function changeOf(
 }
 
 /** Records one outcome, wherever its attempt is now. Safe to run again. */
-async function recordAlone(recording: Recording, ended: Ended): Promise<boolean> {
-  const { claimed, outcome, durationMs } = ended;
+async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean> {
+  const { taken, outcome, durationMs } = ended;
   const now = recording.clock.now();
   const newest: Filter<Vote> = {
-    ...withoutOutcome(claimed),
-    $expr: { $eq: [{ $last: '$delivery.attempts.id' }, claimed.attempt.id] },
+    ...withoutOutcome(taken),
+    $expr: { $eq: [{ $last: '$delivery.attempts.id' }, taken.attempt.id] },
     'delivery.state': 'sending',
   };
-  if (await change(recording, claimed, newest, changeOf(recording, ended, now))) return true;
-  if (await isRecorded(recording, claimed, outcome)) return true;
+  if (await change(recording, taken, newest, changeOf(recording, ended, now))) return true;
+  if (await isRecorded(recording, taken, outcome)) return true;
   const uncounted = outcome.class === 'none' ? NOT_COUNTED : {};
   const only = { $set: describe(outcome, durationMs), $inc: { ...uncounted, ...count(outcome) } };
-  if (await change(recording, claimed, withoutOutcome(claimed), only)) return true;
+  if (await change(recording, taken, withoutOutcome(taken), only)) return true;
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
 /** Records the acknowledgement of an attempt that was considered lost. A newer attempt in progress is not stopped. */
 async function recordLate(
-  recording: Recording,
-  { claimed, outcome, durationMs }: Ended,
+  recording: RecordDeps,
+  { taken, outcome, durationMs }: Ended,
   now: Date,
 ): Promise<boolean> {
-  const { id, at } = claimed.attempt;
+  const { id, at } = taken.attempt;
   const lost = { 'delivery.attempts': { $elemMatch: { id, code: 'lease-ran-out' } } } as const;
   const described = { ...describe(outcome, durationMs), 'delivery.attempts.$[attempt].lateAt': now };
   const counted = {
@@ -186,16 +186,16 @@ async function recordLate(
   };
   const delivered = { 'delivery.state': 'delivered', 'delivery.deliveredAt': now } as const;
   return (
-    (await change(recording, claimed, undelivered, {
+    (await change(recording, taken, undelivered, {
       $set: { ...delivered, ...described },
       $unset: DELIVERY_ENDED,
       $inc: counted,
-    })) || (await change(recording, claimed, lost, { $set: described, $inc: counted }))
+    })) || (await change(recording, taken, lost, { $set: described, $inc: counted }))
   );
 }
 
 /** The attempt is on its vote and has no outcome. */
-function withoutOutcome({ attempt: { id } }: Claimed): Filter<Vote> {
+function withoutOutcome({ attempt: { id } }: Taken): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }
 
@@ -223,8 +223,8 @@ function describe(
 
 /** Changes the vote of an attempt where it matches `where`. Returns whether it did. */
 async function change(
-  { votes }: Recording,
-  { vote: { serverId, _id }, attempt: { id } }: Claimed,
+  { votes }: RecordDeps,
+  { vote: { serverId, _id }, attempt: { id } }: Taken,
   where: Filter<Vote>,
   update: UpdateFilter<Vote>,
 ): Promise<boolean> {
@@ -235,8 +235,8 @@ async function change(
 
 /** Whether an earlier write whose acknowledgement was lost has recorded this outcome. */
 async function isRecorded(
-  { votes }: Recording,
-  { vote: { serverId, _id }, attempt: { id } }: Claimed,
+  { votes }: RecordDeps,
+  { vote: { serverId, _id }, attempt: { id } }: Taken,
   { code }: Outcome,
 ): Promise<boolean> {
   const attempts = { $elemMatch: { id, code } };

@@ -3,9 +3,9 @@ import { queueOf } from '../../listeners/delivery-queues.ts';
 import { listenerState } from '../../listeners/listener.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
-import { claimVotes } from './claim-votes.ts';
-import type { Draining, DrainOptions, DrainResult } from './drain.ts';
+import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import { takeVotes } from './take-votes.ts';
 import { hasBacklog } from './waiting-votes.ts';
 
 /** While attempts run and no vote is due, it checks again after 50 ms, then after longer pauses, up to 1 s. */
@@ -16,7 +16,7 @@ const LAST_LOOK_MS = SECOND;
  * The largest claim of a backlog. A claim begins only while no more than this many outcomes are unrecorded, so a worker
  * that dies leaves at most twice as many unknown.
  */
-const LARGEST_CLAIM = 64;
+const LARGEST_TAKE = 64;
 
 /** `endsAt` is on `performance.now()`. */
 export type DrainLimits = DrainOptions & { endsAt: number };
@@ -32,34 +32,34 @@ type Stop = DrainResult | 'tested-later';
  * @throws the driver's error when MongoDB fails
  */
 export async function sendDueVotes(
-  deps: Draining,
+  deps: DrainDeps,
   leased: LeasedListener,
   limits: DrainLimits,
   accountId: string | null,
 ): Promise<Stop> {
   const attempts = new AttemptsUnderWay(deps, leased, limits, accountId);
   try {
-    return await claimAndSend(deps, leased, limits, attempts);
+    return await takeAndSend(deps, leased, limits, attempts);
   } finally {
     await attempts.close();
   }
 }
 
-async function claimAndSend(
-  deps: Draining,
+async function takeAndSend(
+  deps: DrainDeps,
   leased: LeasedListener,
   limits: DrainLimits,
   attempts: AttemptsUnderWay,
 ): Promise<Stop> {
   const { queue, stop, relayedAt, endsAt } = limits;
-  const sizes = new ClaimSizes();
-  let [claimedCount, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
+  const sizes = new TakeSizes();
+  let [takenCount, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
   for (;;) {
     attempts.throwFault();
     if (stop.aborted) return { kind: 'stopped' };
     if (performance.now() > endsAt) return { kind: 'more' };
     if (!(await leased.renew())) return { kind: 'busy' };
-    await attempts.releaseUnsent();
+    await attempts.giveBackUnsent();
     const stopReason = whyStop(deps, leased, limits);
     if (stopReason && typeof stopReason === 'object' && stopReason.kind === 'limited' && attempts.open > 0) {
       // A running attempt may prove the address, which removes the limit.
@@ -69,17 +69,13 @@ async function claimAndSend(
     if (stopReason) return stopReason;
     // Counted once in a drain: when a tested listener begins to answer, or after four claimed votes.
     const answers = queueOf(leased.now) === 'forward-votes';
-    if (
-      answers &&
-      !isBacklogKnown &&
-      (queue === 'test-listeners' || claimedCount >= MAX_CONCURRENT_ATTEMPTS)
-    ) {
+    if (answers && !isBacklogKnown && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
       if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
       isBacklogKnown = true;
     }
     if (answers && queue === 'test-listeners') return { kind: 'moved', to: 'forward-votes' };
 
-    const able = mostToClaim(leased, limits, attempts, sizes);
+    const able = mostToTake(leased, limits, attempts, sizes);
     if (able === 0) {
       await attempts.changed(RENEW_MS);
       continue;
@@ -96,26 +92,26 @@ async function claimAndSend(
     const claimedAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
-    const claimed = await claimVotes(deps, leased.now, { test, relayedAt }, size, (votes) =>
-      attempts.addUnsent(votes.map((one) => ({ claimed: one, claimedAt }))),
+    const taken = await takeVotes(deps, leased.now, { test, relayedAt }, size, (votes) =>
+      attempts.addUnsent(votes.map((one) => ({ taken: one, claimedAt }))),
     );
-    for (const one of claimed) attempts.add({ claimed: one, claimedAt });
-    if (grant) throttle?.giveBack(grant, claimed.length);
-    claimedCount += claimed.length;
+    for (const one of taken) attempts.add({ taken: one, claimedAt });
+    if (grant) throttle?.giveBack(grant, taken.length);
+    takenCount += taken.length;
     if (queue === 'forward-votes')
       deps.throttle?.note(
-        claimed.map(({ vote }) => vote),
+        taken.map(({ vote }) => vote),
         deps.clock.now(),
       );
-    if (claimed.length > 0) {
+    if (taken.length > 0) {
       sizes.note(most, claimedAt);
       lookMs = FIRST_LOOK_MS;
     }
-    if (claimed.length < most && attempts.open > 0) {
+    if (taken.length < most && attempts.open > 0) {
       // Votes that are cast meanwhile must not wait until a running attempt ends.
       await attempts.changed(lookMs);
       lookMs = Math.min(2 * lookMs, LAST_LOOK_MS);
-    } else if (claimed.length === 0 && !isUnderWay) {
+    } else if (taken.length === 0 && !isUnderWay) {
       return { kind: 'idle' };
     }
   }
@@ -123,7 +119,7 @@ async function claimAndSend(
 
 /** Why no vote may be claimed now; null when votes may be claimed. */
 function whyStop(
-  { clock }: Draining,
+  { clock }: DrainDeps,
   { now: listener }: LeasedListener,
   { queue }: DrainLimits,
 ): Stop | null {
@@ -137,24 +133,24 @@ function whyStop(
 }
 
 /** How many votes to claim now: as many as slots are free. A backlog also claims votes ahead. */
-function mostToClaim(
+function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
   { open, unsent }: AttemptsUnderWay,
-  sizes: ClaimSizes,
+  sizes: TakeSizes,
 ): number {
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
   // Votes that may be sent only once are not claimed ahead.
   if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
-  return open <= LARGEST_CLAIM ? sizes.next(unsent) : 0;
+  return open <= LARGEST_TAKE ? sizes.next(unsent) : 0;
 }
 
 /**
  * The sizes of a backlog's claims. The next claim begins when half of the last one is sent. It is twice as large if less
  * than a second has passed since the last claim, and half as large otherwise.
  */
-class ClaimSizes {
+class TakeSizes {
   #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
 
@@ -162,7 +158,7 @@ class ClaimSizes {
   next(unsent: number): number {
     if (unsent > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND
-      ? Math.min(2 * this.#size, LARGEST_CLAIM)
+      ? Math.min(2 * this.#size, LARGEST_TAKE)
       : Math.max(MAX_CONCURRENT_ATTEMPTS, Math.floor(this.#size / 2));
   }
 

@@ -2,20 +2,20 @@ import { MINUTE } from '../../platform/clock.ts';
 import { retry } from '../../platform/retry.ts';
 import { throwUnlessTransient } from '../../platform/transient-errors.ts';
 import type { Ready } from './attempt-delivery.ts';
-import { releaseVotes } from './claim-votes.ts';
-import type { Draining } from './drain.ts';
+import type { DrainDeps } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
+import { giveBackVotes } from './take-votes.ts';
 
 /** How long a release is tried again. */
 const RETRIED_FOR_MS = 30 * MINUTE;
 
 /** Claimed votes of a leased listener that are not sent, until they are released. */
 export class UnsentVotes {
-  readonly #deps: Draining;
+  readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
   readonly #votes: Ready[] = [];
 
-  constructor(deps: Draining, leased: LeasedListener) {
+  constructor(deps: DrainDeps, leased: LeasedListener) {
     this.#deps = deps;
     this.#leased = leased;
   }
@@ -35,10 +35,10 @@ export class UnsentVotes {
    */
   async release(): Promise<void> {
     const released = [...this.#votes];
-    await releaseVotes(
+    await giveBackVotes(
       this.#deps,
       this.#leased.now,
-      released.map(({ claimed }) => claimed),
+      released.map(({ taken }) => taken),
     );
     // Other votes may have been appended meanwhile.
     this.#votes.splice(0, released.length);
@@ -51,13 +51,13 @@ export class UnsentVotes {
    * @param waitNoLonger - once aborted, there is only one more try
    * @throws the driver's error when MongoDB stays unavailable
    */
-  async releaseWithRetries(waitNoLonger: AbortSignal): Promise<void> {
+  async giveBackWithRetries(waitNoLonger: AbortSignal): Promise<void> {
     const giveUpAt = performance.now() + RETRIED_FOR_MS;
-    const releaseAgain = async (tries: number) => {
+    const giveBackAgain = async (tries: number) => {
       if (tries > 0) await this.#leased.renew().catch(() => false);
       await this.release();
     };
-    await retry(releaseAgain, {
+    await retry(giveBackAgain, {
       deadline: () => giveUpAt,
       signal: waitNoLonger,
       onError: (error) => {

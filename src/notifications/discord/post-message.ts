@@ -7,7 +7,7 @@ import { printable } from '../../platform/printable.ts';
 import type { WebhookKey } from './webhook-address.ts';
 
 /** What posting needs of the configuration. */
-export type Posting = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
+export type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
 
 /**
  * Discord's answer to a message.
@@ -33,7 +33,7 @@ const LONGEST_RETRY_AFTER_MS = HOUR;
  * @param signal - aborts the attempt
  */
 export async function postMessage(
-  config: Posting,
+  config: PostDeps,
   { id, token }: WebhookKey,
   body: string,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import { type Collection, ObjectId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text } from '../../language/t.ts';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
-import { type MessageResult, type Sending, sendMessage } from '../../mail/send-mail.ts';
+import { type MessageResult, type SendDeps, sendMessage } from '../../mail/send-mail.ts';
 import type { Send, SendResult } from '../../mail/smtp.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -10,17 +10,17 @@ import { UnsealError } from '../../platform/secrets.ts';
 import { type Audiences, audienceOf } from '../audience.ts';
 import { mailOf, type Notice } from '../notice.ts';
 import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
-import { type DiscordAnswer, type Posting, postMessage } from './post-message.ts';
+import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
 import { openWebhook, switchOff } from './webhooks.ts';
 
 /** Dependencies for sending messages to Discord. */
-export type DiscordSending = Audiences &
+export type DiscordSendDeps = Audiences &
   Outbox &
-  Pick<Sending, 'log'> & {
-    discordMessages: Sending['mails'];
+  Pick<SendDeps, 'log'> & {
+    discordMessages: SendDeps['mails'];
     discordWebhooks: Collection<DiscordWebhook>;
     users: Collection<User>;
-    config: Posting & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
+    config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
 /** After this time a message is no news. */
@@ -28,7 +28,7 @@ const GIVEN_UP_MS = 6 * HOUR;
 
 /** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not know is switched off. */
 export function sendDiscordMessage(
-  deps: DiscordSending,
+  deps: DiscordSendDeps,
   messageId: string,
   signal: AbortSignal,
 ): Promise<MessageResult> {
@@ -43,7 +43,7 @@ export function sendDiscordMessage(
 }
 
 /** Sends to the present webhook of the server with the id `to`. */
-function toWebhook(deps: DiscordSending): Send {
+function toWebhook(deps: DiscordSendDeps): Send {
   return async ({ to, text }, signal) => {
     const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });
     if (!webhook) return { kind: 'refused', reason: 'the server has no webhook, or it is off' };
@@ -58,7 +58,7 @@ function toWebhook(deps: DiscordSending): Send {
 }
 
 async function resultOf(
-  deps: DiscordSending,
+  deps: DiscordSendDeps,
   webhook: DiscordWebhook,
   answer: DiscordAnswer,
 ): Promise<SendResult> {
@@ -87,14 +87,14 @@ async function resultOf(
   }
 }
 
-export const OFF_WORDS: Record<OffReason, Text> = {
+export const OFF_TEXTS: Record<OffReason, Text> = {
   deleted: defineMessage('Discord says that the webhook does not exist any more.'),
   unauthorized: defineMessage('Discord refuses the token of the webhook.'),
 };
 
 /** Mails the owner that the webhook is off, whatever kinds of mail they chose, unless they chose none. */
 async function mailOff(
-  deps: DiscordSending,
+  deps: DiscordSendDeps,
   { _id, setAt }: DiscordWebhook,
   reason: OffReason,
 ): Promise<void> {
@@ -106,7 +106,7 @@ async function mailOff(
     tone: 'bad',
     subject: 'messages to Discord are off',
     paragraphs: [
-      `${OFF_WORDS[reason]} So no more messages about ${server.name} are sent to Discord.`,
+      `${OFF_TEXTS[reason]} So no more messages about ${server.name} are sent to Discord.`,
       'To switch them on again, create a webhook in Discord and enter its address in the server’s settings:',
     ],
     part: '/settings#discord',

@@ -7,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import { KIND_NAMES, type Kind } from '../kinds.ts';
 import { discordBody } from './discord-embed.ts';
 import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
-import { type DiscordAnswer, type Posting, postMessage } from './post-message.ts';
+import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
 import { readWebhookAddress, type WebhookKey } from './webhook-address.ts';
 
 /** Dependencies of a server's webhook. */
@@ -95,7 +95,7 @@ export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
 
 /** Posts a test message. The answer switches the webhook off, or on again. */
 export async function testWebhook(
-  deps: Webhooks & { config: Posting & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'> },
+  deps: Webhooks & { config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'> },
   server: WithId<Server>,
   signal: AbortSignal,
 ): Promise<WebhookTest> {

@@ -5,7 +5,7 @@ import { networkOf } from './network-of.ts';
 import { type RateLimit, refund, useAllowance } from './rate-limit.ts';
 
 /** Dependencies of the limits on outgoing connections. */
-export type OutgoingLimiting = {
+export type OutgoingLimitDeps = {
   rateLimits: Collection<RateLimit>;
   clock: Clock;
   config: Pick<Config, 'DESTINATION_LIMIT' | 'ACCOUNT_LIMIT'>;
@@ -45,7 +45,7 @@ export type Connection = {
  * @throws the driver's error when MongoDB fails
  */
 export async function takeConnection(
-  deps: OutgoingLimiting,
+  deps: OutgoingLimitDeps,
   connection: Connection,
 ): Promise<Limited | null> {
   const taken: string[] = [];
@@ -63,7 +63,7 @@ export async function takeConnection(
 type ConnectionLimit = { key: string; times: number; by: Limited['by'] };
 
 function limitsOf(
-  { DESTINATION_LIMIT, ACCOUNT_LIMIT }: OutgoingLimiting['config'],
+  { DESTINATION_LIMIT, ACCOUNT_LIMIT }: OutgoingLimitDeps['config'],
   { address, port, accountId, hasGreeted }: Connection,
 ): ConnectionLimit[] {
   const factor = hasGreeted ? GREETED_FACTOR : 1;
@@ -81,7 +81,7 @@ function limitsOf(
 }
 
 /** Limits an account's connections to `port` of addresses that have not greeted yet. */
-export function mayConnectFor(deps: OutgoingLimiting, accountId: string | null, port: number): MayConnect {
+export function mayConnectFor(deps: OutgoingLimitDeps, accountId: string | null, port: number): MayConnect {
   return async (address) =>
     (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;
 }

@@ -5,7 +5,7 @@ import { isDuplicateKey } from '../mongo.ts';
 import type { WorkLease } from './work-lease-record.ts';
 
 /** Dependencies of leases. */
-export type Leasing = {
+export type LeaseDeps = {
   workLeases: Collection<WorkLease>;
   config: { LEASE_MS: number };
   clock: Clock;
@@ -45,7 +45,7 @@ const RETRY_MS = SECOND / 4;
  * @throws {LeaseLostError} when the lease was lost during the run; the error of `run`; the signal's reason
  */
 export async function withLease<T>(
-  deps: Leasing,
+  deps: LeaseDeps,
   work: string,
   run: (lease: ActiveLease) => Promise<T>,
   { signal }: { signal?: AbortSignal } = {},
@@ -71,20 +71,20 @@ export async function withLease<T>(
 
 /** When the last successful run of this work began; null when there was none. */
 export async function lastCompleted(
-  { workLeases }: Pick<Leasing, 'workLeases'>,
+  { workLeases }: Pick<LeaseDeps, 'workLeases'>,
   work: string,
 ): Promise<Date | null> {
   const lease = await workLeases.findOne({ work });
   return lease?.completedAt ?? null;
 }
 
-function leaseUpdate(id: UUID, { LEASE_MS }: Leasing['config']): Document[] {
+function leaseUpdate(id: UUID, { LEASE_MS }: LeaseDeps['config']): Document[] {
   return [{ $set: { holder: { id, until: { $add: ['$$NOW', LEASE_MS] } } } }];
 }
 
 /** @returns until when the lease is certainly valid, in the time of `performance.now()` */
 async function takeWhenFree(
-  { workLeases, config }: Leasing,
+  { workLeases, config }: LeaseDeps,
   work: string,
   id: UUID,
   signal: AbortSignal | undefined,
@@ -110,7 +110,7 @@ async function ensureRecord(workLeases: Collection<WorkLease>, work: string): Pr
 
 /** Renews a lease three times per `LEASE_MS` until `stop` is called. */
 function keepLease(
-  { workLeases, config }: Leasing,
+  { workLeases, config }: LeaseDeps,
   { work, id, until }: { work: string; id: UUID; until: number },
   lost: AbortController,
   signal: AbortSignal | undefined,
@@ -146,7 +146,7 @@ function keepLease(
 }
 
 async function release(
-  { workLeases }: Leasing,
+  { workLeases }: LeaseDeps,
   { work, id }: { work: string; id: UUID },
   changes: { completedAt?: Date },
 ): Promise<void> {

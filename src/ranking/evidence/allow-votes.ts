@@ -9,7 +9,7 @@ import { requestRanks } from '../../servers/request-ranks.ts';
 import type { Server } from '../../servers/server.ts';
 import type { VoteCounter } from '../../votes/vote-counter.ts';
 
-type Allowing = {
+type AllowDeps = {
   servers: Collection<Server>;
   voteCounters: Collection<VoteCounter>;
   auditLog: Collection<AuditEntry>;
@@ -39,7 +39,7 @@ const allowing = z.object({
  * @throws {InvalidDocumentError} for an invalid number or reason
  */
 export async function allowVotes(
-  deps: Allowing,
+  deps: AllowDeps,
   serverId: ObjectId,
   input: { votes: string | number; reason: string },
   by: string,

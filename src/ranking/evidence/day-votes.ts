@@ -7,7 +7,7 @@ import type { CrowdedNetwork } from './crowded-networks.ts';
 import { knownNames } from './known-names.ts';
 import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from './weigh-day.ts';
 
-type Reading = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
+type ReadDeps = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
 
 /** The votes of a server and day by what speaks for them. */
 export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
@@ -35,7 +35,7 @@ const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 
  * imports, which only matter where a day is remarkable (`readVotes`).
  */
 export async function countVotes(
-  { votes }: Pick<Reading, 'votes'>,
+  { votes }: Pick<ReadDeps, 'votes'>,
   serverIds: ObjectId[],
   day: string,
 ): Promise<Map<string, DayVotes>> {
@@ -69,7 +69,7 @@ export async function countVotes(
 
 /** Which of these servers have excluded votes before the end of a day: their names may be less known than they look. */
 export async function withExclusions(
-  { votes }: Pick<Reading, 'votes'>,
+  { votes }: Pick<ReadDeps, 'votes'>,
   serverIds: ObjectId[],
   day: string,
 ): Promise<Set<string>> {
@@ -93,7 +93,7 @@ type Member = NetworkVote & { isRegular: boolean; weight: number };
  * thousand votes at a time and keeps those of crowded networks only.
  */
 export async function readVotes(
-  deps: Reading,
+  deps: ReadDeps,
   serverId: ObjectId,
   day: string,
   crowded: CrowdedNetwork[],

@@ -21,7 +21,7 @@ export type DueCounter = {
 const OFTEN = 200;
 const GROWTH = 1.05;
 
-type Finding = {
+type FindDeps = {
   voteCounters: Collection<VoteCounter>;
   servers: Collection<Server>;
   periodMarks: Collection<PeriodMark>;
@@ -38,7 +38,7 @@ export const ALWAYS_FULL = FULL_OF_NETWORK;
  * @param first - the first day that is weighed
  */
 export async function eachDueCounter(
-  deps: Finding,
+  deps: FindDeps,
   first: string,
   work: (counter: DueCounter) => Promise<void>,
 ): Promise<void> {

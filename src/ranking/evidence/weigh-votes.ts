@@ -16,7 +16,7 @@ import { startWeighing } from './rule-start.ts';
 import { FEWEST, weighDay } from './weigh-day.ts';
 
 /** The dependencies of weighing votes. */
-export type Weighing = {
+export type WeighDeps = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
   voteCounters: Collection<VoteCounter>;
@@ -41,7 +41,7 @@ type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAll
  * @throws {LeaseLostError}; the signal's reason
  */
 export async function weighVotes(
-  deps: Weighing,
+  deps: WeighDeps,
   lease: ActiveLease,
 ): Promise<{ first: string; weighed: number }> {
   const first = await startWeighing(deps);
@@ -64,7 +64,7 @@ export async function weighVotes(
 }
 
 /** Weighs a UTC day of some servers. Removed servers are left out. */
-async function weighSlice(deps: Weighing, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
+async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
   const due = new Map(slice.map((one) => [one.serverId.toHexString(), one]));
   const projection = { ...CURRENT_PLAYERS, voteAllowance: 1 };
   const servers: Weighed[] = await deps.servers
@@ -131,7 +131,7 @@ function writeOf(
 
 /** The weight by the counts of the day; where these show anything remarkable, by its votes one by one. */
 async function weightOf(
-  deps: Weighing,
+  deps: WeighDeps,
   serverId: ObjectId,
   day: string,
   of: {

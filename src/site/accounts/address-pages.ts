@@ -21,8 +21,8 @@ import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } fro
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
-import { evenly, TOO_MANY_LINKS } from './better-auth-calls.ts';
-import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
+import { TOO_MANY_LINKS, withMinimumDuration } from './better-auth-calls.ts';
+import { passwordAndCodeForm, passwordForm, withReAuthentication } from './re-authentication.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
@@ -66,11 +66,11 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
         (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
       if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
       // The duration must not reveal whether another account has the address.
-      await evenly(() => requestAddressChange(deps, own, { email }));
+      await withMinimumDuration(() => requestAddressChange(deps, own, { email }));
       return 'requested';
     };
     try {
-      const proven = await withProof(request, { deps, auth }, data, change);
+      const proven = await withReAuthentication(request, { deps, auth }, data, change);
       if ('refused' in proven) {
         return sendPage(request, reply, await form(request, withError(typed, proven.refused)), 400);
       }

@@ -8,7 +8,7 @@ import { time } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, button, facts, notice, textField } from '../shared/parts.ts';
-import { proofFields } from './re-authentication.ts';
+import { reAuthenticationFields } from './re-authentication.ts';
 
 /** The address on the account page, and a change that waits for confirmations. */
 export function addressPart(
@@ -59,7 +59,7 @@ export function changePage({ base, user, hasPassword, sendsMail }: Changing, typ
       <form method="post" action="${base}/account/email" class="card stack">
         ${facts([[t('Present address'), user.email]])}
         ${textField({ name: 'email', label: t('New e-mail address'), type: 'email', autocomplete: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
-        ${proofFields(typed, user)}
+        ${reAuthenticationFields(typed, user)}
         <button type="submit">${t('Change address')}</button>
       </form>
       ${hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}

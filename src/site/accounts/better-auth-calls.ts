@@ -42,7 +42,7 @@ const EVEN_MS = SECOND / 2;
 /**
  * Runs `work` for at least a fixed time, so that the response time does not reveal whether an address is known.
  */
-export async function evenly<T>(work: () => Promise<T>): Promise<T> {
+export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T> {
   const [result] = await Promise.all([work(), pause(EVEN_MS)]);
   return result;
 }

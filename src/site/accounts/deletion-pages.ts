@@ -18,7 +18,7 @@ import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
-import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
+import { passwordAndCodeForm, passwordForm, withReAuthentication } from './re-authentication.ts';
 
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH) });
 
@@ -47,7 +47,9 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
     const { data, typed } = readForm(user.twoFactorEnabled ? passwordAndCodeForm : passwordForm, request);
     if (!data) return sendPage(request, reply, await show(request, typed), 400);
     try {
-      const proven = await withProof(request, { deps, auth }, data, () => requestDeletion(deps, user));
+      const proven = await withReAuthentication(request, { deps, auth }, data, () =>
+        requestDeletion(deps, user),
+      );
       if ('refused' in proven) {
         return sendPage(request, reply, await show(request, withError(typed, proven.refused)), 400);
       }

@@ -7,7 +7,7 @@ import { counted, time } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { button, card, notice } from '../shared/parts.ts';
-import { proofFields } from './re-authentication.ts';
+import { reAuthenticationFields } from './re-authentication.ts';
 
 /** A banner about a requested deletion, with a button that cancels it. */
 export function deletionBanner(base: string, deletion: AccountDeletion | null): Content {
@@ -46,7 +46,7 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
         deletion
           ? ''
           : html`<form method="post" action="${base}/account/delete" class="card stack">
-              ${proofFields(typed, view.user)}
+              ${reAuthenticationFields(typed, view.user)}
               <button type="submit" class="danger">${t('Delete my account in 7 days')}</button>
               ${view.hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
             </form>`

@@ -17,7 +17,7 @@ import {
 } from '../../accounts/own-account.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
-import { countProof } from '../../accounts/sign-in-limits.ts';
+import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import type { SignInSession } from '../../accounts/user.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -108,7 +108,7 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
     const { _id } = user;
     const refused = refuseOwn(typed, data.password, user);
     if (refused) return sendPage(request, reply, await show(request, refused), 400);
-    const retryAt = await countProof(deps, _id);
+    const retryAt = await countReAuthentication(deps, _id);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>

@@ -16,7 +16,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { notice, textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
-import { evenly, hashingClientOf, refusalCode, TOO_MANY_LINKS } from './better-auth-calls.ts';
+import { hashingClientOf, refusalCode, TOO_MANY_LINKS, withMinimumDuration } from './better-auth-calls.ts';
 import { newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
 
 const forgotForm = z.object({
@@ -47,7 +47,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
     if (!data) return sendPage(request, reply, forgotPage(app.site, typed), 400);
     const retryAt = await countMail(deps, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
-    await evenly(() => sendEntryLink(deps, auth, data.email));
+    await withMinimumDuration(() => sendEntryLink(deps, auth, data.email));
     return sendPage(request, reply, sentPage(data.email));
   });
 

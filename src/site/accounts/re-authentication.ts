@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { z } from 'zod';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
-import { countProof } from '../../accounts/sign-in-limits.ts';
+import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -43,14 +43,14 @@ type Proof = { password: string; code?: string | undefined };
  *
  * @throws {PageError} 429 after too many attempts
  */
-export async function withProof<T>(
+export async function withReAuthentication<T>(
   request: FastifyRequest,
   { deps, auth }: Pick<AccountParts, 'deps' | 'auth'>,
   { password, code }: Proof,
   work: () => Promise<T>,
 ): Promise<{ done: T } | { refused: string }> {
   const { _id, email } = userOf(request);
-  const retryAt = await countProof(deps, _id);
+  const retryAt = await countReAuthentication(deps, _id);
   if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
   try {
     const done = await hashingFor(hashingClientOf(request, email), async () => {
@@ -109,6 +109,9 @@ export function codeField(id: string, error?: string): Html {
 }
 
 /** The fields that confirm a change: the password, and a code if the second factor is on. */
-export function proofFields({ errors }: Typed, { twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>): Html {
+export function reAuthenticationFields(
+  { errors }: Typed,
+  { twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>,
+): Html {
   return html`${passwordField(errors.password)} ${twoFactorEnabled ? codeField('code', errors.code) : ''}`;
 }

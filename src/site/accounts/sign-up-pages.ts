@@ -21,12 +21,12 @@ import { nextPath } from '../shared/next-path.ts';
 import { notice, textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import {
-  evenly,
   giveCookies,
   hashingClientOf,
   refusalCode,
   TOO_MANY_LINKS,
   tooManyAccounts,
+  withMinimumDuration,
 } from './better-auth-calls.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
 
@@ -96,7 +96,7 @@ function sendingLinks({ deps }: AccountParts, { page, inside }: Form): Handler {
     if (usedUp) throw tooManyAccounts(usedUp);
     const retryAt = await countMail(deps, { email: data.email, address: request.ip });
     if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
-    await evenly(() => offerAccount(deps, data.email));
+    await withMinimumDuration(() => offerAccount(deps, data.email));
     return sendPage(request, reply, sentPage(data.email));
   };
 }

@@ -1,6 +1,6 @@
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { contactWords } from '../shared/contact.ts';
+import { contactText } from '../shared/contact.ts';
 import type { Site } from '../shared/site-settings.ts';
 
 /** What a suspended user reads after entering the right password: the reason for them, and how to reach the operator. */
@@ -24,5 +24,5 @@ export function suspendedText(
   const why = reason
     ? t('This account is suspended: “{reason}”', { reason })
     : t('This account is suspended.');
-  return `${why}${contactWords(site) || ` ${t('Contact the operator of this listing.')}`}`;
+  return `${why}${contactText(site) || ` ${t('Contact the operator of this listing.')}`}`;
 }

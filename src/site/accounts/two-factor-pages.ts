@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
 import { whoIs } from '../../accounts/sessions.ts';
-import { countProof } from '../../accounts/sign-in-limits.ts';
+import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
@@ -14,7 +14,7 @@ import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { giveCookies, refusalCode } from './better-auth-calls.ts';
-import { passwordAndCodeForm, passwordForm, withProof } from './re-authentication.ts';
+import { passwordAndCodeForm, passwordForm, withReAuthentication } from './re-authentication.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 
 const codeForm = z.object({
@@ -48,7 +48,7 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
     const { data, typed } = readForm(form, request);
     if (!data) return { refused: start(request, typed, sent) };
     const { password } = data;
-    const proof = await withProof(request, { deps, auth }, data, () => work({ password }));
+    const proof = await withReAuthentication(request, { deps, auth }, data, () => work({ password }));
     return 'done' in proof ? proof : { refused: start(request, withError(typed, proof.refused), sent) };
   }
 
@@ -68,7 +68,7 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
     if (userOf(request).twoFactorEnabled) return reply.redirect(path, 303);
     const { data, typed } = readForm(codeForm, request);
     if (!data) return sendPage(request, reply, codePage(path, typed), 400);
-    const retryAt = await countProof(deps, userOf(request)._id);
+    const retryAt = await countReAuthentication(deps, userOf(request)._id);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
     try {
       const { headers } = await auth.api.verifyTOTP({

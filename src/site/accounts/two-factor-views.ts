@@ -35,7 +35,7 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
         title: t('New backup codes'),
         body: html`<p>${t('Each backup code signs you in once if you do not have your phone. New codes replace the old ones.')}</p>
           <form method="post" action="${path}/backup-codes" class="stack">
-            ${proofFields('', errorsIn('backup-codes'))}
+            ${reAuthenticationFields('', errorsIn('backup-codes'))}
             <button type="submit" class="quiet">${t('Generate new backup codes')}</button>
           </form>`,
       })}
@@ -48,7 +48,7 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
           ),
           isOpen: sent === 'off',
           form: html`<form method="post" action="${path}/off" class="stack">
-            ${proofFields('-off', errorsIn('off'))}
+            ${reAuthenticationFields('-off', errorsIn('off'))}
             <button type="submit" class="danger">${t('Turn off')}</button>
           </form>`,
         }),
@@ -58,7 +58,7 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
 }
 
 /** The fields that confirm a change. `suffix` makes the ids of the two forms distinct. */
-function proofFields(suffix: string, errors: Typed['errors']): Html {
+function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
   return html`${errors.form ? notice('bad', errors.form) : ''}
     ${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }

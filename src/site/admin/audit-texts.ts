@@ -8,19 +8,19 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'server.claim': { title: 'Claimed a server' },
   'server.edit': {
     title: 'Changed a server',
-    more: (details) => Object.keys(details).map(asWords).join(', '),
+    more: (details) => Object.keys(details).map(asText).join(', '),
   },
   'server.web-votes': { title: 'Switched the vote form', more: ({ isOn }) => text(isOn ? 'on' : 'off') },
   'server.how-to-vote': { title: 'Edited the text on voting' },
   'server.profile': {
     title: 'Edited a profile',
-    more: ({ changed }) => (Array.isArray(changed) ? changed.map(String).map(asWords).join(', ') : undefined),
+    more: ({ changed }) => (Array.isArray(changed) ? changed.map(String).map(asText).join(', ') : undefined),
   },
   'server.banner': { title: 'Uploaded a banner' },
   'server.banner-remove': { title: 'Removed a banner' },
   'server.profile-remove': {
     title: 'Removed a part of a profile',
-    more: ({ part, reason }) => `${asWords(String(part))}: ${text(reason)}`,
+    more: ({ part, reason }) => `${asText(String(part))}: ${text(reason)}`,
   },
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
@@ -137,6 +137,6 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-function asWords(field: string): string {
+function asText(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

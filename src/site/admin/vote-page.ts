@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { UUID, type WithId } from 'mongodb';
 import type { VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
-import { statusWords } from '../../delivery/timeline/timeline-words.ts';
+import { statusText } from '../../delivery/timeline/timeline-texts.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import type { Server } from '../../servers/server.ts';
@@ -85,7 +85,7 @@ function about({ base, vote, server, token, timeline }: Shown): Html {
     ['Cast', time(votedAt)],
     ['Cast with', castWith(vote, token)],
     ['Counts', countsText(vote)],
-    ['Delivery', statusWords(timeline, timeText, null)],
+    ['Delivery', statusText(timeline, timeText, null)],
     ['Attempts', String(delivery.attemptCount)],
     ['Claimed', claim ? html`by a plugin, ${time(claim.at)}` : null],
     ['Cooldown ended early', cooldownEndedAt ? time(cooldownEndedAt) : null],

@@ -35,13 +35,13 @@ const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> =
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
-function stepWords(step: DiagnosisStep, protocol: Protocol): [name: Text, question: Text] {
+function stepText(step: DiagnosisStep, protocol: Protocol): [name: Text, question: Text] {
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
 /** A step that has just started. */
 export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
-  const [name, question] = stepWords(step, protocol);
+  const [name, question] = stepText(step, protocol);
   return html`<li><strong>${t(name)}</strong> <span class="soft">${t(question)}</span></li>`;
 }
 
@@ -89,7 +89,7 @@ function stepResults({ outcome, fault, step: stopped }: Diagnosis, protocol: Pro
   const last = steps.indexOf(stopped);
   const unconfirmed = outcome === 'sent-not-confirmed';
   return steps.map((step, index) => {
-    const [name, question] = stepWords(step, protocol);
+    const [name, question] = stepText(step, protocol);
     if (fault === null && outcome !== 'delivered' && !unconfirmed)
       return stepResult('quiet', name, question, t('unknown'));
     if (fault !== null && index === last) return stepResult('bad', name, question, t('failed'));

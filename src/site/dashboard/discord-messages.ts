@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { defineMessage, t } from '../../language/t.ts';
 import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
-import { OFF_WORDS } from '../../notifications/discord/send-discord.ts';
+import { OFF_TEXTS } from '../../notifications/discord/send-discord.ts';
 import {
   chooseKinds,
   removeWebhook,
@@ -74,7 +74,7 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, sh
     if (refused)
       return show(request, reply, { discord: { message: notice('attention', refused) }, status: 429 });
     const tested = await testWebhook(deps, serverOf(request), AbortSignal.timeout(MINUTE));
-    const [tone, words] = testWords(tested);
+    const [tone, words] = testText(tested);
     return show(request, reply, { discord: { message: notice(tone, words) } });
   });
 }
@@ -104,7 +104,7 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
     off
       ? notice(
           'bad',
-          html`${t('Messages are off since {time}: {why} Create a webhook in Discord and enter its address below.', { time: timeAgo(off.at, now), why: t(OFF_WORDS[off.reason]) })}`,
+          html`${t('Messages are off since {time}: {why} Create a webhook in Discord and enter its address below.', { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) })}`,
         )
       : html`<p>${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` })}</p>`
   }
@@ -142,7 +142,7 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
 }
 
 /** The result of a test in words. */
-function testWords(tested: WebhookTest): [Tone, string] {
+function testText(tested: WebhookTest): [Tone, string] {
   switch (tested.kind) {
     case 'sent':
       return ['good', t('Discord accepted the test message. It is in your channel now.')];
@@ -176,7 +176,7 @@ function testWords(tested: WebhookTest): [Tone, string] {
     case 'refused':
       return ['bad', t('Discord refused the message ({reason}).', { reason: statusIn(tested.reason) })];
     case 'unavailable':
-      return ['attention', unavailableWords(tested.reason)];
+      return ['attention', unavailableText(tested.reason)];
     case 'unreadable':
       return ['bad', t('The stored address cannot be read. Enter it again.')];
     case 'none':
@@ -189,7 +189,7 @@ function statusIn(reason: string): string {
 }
 
 /** @param reason - a status and the beginning of the answer, or the outcome of the connection */
-function unavailableWords(reason: string): string {
+function unavailableText(reason: string): string {
   if (reason.startsWith('HTTP'))
     return t('Discord answered with an error ({reason}). Try again in some minutes.', {
       reason: statusIn(reason),

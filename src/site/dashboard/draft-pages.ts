@@ -8,11 +8,11 @@ import { type Proved, proveDraft } from '../../workflows/prove-draft.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { contactWords } from '../shared/contact.ts';
+import { contactText } from '../shared/contact.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, confirmed } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { proofCards } from './ownership-proof.ts';
+import { ownershipProofCards } from './ownership-proof.ts';
 
 /** Parses an id; null if it is invalid. */
 export function idOf(text: unknown): ObjectId | null {
@@ -55,7 +55,7 @@ export function draftPages(app: FastifyInstance, { deps, ask }: DashboardParts):
           <a class="button quiet" href="${correct}">${t('Edit')}</a>
           ${confirmed({ text: t('Discard'), consequence: t('Your entries are deleted, and the verification code becomes invalid.'), form: button({ to: `${path}/discard`, text: t('Discard draft'), kind: 'danger' }) })}
         </div></div>
-        ${proofCards({ draft, now, action: `${path}/check`, correct })}`,
+        ${ownershipProofCards({ draft, now, action: `${path}/check`, correct })}`,
     });
   });
 
@@ -91,7 +91,7 @@ export async function afterProving(
     if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
     throw new PageError(503, t('Another server is being listed right now. Check again.'));
   });
-  const contact = contactWords(reply.server.site);
+  const contact = contactText(reply.server.site);
   switch (proved.kind) {
     case 'listed':
       return reply.redirect(`${base}/dashboard/servers/${proved.serverId.toHexString()}?done=${done}`, 303);

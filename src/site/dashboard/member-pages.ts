@@ -37,7 +37,7 @@ import type { DashboardParts } from './dashboard-parts.ts';
 import { idOf } from './draft-pages.ts';
 import { serverFrame } from './server-frame.ts';
 
-export const ROLE_WORDS: Record<MemberRole, Text> = {
+export const ROLE_TEXTS: Record<MemberRole, Text> = {
   full: defineMessage('full'),
   read: defineMessage('read only'),
 };
@@ -105,7 +105,7 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
       rows,
       columns: [
         { title: t('User'), heads: true, kind: 'address', cell: ({ userId }) => emailOf(userId) },
-        { title: t('Role'), cell: ({ role }) => (role === 'owner' ? t('owner') : t(ROLE_WORDS[role])) },
+        { title: t('Role'), cell: ({ role }) => (role === 'owner' ? t('owner') : t(ROLE_TEXTS[role])) },
         { title: t('Since'), cell: ({ at }) => (at ? timeAgo(at, now) : '') },
         ...(isOwner
           ? [
@@ -169,7 +169,7 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
         rows: open,
         columns: [
           { title: t('E-mail address'), heads: true, kind: 'address', cell: ({ email }) => email },
-          { title: t('Role'), cell: ({ role }) => ROLE_WORDS[role] },
+          { title: t('Role'), cell: ({ role }) => ROLE_TEXTS[role] },
           { title: t('Invited'), cell: ({ at }) => timeAgo(at, now) },
           {
             title: t('Actions'),
@@ -281,7 +281,7 @@ export function invitationCard(base: string, open: Awaited<ReturnType<typeof inv
     const path = `${base}/dashboard/invitations/${server._id.toHexString()}`;
     return card({
       title: t('Invitation'),
-      body: html`<p>${t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', { by: translated(by), server: server.name, role: t(ROLE_WORDS[role]) })}</p>
+      body: html`<p>${t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', { by: translated(by), server: server.name, role: t(ROLE_TEXTS[role]) })}</p>
         <div class="actions">
           ${button({ to: `${path}/accept`, text: t('Accept'), kind: 'primary', of: server.name })}
           ${button({ to: `${path}/decline`, text: t('Decline'), of: server.name })}

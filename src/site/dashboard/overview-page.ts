@@ -15,7 +15,7 @@ import { counted, decimal, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { lastVoteWords, listenerBadge } from '../shared/listener-state.ts';
+import { lastVoteText, listenerBadge } from '../shared/listener-state.ts';
 import { card, copyable, facts } from '../shared/parts.ts';
 import { hasAbout } from '../shared/profile-parts.ts';
 import { serverFigures } from '../shared/server-figures.ts';
@@ -107,7 +107,7 @@ function listenerLine(listener: ListenerView | null, now: Date): Html {
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
   const { waiting } = listener;
   return html`<p>${listenerBadge(listener)} ${waiting > 0 ? t('{votes} waiting.', { votes: counted(waiting, 'vote') }) : t('No votes are waiting.')}
-    ${lastVoteWords(listener, now)}</p>`;
+    ${lastVoteText(listener, now)}</p>`;
 }
 
 function reviewLine({ reviewCount, averageRating }: { reviewCount: number; averageRating: number }): Html {
@@ -116,7 +116,7 @@ function reviewLine({ reviewCount, averageRating }: { reviewCount: number; avera
     : html`<p>${t('{reviews}, {averageRating} of 5 stars on average.', { reviews: counted(reviewCount, 'review'), averageRating: decimal(averageRating) })}</p>`;
 }
 
-const PROOFS = {
+const OWNERSHIP_PROOF_TEXTS = {
   message: defineMessage('by its message'),
   dns: defineMessage('by its DNS record'),
   operator: defineMessage('by an operator of this listing'),
@@ -138,7 +138,7 @@ function about(server: WithId<Server>, now: Date): Html {
     [t('Listed'), timeAgo(listedAt, now)],
     [
       t('Ownership verified'),
-      proof ? html`${t(PROOFS[proof.method])}, ${timeAgo(proof.at, now)}` : undefined,
+      proof ? html`${t(OWNERSHIP_PROOF_TEXTS[proof.method])}, ${timeAgo(proof.at, now)}` : undefined,
     ],
   ])}
   <div><p class="soft small">${t('Server id for plugins and the API')}</p>${copyable(server._id.toHexString(), t('the server id'))}</div>`;

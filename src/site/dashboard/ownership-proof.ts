@@ -21,7 +21,7 @@ type Shown = {
 };
 
 /** The result of the latest check, and the ways to verify ownership. */
-export function proofCards({ draft, now, action, correct }: Shown): Html {
+export function ownershipProofCards({ draft, now, action, correct }: Shown): Html {
   const { check, game } = draft;
   const canAsk = isProbed(game);
   return html`${check ? card({ id: 'check', title: t('Check result'), actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: checkResult(draft, check, correct) }) : ''}

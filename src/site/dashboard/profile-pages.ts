@@ -22,7 +22,7 @@ import { count, day } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, notice, textArea, textField } from '../shared/parts.ts';
-import { aboutBody, hasAbout, LINK_TITLES, PART_WORDS, tagChips } from '../shared/profile-parts.ts';
+import { aboutBody, hasAbout, LINK_TITLES, PART_TEXTS, tagChips } from '../shared/profile-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerForms, isPreparing, picturesCard } from './banner-forms.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -115,7 +115,7 @@ function removals({ profile }: Server): Content {
   return (profile?.removals ?? []).map(({ part, at, reason }) =>
     notice(
       'attention',
-      html`${t('The operator removed the {part} on {day}: “<bdi>{reason}</bdi>”', { part: t(PART_WORDS[part]), day: day(at), reason })}`,
+      html`${t('The operator removed the {part} on {day}: “<bdi>{reason}</bdi>”', { part: t(PART_TEXTS[part]), day: day(at), reason })}`,
     ),
   );
 }

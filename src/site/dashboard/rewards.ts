@@ -13,7 +13,7 @@ import type { Content, Html } from '../shared/html.ts';
 import { notice, select } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-const REWARD_WORDS: Record<Rewards, Text> = {
+const REWARD_TEXTS: Record<Rewards, Text> = {
   push: defineMessage('The listener receives each vote'),
   claims: defineMessage('A plugin asks for votes and claims them'),
   both: defineMessage('Both'),
@@ -57,7 +57,7 @@ export function rewardsForm(path: string, rewards: Rewards | undefined, hasClaim
           'Applies to votes that are cast from now on. Votes that wait for the listener are still sent.',
         ),
         value: rewards ?? 'both',
-        options: REWARDS.map((one): [string, string] => [one, t(REWARD_WORDS[one])]),
+        options: REWARDS.map((one): [string, string] => [one, t(REWARD_TEXTS[one])]),
       })}
       <div class="actions"><button type="submit" class="quiet">${t('Save')}</button></div>
     </form>`;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { knownGame, listGames } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
 import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
-import { contactWords } from '../shared/contact.ts';
+import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
 import type { Typed } from '../shared/form.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -38,7 +38,7 @@ const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 export function namingContact(site: Site, typed: Typed): Typed {
   const { address } = typed.errors;
   if (address !== TAKEN && address !== MOVE_TAKEN) return typed;
-  return { ...typed, errors: { ...typed.errors, address: `${address}${contactWords(site)}` } };
+  return { ...typed, errors: { ...typed.errors, address: `${address}${contactText(site)}` } };
 }
 
 export function nameField({ values, errors }: Typed): Html {

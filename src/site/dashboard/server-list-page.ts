@@ -16,7 +16,7 @@ import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { userOf } from '../access.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { contactWords } from '../shared/contact.ts';
+import { contactText } from '../shared/contact.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { count } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
@@ -25,7 +25,7 @@ import { listenerBadge } from '../shared/listener-state.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { addressOf, statusBadge } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { invitationCard, ROLE_WORDS } from './member-pages.ts';
+import { invitationCard, ROLE_TEXTS } from './member-pages.ts';
 
 const MESSAGES = {
   discarded: defineMessage('Draft discarded.'),
@@ -61,7 +61,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
           <h1>${t('Your servers')}</h1>
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
-        ${invitationCard(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactWords(app.site)}</p>`}
+        ${invitationCard(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactText(app.site)}</p>`}
         <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() })}</section>
         ${draftCard(base, drafts)}`,
     });
@@ -78,7 +78,7 @@ function membership(base: string, server: WithId<Server>, userId: ObjectId): Con
     kind: 'danger',
     of: server.name,
   });
-  return html`<div class="small">${t('member, {role}', { role: t(ROLE_WORDS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again. Tokens that you made for it are revoked, and its owner is told.'), form })}</div>`;
+  return html`<div class="small">${t('member, {role}', { role: t(ROLE_TEXTS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again. Tokens that you made for it are revoked, and its owner is told.'), form })}</div>`;
 }
 
 type ListedListener = Pick<Listener, 'serverId'> &

@@ -26,7 +26,7 @@ import { addressOf } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving } from './draft-pages.ts';
-import { proofCards } from './ownership-proof.ts';
+import { ownershipProofCards } from './ownership-proof.ts';
 import {
   addressFields,
   addressForm,
@@ -76,7 +76,7 @@ export function settingsPages(app: FastifyInstance, parts: DashboardParts): void
       ${howToVoteCard(pathOf(server, '/how-to-vote'), server, showing)}
       ${discordCard(pathOf(server, '/discord'), webhook, showing.discord ?? {}, now)}
       ${addressCard(paths.address, server, move, showing.address)}
-      ${move ? proofCards({ draft: move, now, action: `${paths.address}/check`, correct: `${paths.form}#place` }) : ''}
+      ${move ? ownershipProofCards({ draft: move, now, action: `${paths.address}/check`, correct: `${paths.form}#place` }) : ''}
       ${removeCard(pathOf(server, '/remove'), server, showing.removal)}`;
     return sendPage(
       request,

@@ -32,12 +32,12 @@ import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
 
-const KIND_WORDS: [TokenKind, Text][] = [
+const KIND_TEXTS: [TokenKind, Text][] = [
   ['api', defineMessage('The API')],
   ['claim', defineMessage('A plugin that claims votes')],
 ];
 
-const SCOPE_WORDS: Record<TokenScope, Text> = {
+const SCOPE_TEXTS: Record<TokenScope, Text> = {
   vote: defineMessage('Cast and claim votes'),
   status: defineMessage('Report the status'),
   read: defineMessage('Read votes, figures and reviews'),
@@ -220,7 +220,7 @@ function scopeFields({ values }: Typed): Html {
   const isNew = Object.keys(values).length === 0;
   return html`<fieldset>
     <legend>${t('An API token may')}</legend>
-    ${TOKEN_SCOPES.map((scope) => checkbox({ name: scope, label: t(SCOPE_WORDS[scope]), checked: isNew || values[scope] === 'yes' }))}
+    ${TOKEN_SCOPES.map((scope) => checkbox({ name: scope, label: t(SCOPE_TEXTS[scope]), checked: isNew || values[scope] === 'yes' }))}
   </fieldset>`;
 }
 
@@ -230,7 +230,7 @@ function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
     <div class="row">
       ${textField({ name: 'name', label: t('Name'), hint: t('What the token is for, such as «website».'), required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
-      ${select({ name: 'kind', label: t('For'), hint: t('A claim key may only check and claim votes.'), value: values.kind, options: optionsOf(KIND_WORDS), error: errors.kind })}
+      ${select({ name: 'kind', label: t('For'), hint: t('A claim key may only check and claim votes.'), value: values.kind, options: optionsOf(KIND_TEXTS), error: errors.kind })}
       ${lifetimeField(values.lifetime, errors.lifetime)}
     </div>
     ${scopeFields(typed)}

@@ -16,7 +16,7 @@ const SOON_MS = 30 * DAY;
 
 /** How long a rotated token stays valid, in milliseconds. */
 export const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
-const OVERLAP_WORDS: [keyof typeof OVERLAPS, Text][] = [
+const OVERLAP_TEXTS: [keyof typeof OVERLAPS, Text][] = [
   ['1h', defineMessage('for 1 hour')],
   ['1d', defineMessage('for 1 day')],
   ['7d', defineMessage('for 7 days')],
@@ -105,7 +105,7 @@ function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithI
   const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
   const rotate = html`<form method="post" action="${path}/rotate" class="stack">
     <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
-    <label>${t('Keep the old token valid')} <select name="overlap">${OVERLAP_WORDS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}</select></label>
+    <label>${t('Keep the old token valid')} <select name="overlap">${OVERLAP_TEXTS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}</select></label>
     <button type="submit">${t('Replace token')}</button>
   </form>`;
   return html`<div class="actions">

@@ -12,11 +12,11 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { listenerAnnouncement, listenerLine, waitingWords } from '../shared/listener-state.ts';
+import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { card, dataTable, figure, pager } from '../shared/parts.ts';
-import { inFewWords, stateBadge } from '../shared/vote-state.ts';
+import { stateBadge, stateText } from '../shared/vote-state.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
@@ -59,7 +59,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
       mark: markOf(shownState, open, now),
       body: [
         html`<section class="card">
-            <div class="figures">${figure(t('Votes waiting'), waitingWords(listener?.waiting ?? 0))}</div>
+            <div class="figures">${figure(t('Votes waiting'), waitingText(listener?.waiting ?? 0))}</div>
             ${listenerLine(status, now)}
             <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? t('Open vote listener') : t('Set up the vote listener')}</a></p>
           </section>`,
@@ -132,7 +132,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
         cell: (vote) =>
           html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">${t('not counted')}</span>` : ''}</span>`,
       },
-      { title: t('Details'), cell: (vote) => inFewWords(vote, status.listener, now) },
+      { title: t('Details'), cell: (vote) => stateText(vote, status.listener, now) },
     ],
     empty: emptyText(filter, next !== null),
   })}

@@ -2,7 +2,7 @@ import type { Refusal } from '../../http/http-errors.ts';
 import { defineMessage, t, translated } from '../../language/t.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
-import { PROOF_ERRORS } from '../../votes/web/proof-of-work.ts';
+import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
 import type { WebVoteResult } from '../../votes/web/web-vote.ts';
 import { counted, timeText } from '../shared/format.ts';
 
@@ -60,7 +60,7 @@ export function refusalOf(
     case 'no-proof':
       return {
         status: result.why === 'proof-used' ? 409 : 400,
-        sentence: translated(PROOF_ERRORS[result.why]),
+        sentence: translated(PROOF_OF_WORK_ERRORS[result.why]),
         code: result.why,
       };
     case 'blocked':

@@ -24,10 +24,10 @@ export type AnnouncementCache = {
   reload(): Promise<void>;
 };
 
-type Reading = Pick<AppDeps, 'announcements' | 'clock' | 'log'>;
+type ReadDeps = Pick<AppDeps, 'announcements' | 'clock' | 'log'>;
 type Known = Pick<Announcement, 'until' | 'level'> & { html: string };
 
-export function createAnnouncementCache(deps: Reading): AnnouncementCache {
+export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
   let current: Known | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: { work: Promise<void>; since: number } | undefined;

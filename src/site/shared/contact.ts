@@ -22,7 +22,7 @@ export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Con
 }
 
 /** The same as text after a sentence, for messages that cannot contain a link. */
-export function contactWords({ url, pages, contact }: Pick<Site, 'url' | 'pages' | 'contact'>): string {
+export function contactText({ url, pages, contact }: Pick<Site, 'url' | 'pages' | 'contact'>): string {
   const where = contact ?? (pages.has('contact') ? `${url}/contact` : undefined);
   return where === undefined ? '' : ` ${t('Contact: {where}', { where })}`;
 }

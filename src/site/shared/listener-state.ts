@@ -29,11 +29,11 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
 
 /** A listener's state. It is called active only after a vote or a test vote arrived with its present settings. */
 export function listenerBadge(listener: Stated): Html {
-  return badge(...toneAndWords(listener));
+  return badge(...toneAndText(listener));
 }
 
 /** The state in words, and what it means to the reader. */
-function toneAndWords(listener: Stated): [Tone, string] {
+function toneAndText(listener: Stated): [Tone, string] {
   const { state } = listener;
   const proof = settingsProof(listener);
   if (state !== 'active' || proof === 'works') return [LISTENER_TONES[state], t(LISTENER_STATES[state])];
@@ -41,7 +41,7 @@ function toneAndWords(listener: Stated): [Tone, string] {
 }
 
 /** The number of waiting votes, counted up to `COUNTED_AT_MOST`. */
-export function waitingWords(waiting: number): string {
+export function waitingText(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
 }
 
@@ -50,12 +50,12 @@ export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Dat
   if (!listener)
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
   return html`<p>${listenerBadge(listener)} ${shortReason(listener, now)}
-    ${lastVoteWords(listener, now)}
+    ${lastVoteText(listener, now)}
     ${queuePaused ? t(QUEUE_PAUSED) : ''}</p>`;
 }
 
 /** When the last vote with these settings was delivered, or sent without an answer. */
-export function lastVoteWords(listener: ListenerView, now: Date): Content {
+export function lastVoteText(listener: ListenerView, now: Date): Content {
   const last = lastDelivery(listener);
   if (!last) return '';
   const at = timeAgo(last.at, now);
@@ -76,7 +76,7 @@ const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote
 
 /** The state for screen readers, without values that change all the time. */
 export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
-  const [, state] = toneAndWords(listener);
+  const [, state] = toneAndText(listener);
   const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
   return `${t('Vote listener: {state}.', { state })} ${votes}`;
 }
@@ -91,9 +91,9 @@ export function listenerState(
   const last = lastDelivery(listener);
   return html`${why(listener, now)} ${queuePaused ? notice('attention', t(QUEUE_PAUSED)) : ''}
     ${facts([
-      [t('Votes waiting'), waiting === 0 ? t('none') : waitingWords(waiting)],
-      [t('Unconfirmed'), unconfirmed === 0 ? null : unconfirmedWords(unconfirmed, path)],
-      [t('Sent, not confirmed'), sentNotConfirmed === 0 ? null : sentWords(sentNotConfirmed, path)],
+      [t('Votes waiting'), waiting === 0 ? t('none') : waitingText(waiting)],
+      [t('Unconfirmed'), unconfirmed === 0 ? null : unconfirmedText(unconfirmed, path)],
+      [t('Sent, not confirmed'), sentNotConfirmed === 0 ? null : sentText(sentNotConfirmed, path)],
       [
         t('Next test'),
         state === 'unreachable' && breaker.nextTestAt
@@ -119,17 +119,17 @@ const LIMITED = defineMessage(
 );
 
 /** The number of unconfirmed votes, with a link to send them again. */
-function unconfirmedWords(unconfirmed: number, path: string): Html {
+function unconfirmedText(unconfirmed: number, path: string): Html {
   const words = t('no answer after the last attempt. They may have arrived.');
-  return html`${waitingWords(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">${t('Send again…')}</a>`;
+  return html`${waitingText(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">${t('Send again…')}</a>`;
 }
 
 /** The number of votes that Votifier v1 did not confirm, with a link to send them again. */
-function sentWords(votes: number, path: string): Html {
+function sentText(votes: number, path: string): Html {
   const words = t(
     'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:',
   );
-  return html`${waitingWords(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">${t('Send again…')}</a>`;
+  return html`${waitingText(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">${t('Send again…')}</a>`;
 }
 
 function resendPath(path: string, state: VoteSelection): string {

@@ -25,7 +25,7 @@ export const LINK_TITLES: Record<LinkName, Text> = {
 };
 
 /** The parts of a profile in a sentence. */
-export const PART_WORDS: Record<ProfilePart, Text> = {
+export const PART_TEXTS: Record<ProfilePart, Text> = {
   shortText: defineMessage('short text'),
   description: defineMessage('description'),
   links: defineMessage('links'),

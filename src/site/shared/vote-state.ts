@@ -37,7 +37,7 @@ export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
 }
 
 /** What a vote waits for, or its outcome, in a few words. `vote` must include its newest attempt. */
-export function inFewWords(
+export function stateText(
   vote: Vote,
   listener: Pick<Listener, 'pause' | 'breaker' | 'limited'> | null,
   now: Date,

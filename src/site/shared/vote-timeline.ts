@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
-import { causeWords, eventWords } from '../../delivery/timeline/timeline-words.ts';
+import { causeText, eventText } from '../../delivery/timeline/timeline-texts.ts';
 import { defineMessage, type Text, t, translated } from '../../language/t.ts';
 import type { Step } from '../../listeners/outcomes.ts';
 import { count, counted, duration, exactTime } from './format.ts';
@@ -26,7 +26,7 @@ function item(event: TimelineEvent, hasAdvice: boolean): Html {
     case 'older-attempts':
       return olderItem(event);
     default: {
-      const words = translated(eventWords(event));
+      const words = translated(eventText(event));
       return entry(
         'quiet',
         event.at,
@@ -44,7 +44,7 @@ function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): 
 }
 
 /** What an attempt means for the vote. */
-const CLASS_WORDS: Record<string, Text> = {
+const CLASS_TEXTS: Record<string, Text> = {
   delivered: defineMessage('delivered'),
   transient: defineMessage('transient'),
   ambiguous: defineMessage('ambiguous'),
@@ -76,7 +76,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const { at, number, test, end, underWay, worker } = attempt;
   const kind = test ? t('Listener test') : t('Attempt');
   const what = number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`;
-  const cause = causeWords(attempt);
+  const cause = causeText(attempt);
   const startedBy = cause ? `${t('Started by {cause}.', { cause: translated(cause) })} ` : '';
   if (!end) {
     const words = underWay ? t('in progress') : t('outcome unknown');
@@ -99,7 +99,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
       ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
       ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
       ${hasAdvice && adviceOf(attempt) ? html`<p>${translated(end.mend)}</p>` : ''}
-      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${t(CLASS_WORDS[end.class] ?? 'none')})</p>`,
+      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${t(CLASS_TEXTS[end.class] ?? 'none')})</p>`,
   );
 }
 

@@ -13,7 +13,7 @@ import { type BlockList, MOST_BLOCKS } from './block-list.ts';
 import { isWide, networkText, parseNetwork } from './network-range.ts';
 
 type Blocks = { blocks: Collection<Block> };
-export type Changing = Blocks & { blockList: BlockList; auditLog: Collection<AuditEntry>; clock: Clock };
+export type ChangeDeps = Blocks & { blockList: BlockList; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /** A name or a network that an operator wants to block. */
 export type NewBlock = {
@@ -40,7 +40,7 @@ const newBlock = z.object({
  * @param by - who decided, for the audit log
  * @throws {InvalidDocumentError} for the input; naming `isWideMeant` for a wide range that is not confirmed
  */
-export async function addBlock(deps: Changing, input: NewBlock, by: string): Promise<Block> {
+export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): Promise<Block> {
   const { kind, value: typed, reason } = parseInput(newBlock, input);
   const { endsAt } = input;
   const now = deps.clock.now();
@@ -61,7 +61,7 @@ export const ORIGIN_BLOCKED_MS = 30 * DAY;
  * @throws {InvalidDocumentError} when it is blocked already, or the list is full
  */
 export function blockOrigin(
-  deps: Changing,
+  deps: ChangeDeps,
   { origin, reason }: { origin: string; reason: string },
   by: string,
 ): Promise<Block> {
@@ -70,7 +70,7 @@ export function blockOrigin(
 }
 
 async function storeBlock(
-  deps: Changing,
+  deps: ChangeDeps,
   given: Pick<Block, 'kind' | 'value' | 'username' | 'reason' | 'endsAt'>,
   by: string,
 ): Promise<Block> {
@@ -138,7 +138,7 @@ function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Recor
  *
  * @returns the block; null when no block with this id is active
  */
-export async function liftBlock(deps: Changing, blockId: ObjectId, by: string): Promise<Block | null> {
+export async function liftBlock(deps: ChangeDeps, blockId: ObjectId, by: string): Promise<Block | null> {
   const block = await deps.blocks.findOneAndUpdate(
     { _id: blockId, isActive: true },
     { $set: { lifted: { by, at: deps.clock.now() } }, $unset: { isActive: '' } },

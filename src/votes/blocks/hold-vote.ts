@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { openExclusion } from '../open-exclusion.ts';
 import type { VoteExclusion } from '../vote-exclusion.ts';
 
-type Holding = { voteExclusions: Collection<VoteExclusion>; clock: Clock };
+type HoldDeps = { voteExclusions: Collection<VoteExclusion>; clock: Clock };
 
 /** What is blocked, and where its vote comes in. */
 type Held = { serverId: ObjectId; blockId: ObjectId; username: string; usernameKey: string };
@@ -14,7 +14,7 @@ type Held = { serverId: ObjectId; blockId: ObjectId; username: string; usernameK
  *
  * @throws the driver's error when MongoDB fails
  */
-export function exclusionOfBlock(deps: Holding, { serverId, blockId, ...player }: Held): Promise<ObjectId> {
+export function exclusionOfBlock(deps: HoldDeps, { serverId, blockId, ...player }: Held): Promise<ObjectId> {
   const open = { serverId, blockId, state: 'excluded' } as const;
   return openExclusion(deps, open, { ...player, reason: 'The name of the player is blocked.' });
 }

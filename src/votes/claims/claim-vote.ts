@@ -11,7 +11,7 @@ import { usernameKey } from '../username.ts';
 import type { Vote } from '../vote.ts';
 
 /** The dependencies of checking and claiming votes. */
-export type Claiming = {
+export type ClaimDeps = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
   batcher: Batcher;
@@ -34,7 +34,7 @@ export type ClaimState =
  * Whether a plugin can claim a player's vote. Excluded and quarantined votes are none. A vote for the listener cannot be
  * claimed when the owner later chooses claims, and a vote for claims stays claimable when the owner chooses the listener.
  */
-export async function checkClaim(deps: Claiming, player: ClaimedPlayer): Promise<ClaimState> {
+export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promise<ClaimState> {
   const { serverId } = player;
   const key = usernameKey(player.username);
   const [listener, newest] = await Promise.all([
@@ -80,7 +80,7 @@ export type Claimed =
  * @throws the driver's error when MongoDB fails: the vote may have been claimed then
  */
 export async function claimVote(
-  deps: Claiming,
+  deps: ClaimDeps,
   player: ClaimedPlayer,
   { tokenId, key }: { tokenId: ObjectId; key?: string | undefined },
 ): Promise<Claimed> {
@@ -113,7 +113,7 @@ function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
 
 /** The vote that a call with this key claimed in the last 24 hours. */
 function findByKey(
-  { votes, clock }: Claiming,
+  { votes, clock }: ClaimDeps,
   serverId: ObjectId,
   key: string,
 ): Promise<WithId<Vote> | null> {
@@ -127,7 +127,7 @@ function findByKey(
  * @returns false when the claim is no longer there
  */
 async function isClaimDurable(
-  { votes }: Claiming,
+  { votes }: ClaimDeps,
   { serverId, usernameKey: name, seq, claim }: WithId<Vote>,
 ): Promise<boolean> {
   const key = claim?.key;

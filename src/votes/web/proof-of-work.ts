@@ -9,7 +9,7 @@ import { after, type Clock, MINUTE } from '../../platform/clock.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 
-const usedProofDefinition = {
+const usedProofOfWorkDefinition = {
   /** The nonce of the challenge. */
   _id: { type: String, required: true },
   /** The document is deleted after this time, when the challenge has expired. */
@@ -17,16 +17,16 @@ const usedProofDefinition = {
 } as const;
 
 /** A proof that a vote was cast with: each is accepted once, over all processes. */
-export const usedProofSchema = new Schema(usedProofDefinition, { collection: 'used_proofs' });
-usedProofSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
+export const usedProofOfWorkSchema = new Schema(usedProofOfWorkDefinition, { collection: 'used_proofs' });
+usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 
-export type UsedProof = InferRawDocType<typeof usedProofDefinition>;
+export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 
 /** What a challenge is bound to; player and origin are keyed hashes. A proof for one vote is no proof for another. */
-export type ProofSubject = { serverId: ObjectId; player: string; origin: string };
+export type ProofOfWorkSubject = { serverId: ObjectId; player: string; origin: string };
 
 /** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
-export const PROOF_ERRORS = {
+export const PROOF_OF_WORK_ERRORS = {
   'proof-missing': defineMessage(
     'The proof of work is missing. Allow JavaScript for this page, or sign in with an account that is older than 7 days.',
   ),
@@ -43,7 +43,7 @@ export const PROOF_ERRORS = {
     'This proof of work was used already. If your vote does not count yet, vote again.',
   ),
 } as const;
-export type ProofError = keyof typeof PROOF_ERRORS;
+export type ProofOfWorkError = keyof typeof PROOF_OF_WORK_ERRORS;
 
 /** How long a challenge can be solved and its solution be sent, in milliseconds. */
 const VALID_MS = 10 * MINUTE;
@@ -61,10 +61,10 @@ const HARDEST = 16;
 /** An origin with more votes than this in a day gets challenges that are twice as hard, and so on for each as many more. */
 const VOTES_A_STEP = 10;
 
-type Signing = { config: { SECRET_KEY: string }; clock: Clock };
+type SignDeps = { config: { SECRET_KEY: string }; clock: Clock };
 
 /** The two secrets under which challenges are signed; both derive from `SECRET_KEY`, so all processes share them. */
-function secretsOf({ SECRET_KEY }: Signing['config']) {
+function secretsOf({ SECRET_KEY }: SignDeps['config']) {
   const secret = (purpose: string) => derivedKey(SECRET_KEY, purpose).toString('hex');
   return {
     hmacSignatureSecret: secret('proof-of-work challenges'),
@@ -83,8 +83,8 @@ export function difficulty(votes: number): number {
  * @param votesToday - how many votes its origin cast today: many make it harder
  */
 export function makeChallenge(
-  { config, clock }: Signing,
-  { serverId, player, origin }: ProofSubject,
+  { config, clock }: SignDeps,
+  { serverId, player, origin }: ProofOfWorkSubject,
   votesToday: number,
 ): Promise<Challenge> {
   const factor = difficulty(votesToday);
@@ -107,7 +107,7 @@ export function makeChallenge(
 const text = z.string().max(200);
 
 /** A solved challenge as the vote form sends it: base64 of JSON. Fields with the work's parameters pass unread. */
-const proofSchema = z.object({
+const proofOfWorkSchema = z.object({
   challenge: z.object({
     parameters: z.looseObject({
       nonce: z.string().regex(/^[0-9a-f]{32}$/),
@@ -128,13 +128,13 @@ const LONGEST = 4_000;
  * @returns null when it is accepted; else why not
  * @throws the driver's error when MongoDB fails
  */
-export async function useProof(
-  deps: Signing & { usedProofs: Collection<UsedProof> },
-  subject: ProofSubject,
+export async function useProofOfWork(
+  deps: SignDeps & { usedProofs: Collection<UsedProofOfWork> },
+  subject: ProofOfWorkSubject,
   proof: string | undefined,
-): Promise<ProofError | null> {
+): Promise<ProofOfWorkError | null> {
   if (!proof) return 'proof-missing';
-  const parsed = parseProof(proof);
+  const parsed = parseProofOfWork(proof);
   if (!parsed) return 'proof-malformed';
   const { challenge, solution } = parsed;
   const verified = await verifySolution({
@@ -159,11 +159,11 @@ export async function useProof(
   }
 }
 
-function parseProof(proof: string) {
+function parseProofOfWork(proof: string) {
   if (proof.length > LONGEST) return null;
   try {
     const json: unknown = JSON.parse(Buffer.from(proof, 'base64').toString('utf8'));
-    return proofSchema.safeParse(json).data ?? null;
+    return proofOfWorkSchema.safeParse(json).data ?? null;
   } catch {
     return null;
   }

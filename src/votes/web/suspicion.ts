@@ -19,7 +19,7 @@ export const MOST_REPORTED_PLAYERS = 50;
 /** Why a vote is held. `origin`: the keyed hash of what is suspicious; absent when it is the server's votes together. */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
 
-type Limiting = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: string } };
+type LimitDeps = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: string } };
 
 type SuspectVote = {
   server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
@@ -33,7 +33,7 @@ type SuspectVote = {
 };
 
 /** What looks unusual about a vote of the vote form; null when nothing does. */
-export async function whySuspicious(deps: Limiting, vote: SuspectVote): Promise<Suspicion | null> {
+export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, playerStatus, isNew, newPlayersOfNetwork, limits } = vote;
   const { newPlayersOverAll: most } = limits;
   if (playerStatus === 'new' && newPlayersOfNetwork.count > most) {
@@ -61,7 +61,7 @@ export async function whySuspicious(deps: Limiting, vote: SuspectVote): Promise<
 /** Takes one place from a part of the hour's budget of a server: `factor` of it, or `times` places. */
 type Hour = (part: string, factor: number, times?: number) => Promise<boolean>;
 
-function hourOf(deps: Limiting, { _id }: SuspectVote['server'], budget: number): Hour {
+function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number): Hour {
   return async (part, factor, times = Math.ceil(factor * budget)) => {
     const allowance: Allowance = { times, windowMs: HOUR };
     return (await useAllowance(deps, `new-web-voters:${_id.toHexString()}:${part}`, allowance)) === null;
@@ -73,7 +73,7 @@ function hourOf(deps: Limiting, { _id }: SuspectVote['server'], budget: number):
  * network takes one of as many places as the server has; the others share half as many. So some busy networks do not take
  * the places of players on other networks.
  */
-async function asVisitor(deps: Limiting, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
+async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;
   const times = newPlayersAllowed(server);
   const network = siteKey(deps, voter.address);

@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config.ts';
 import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import type { Server } from '../../servers/server.ts';
 import type { BlockList } from '../blocks/block-list.ts';
-import type { Refused, VoteCasting } from '../cast-vote.ts';
+import type { CastDeps, Refused } from '../cast-vote.ts';
 import type { OnceDeps } from '../cast-vote-once.ts';
 import { blockingVotes, nextVoteAt } from '../cooldown.ts';
 import { newestVotesLoader } from '../newest-votes.ts';
@@ -14,7 +14,12 @@ import { usernameKey } from '../username.ts';
 import type { VoteExclusion } from '../vote-exclusion.ts';
 import { networkLimits } from './network-limits.ts';
 import { networkKey, networkKeys, playerHash, type Voter } from './origin-keys.ts';
-import { makeChallenge, type ProofError, type UsedProof, useProof } from './proof-of-work.ts';
+import {
+  makeChallenge,
+  type ProofOfWorkError,
+  type UsedProofOfWork,
+  useProofOfWork,
+} from './proof-of-work.ts';
 import { isReturning, noteReturning, type ReturningPlayer } from './returning-players.ts';
 import { whySuspicious } from './suspicion.ts';
 import {
@@ -26,13 +31,13 @@ import {
 } from './vote-origin.ts';
 
 /** The dependencies of the vote form. */
-export type WebVoting = VoteCasting &
+export type WebVoteDeps = CastDeps &
   OnceDeps & {
     voteExclusions: Collection<VoteExclusion>;
     voteOrigins: Collection<VoteOrigin>;
     returningPlayers: Collection<ReturningPlayer>;
     blockList: BlockList;
-    usedProofs: Collection<UsedProof>;
+    usedProofs: Collection<UsedProofOfWork>;
     rateLimits: Collection<RateLimit>;
     config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'> & { SECRET_KEY: string };
   };
@@ -51,14 +56,14 @@ export type WebVoteResult =
   | Refused
   /** The vote form is switched off. */
   | { kind: 'off'; by: 'operator' | 'owner' }
-  | { kind: 'no-proof'; why: ProofError }
+  | { kind: 'no-proof'; why: ProofOfWorkError }
   /** The account, or the network, voted for the server as `most` other players today. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
   | { kind: 'blocked' };
 
 /** Why the vote form refused a vote, beside the errors of the API. The codes are stable: the JSON answer contains them. */
-export type VoteFormError = ProofError | 'web-votes-off' | 'too-many-players' | 'vote-not-accepted';
+export type VoteFormError = ProofOfWorkError | 'web-votes-off' | 'too-many-players' | 'vote-not-accepted';
 
 /** Whether the vote form of a server works; else who switched it off. */
 export function whyOff(
@@ -74,7 +79,7 @@ export function whyOff(
  * case, so that nobody proves work in vain.
  */
 export async function challengeFor(
-  deps: WebVoting,
+  deps: WebVoteDeps,
   { server, username, voter }: WebVote,
 ): Promise<
   | { kind: 'challenge'; challenge: Challenge }
@@ -99,7 +104,7 @@ export async function challengeFor(
 
 /** What speaks for a player who votes on a page. */
 async function playerStatusOf(
-  deps: WebVoting,
+  deps: WebVoteDeps,
   { address, account }: Voter,
   player: string,
 ): Promise<PlayerStatus> {
@@ -108,7 +113,7 @@ async function playerStatusOf(
 }
 
 function tooMany(
-  { config }: Pick<WebVoting, 'config'>,
+  { config }: Pick<WebVoteDeps, 'config'>,
   by: OriginRefusal,
 ): Extract<WebVoteResult, { kind: 'too-many-players' }> {
   const { newPlayers, players } = networkLimits(config);
@@ -131,7 +136,7 @@ function tooMany(
  * @throws what `submitVote` throws
  */
 export async function castWebVote(
-  deps: WebVoting,
+  deps: WebVoteDeps,
   vote: WebVote & { proof: string | undefined },
   timeoutMs: number,
 ): Promise<WebVoteResult> {
@@ -145,7 +150,7 @@ export async function castWebVote(
   const player = playerHash(deps, key);
   if (!voter.account) {
     const subject = { serverId, player, origin: networkKey(deps, voter.address) };
-    const why = await useProof(deps, subject, vote.proof);
+    const why = await useProofOfWork(deps, subject, vote.proof);
     if (why) return { kind: 'no-proof', why };
   }
 
@@ -185,7 +190,7 @@ export async function castWebVote(
 }
 
 /** Whether an operator blocked the player's name or the network, for signed-in users too. Counts a hit. */
-async function isBlocked(deps: WebVoting, key: string, { address }: Voter): Promise<boolean> {
+async function isBlocked(deps: WebVoteDeps, key: string, { address }: Voter): Promise<boolean> {
   const { blockList, clock } = deps;
   const now = clock.now();
   const block =

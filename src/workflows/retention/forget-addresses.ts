@@ -7,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import type { Block } from '../../votes/blocks/block.ts';
 import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
 
-type Forgetting = {
+type ForgetDeps = {
   auditLog: Collection<AuditEntry>;
   reviews: Collection<Review>;
   voteExclusions: Collection<VoteExclusion>;
@@ -34,7 +34,7 @@ const BATCH = 500;
  * @throws the signal's reason
  */
 export async function forgetAddresses(
-  deps: Forgetting,
+  deps: ForgetDeps,
   day: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {

@@ -16,7 +16,7 @@ import {
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
 
-type Forgetting = {
+type ForgetDeps = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
   voteExclusions: Collection<VoteExclusion>;
@@ -40,7 +40,7 @@ const AT_ONCE = 25;
  * @throws the signal's reason
  */
 export async function forgetNames(
-  deps: Forgetting,
+  deps: ForgetDeps,
   day: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {
@@ -65,7 +65,7 @@ export async function forgetNames(
 }
 
 async function forgetNamesOf(
-  deps: Forgetting,
+  deps: ForgetDeps,
   server: { _id: Server['_id']; votesNamedSince: Date | null },
   before: Date,
   signal: AbortSignal | undefined,
@@ -113,7 +113,7 @@ async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
 
 /** `kept`: the time of the oldest vote that keeps its name, because its delivery or its quarantine is open. */
 async function forgetBatch(
-  { votes, clock }: Forgetting,
+  { votes, clock }: ForgetDeps,
   batch: Named[],
   open: Filter<Vote>,
 ): Promise<{ forgotten: number; kept: Date | null }> {

@@ -17,7 +17,7 @@ import { listServersAt } from '../../support/servers.ts';
 import { signIn } from '../../support/sign-in.ts';
 import { stoppedClock } from '../../support/stopped-clock.ts';
 import { testDeps } from '../../support/test-deps.ts';
-import { postVoteForm, proofFor, voteOnPage } from '../../support/vote-form.ts';
+import { postVoteForm, proofOfWorkFor, voteOnPage } from '../../support/vote-form.ts';
 import { openWebApp, sendForm } from '../../support/web-app.ts';
 
 const REASON = 'the internal reason';
@@ -35,7 +35,7 @@ describe('a vote on the page', () => {
     const { web, slug, serverId } = await page();
     const { deps } = web;
     // Proven before the block.
-    const proof = await proofFor(web, slug, 'Steve');
+    const proof = await proofOfWorkFor(web, slug, 'Steve');
     const named = await addBlock(deps, { kind: 'name', value: 'STEVE', reason: REASON }, 'cli');
     await addBlock(deps, { kind: 'network', value: '198.51.100.0/24', reason: REASON }, 'cli');
     await addBlock(deps, { kind: 'network', value: '2001:db8::/32', reason: REASON }, 'cli');

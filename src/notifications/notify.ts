@@ -17,7 +17,7 @@ import type { Kind } from './kinds.ts';
 import { mailOf, type Notice } from './notice.ts';
 
 /** What a notification is written with. */
-export type Telling = Outbox &
+export type NotifyDeps = Outbox &
   DiscordOutbox & {
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
     log: Logger;
@@ -33,7 +33,12 @@ export type Told = 'written' | 'known' | 'unwanted';
  * Writes a notification for each channel on which its audience wants its kind, once for each channel, also after
  * concurrent or interrupted calls. Above the limit of its server a message is held: it is only counted.
  */
-export async function tell(deps: Telling, audience: Audience, kind: Kind, notice: Notice): Promise<Told> {
+export async function notify(
+  deps: NotifyDeps,
+  audience: Audience,
+  kind: Kind,
+  notice: Notice,
+): Promise<Told> {
   const { owner, webhook } = channelsFor(audience, kind);
   const { server } = audience;
   const written = [
@@ -50,7 +55,7 @@ export async function tell(deps: Telling, audience: Audience, kind: Kind, notice
  * @returns how many notifications were written
  */
 export async function forServer(
-  { log }: Pick<Telling, 'log'>,
+  { log }: Pick<NotifyDeps, 'log'>,
   serverId: ObjectId,
   work: () => Promise<number>,
 ): Promise<number> {
@@ -67,7 +72,7 @@ type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner
 
 /** Writes a notice to one channel. */
 export async function write(
-  deps: Telling,
+  deps: NotifyDeps,
   channel: 'mail' | 'discord',
   { server, owner }: Receiver,
   notice: Notice,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { relayDueWork } from '../src/delivery/relay.ts';
+import { sweepDueWork } from '../src/delivery/sweep.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
 /** Intervals vary by a fifth, so that many workers do not query MongoDB at the same time. */
@@ -9,11 +9,11 @@ const JITTER = 0.2;
  * Finds due work in MongoDB repeatedly until `stopping` is aborted (design rule 2). After a failed round the next one
  * follows.
  */
-export async function runRelay(deps: AppDeps, stopping: AbortSignal): Promise<void> {
+export async function runSweep(deps: AppDeps, stopping: AbortSignal): Promise<void> {
   const { log, config } = deps;
   while (!stopping.aborted) {
     try {
-      const round = await relayDueWork(deps);
+      const round = await sweepDueWork(deps);
       if (round.woken + round.expired + round.released > 0) log.info({ event: 'relay.round', ...round });
     } catch (error) {
       log.warn({ event: 'relay.failed', reason: String(error) });

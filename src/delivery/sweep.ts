@@ -4,17 +4,17 @@ import type { Listener } from '../listeners/listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Logger } from '../platform/log.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import type { Recording } from './drain/attempt-record.ts';
+import type { RecordDeps } from './drain/attempt-record.ts';
 import { serversWith } from './drain/lost-attempts.ts';
-import { expireVotes, overdueVotes, releaseLeftVotes } from './leave-queue.ts';
-import type { Resending } from './resend-vote.ts';
+import { expireVotes, giveBackLeftVotes, overdueVotes } from './leave-queue.ts';
+import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
 
 /** What the relay works on. */
-type Relaying = Recording & Resending & { batcher: Batcher; log: Logger };
+type SweepDeps = RecordDeps & ResendDeps & { batcher: Batcher; log: Logger };
 
 /** The result of one run: listeners woken, votes given up, votes released from a removed listener. */
-type RelayRound = { woken: number; expired: number; released: number };
+type SweepRound = { woken: number; expired: number; released: number };
 
 const SERVERS_A_STEP = 512;
 /** Servers checked concurrently: most of a run is waiting for MongoDB. */
@@ -27,8 +27,8 @@ const SERVERS_AT_ONCE = 8;
  *
  * Costs a few indexed reads for each server with open work, however many votes wait there.
  */
-export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
-  const round: RelayRound = { woken: 0, expired: 0, released: 0 };
+export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
+  const round: SweepRound = { woken: 0, expired: 0, released: 0 };
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);
@@ -44,7 +44,7 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
         const listener = byServer.get(serverId.toHexString());
         const id = serverId.toHexString();
         const seen = { listener, asOf, overdue: overdue.has(id), lost: lost.has(id) };
-        await relayServer(deps, serverId, seen, round);
+        await sweepServer(deps, serverId, seen, round);
       });
       for (const turn of await Promise.allSettled(turns)) {
         if (turn.status === 'rejected') {
@@ -62,11 +62,11 @@ export async function relayDueWork(deps: Relaying): Promise<RelayRound> {
 type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
 /** Handles one server in a run. */
-async function relayServer(
-  deps: Relaying,
+async function sweepServer(
+  deps: SweepDeps,
   serverId: ObjectId,
   { listener, asOf, overdue, lost }: Seen,
-  round: RelayRound,
+  round: SweepRound,
 ): Promise<void> {
   // Before the reads: whatever makes a vote due after this moment adds a job.
   const relayedAt = deps.clock.now();
@@ -77,7 +77,7 @@ async function relayServer(
     deps.log.warn({ event: 'votes.expired', serverId: serverId.toHexString(), listenerId, votes: expired });
   }
   if (!listener) {
-    const released = await releaseLeftVotes(deps, serverId, asOf);
+    const released = await giveBackLeftVotes(deps, serverId, asOf);
     round.released += released;
   } else if (await isDue(deps, listener, lost)) {
     if (await wakeListener(deps.producer, listener, { hasten: true, relayedAt })) round.woken += 1;
@@ -115,7 +115,7 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
 }
 
 /** Whether a drain would find work now; `lost`: it has attempts to end. */
-async function isDue({ votes, clock }: Relaying, listener: WithLease, lost: boolean): Promise<boolean> {
+async function isDue({ votes, clock }: SweepDeps, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   const now = clock.now();
   const { serverId, pause, breaker, limited } = listener;

@@ -1,8 +1,8 @@
 import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Claimed } from '../../src/delivery/drain/after-attempt.ts';
-import { claimVotes, releaseVotes } from '../../src/delivery/drain/claim-votes.ts';
+import type { Taken } from '../../src/delivery/drain/after-attempt.ts';
 import { recordWithRetries } from '../../src/delivery/drain/record-outcomes.ts';
+import { giveBackVotes, takeVotes } from '../../src/delivery/drain/take-votes.ts';
 import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -26,8 +26,8 @@ async function listenerOf({ deps, serverId }: DeliveryBench) {
 const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString());
 
 /** Records an outcome as an uninterrupted drain does. */
-function record({ deps }: DeliveryBench, claimed: Claimed, end: Outcome): Promise<boolean> {
-  const ended = { claimed, outcome: end, durationMs: 3, endedAt: Date.now() };
+function record({ deps }: DeliveryBench, taken: Taken, end: Outcome): Promise<boolean> {
+  const ended = { taken, outcome: end, durationMs: 3, endedAt: Date.now() };
   return recordWithRetries(deps, ended, new AbortController().signal);
 }
 
@@ -35,14 +35,14 @@ describe('Claiming votes', () => {
   it('takes the next votes in queue order and records an attempt on each', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
-    const claimed = await claimVotes(
+    const taken = await takeVotes(
       bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 3, atOnce: 0 },
     );
-    expect(ids(claimed.map(({ vote }) => vote))).toEqual(ids(cast.slice(0, 3)));
-    for (const { vote, attempt } of claimed) {
+    expect(ids(taken.map(({ vote }) => vote))).toEqual(ids(cast.slice(0, 3)));
+    for (const { vote, attempt } of taken) {
       const { delivery } = await bench.vote(vote);
       expect(delivery).toMatchObject({ state: 'sending', attemptCount: 1 });
       expect(delivery.attempts.map(({ id }) => id)).toEqual([attempt.id]);
@@ -65,11 +65,11 @@ describe('Claiming votes', () => {
     await castSome(bench, 6);
     const listener = await listenerOf(bench);
     const both = await Promise.all(
-      [1, 2].map(() => claimVotes(bench.deps, listener, { test: false }, { most: 6, atOnce: 0 })),
+      [1, 2].map(() => takeVotes(bench.deps, listener, { test: false }, { most: 6, atOnce: 0 })),
     );
-    const claimed = ids(both.flat().map(({ vote }) => vote));
-    expect(claimed).toHaveLength(6);
-    expect(new Set(claimed).size).toBe(6);
+    const taken = ids(both.flat().map(({ vote }) => vote));
+    expect(taken).toHaveLength(6);
+    expect(new Set(taken).size).toBe(6);
     for (const { vote } of both.flat()) expect((await bench.vote(vote)).delivery.attempts).toHaveLength(1);
   });
 
@@ -80,12 +80,12 @@ describe('Claiming votes', () => {
     // This worker stood still; its memory of the lease is all that it has.
     const expired = { ...leased, lease: { ...leased.lease, until: new Date(Date.now() - 1) } };
     for (const most of [1, 3]) {
-      expect(await claimVotes(bench.deps, expired, { test: false }, { most, atOnce: 4 })).toEqual([]);
+      expect(await takeVotes(bench.deps, expired, { test: false }, { most, atOnce: 4 })).toEqual([]);
     }
     for (const vote of cast) {
       expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', attempts: [] });
     }
-    expect(await claimVotes(bench.deps, leased, { test: false }, { most: 3, atOnce: 4 })).toHaveLength(3);
+    expect(await takeVotes(bench.deps, leased, { test: false }, { most: 3, atOnce: 4 })).toHaveLength(3);
   });
 
   it('takes no vote of which an attempt was lost before, unless it is sent at once', async () => {
@@ -97,8 +97,8 @@ describe('Claiming votes', () => {
     }
     const claim = async (most: number, atOnce: number) => {
       const size = { most, atOnce };
-      const claimed = await claimVotes(bench.deps, await listenerOf(bench), { test: false }, size);
-      return ids(claimed.map(({ vote }) => vote));
+      const taken = await takeVotes(bench.deps, await listenerOf(bench), { test: false }, size);
+      return ids(taken.map(({ vote }) => vote));
     };
     expect(await claim(5, 1)).toEqual(ids(cast.slice(0, 2)));
     expect(await claim(5, 0)).toEqual([]);
@@ -112,8 +112,8 @@ describe('Claiming votes', () => {
     const cast = await castSome(bench, 5);
     const claim = async (most: number, atOnce: number, maxSendings: number) => {
       const listener = { ...(await listenerOf(bench)), maxSendings };
-      const claimed = await claimVotes(bench.deps, listener, { test: false }, { most, atOnce });
-      return ids(claimed.map(({ vote }) => vote));
+      const taken = await takeVotes(bench.deps, listener, { test: false }, { most, atOnce });
+      return ids(taken.map(({ vote }) => vote));
     };
     expect(await claim(5, 0, 1)).toEqual([]);
     expect(await claim(5, 2, 1)).toEqual(ids(cast.slice(0, 2)));
@@ -132,9 +132,9 @@ describe('Claiming votes', () => {
       { most: 1, atOnce: 4 },
       { most: 4, atOnce: 4 },
     ]) {
-      const claimed = await claimVotes(bench.deps, listener, { test: false }, size);
-      expect(ids(claimed.map(({ vote }) => vote))).toEqual(ids(others));
-      await releaseVotes(bench.deps, listener, claimed);
+      const taken = await takeVotes(bench.deps, listener, { test: false }, size);
+      expect(ids(taken.map(({ vote }) => vote))).toEqual(ids(others));
+      await giveBackVotes(bench.deps, listener, taken);
     }
   });
 
@@ -149,13 +149,13 @@ describe('Claiming votes', () => {
       throw new Error('connection lost');
     };
     Object.defineProperty(votes, 'db', { value: { command } });
-    const claiming = claimVotes(
+    const taking = takeVotes(
       { ...deps, votes },
       await listenerOf(bench),
       { test: false },
       { most: 3, atOnce: 0 },
     );
-    await expect(claiming).rejects.toThrow('connection lost');
+    await expect(taking).rejects.toThrow('connection lost');
     for (const vote of cast) {
       expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', attempts: [], ends: {} });
     }
@@ -174,8 +174,8 @@ describe('Claiming votes', () => {
     };
     Object.defineProperty(votes, 'db', { value: { command } });
     const one = { most: 1, atOnce: 4 };
-    const claiming = claimVotes({ ...deps, votes }, await listenerOf(bench), { test: false }, one);
-    await expect(claiming).rejects.toThrow('connection lost');
+    const taking = takeVotes({ ...deps, votes }, await listenerOf(bench), { test: false }, one);
+    await expect(taking).rejects.toThrow('connection lost');
     expect((await bench.vote(vote as Vote)).delivery).toMatchObject({ state: 'waiting', attempts: [] });
     await bench.drain();
     expect((await bench.vote(vote as Vote)).delivery).toMatchObject({ state: 'delivered', attemptCount: 1 });
@@ -198,12 +198,12 @@ describe('Claiming votes', () => {
     Object.defineProperty(watched, 'db', { value: { command } });
     const listener = await listenerOf(bench);
     const claim = (most: number) =>
-      claimVotes({ ...bench.deps, votes: watched }, listener, { test: false }, { most, atOnce: 0 });
+      takeVotes({ ...bench.deps, votes: watched }, listener, { test: false }, { most, atOnce: 0 });
 
     expect(ids((await claim(10)).map(({ vote }) => vote))).toEqual(ids(others.slice(0, 10)));
     expect(ids((await claim(40)).map(({ vote }) => vote))).toEqual(ids([...others.slice(10), first]));
-    const [claimed] = sent;
-    const update = { update: votes.collectionName, updates: claimed?.updates };
+    const [taken] = sent;
+    const update = { update: votes.collectionName, updates: taken?.updates };
     const { queryPlanner, executionStats } = await db.command({ explain: update });
     expect(JSON.stringify(queryPlanner.winningPlan)).toContain(`"indexName":"${OPEN_WORK}"`);
     expect(JSON.stringify(queryPlanner.winningPlan)).toContain('"direction":"forward"');
@@ -213,13 +213,13 @@ describe('Claiming votes', () => {
   it('gives back what was not sent as if it had never been claimed', async () => {
     const bench = await deliveryBench();
     const [first, second] = await castSome(bench, 2);
-    const claimed = await claimVotes(
+    const taken = await takeVotes(
       bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 2, atOnce: 0 },
     );
-    await releaseVotes(bench.deps, await listenerOf(bench), claimed);
+    await giveBackVotes(bench.deps, await listenerOf(bench), taken);
     for (const vote of [first, second]) {
       if (!vote) throw new Error('not cast');
       const { delivery } = await bench.vote(vote);
@@ -241,10 +241,10 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
     const held = await listenerOf(bench);
-    const claimed = await claimVotes(bench.deps, held, { test: false }, { most: 2, atOnce: 0 });
+    const taken = await takeVotes(bench.deps, held, { test: false }, { most: 2, atOnce: 0 });
     // Another took the lease when it had run out, and sent what was left in the line.
     expect(await bench.drain()).toEqual({ kind: 'idle' });
-    await releaseVotes(bench.deps, { ...held, lease: { ...held.lease, until: new Date() } }, claimed);
+    await giveBackVotes(bench.deps, { ...held, lease: { ...held.lease, until: new Date() } }, taken);
     for (const vote of cast.slice(0, 2)) {
       expect((await bench.vote(vote)).delivery).toMatchObject({
         state: 'waiting',
@@ -261,16 +261,16 @@ describe('Claiming votes', () => {
   it('leaves alone what was ended as lost meanwhile', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 1);
-    const claimed = await claimVotes(
+    const taken = await takeVotes(
       bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 2, atOnce: 0 },
     );
-    const [one] = claimed;
+    const [one] = taken;
     if (!one) throw new Error('nothing claimed');
     await record(bench, one, outcome('lease-ran-out', 'none'));
-    await releaseVotes(bench.deps, await listenerOf(bench), claimed);
+    await giveBackVotes(bench.deps, await listenerOf(bench), taken);
     expect((await bench.vote(one.vote)).delivery).toMatchObject({ attemptCount: 1, ambiguousEnds: 1 });
   });
 });
@@ -279,24 +279,24 @@ describe('Recording ends together', () => {
   it('writes each, and says of each whether it stands', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 5);
-    const claimed = await claimVotes(
+    const taken = await takeVotes(
       bench.deps,
       await listenerOf(bench),
       { test: false },
       { most: 5, atOnce: 0 },
     );
     // One was removed meanwhile: its outcome must not be recorded, and must not prevent that of the others.
-    const gone = claimed[3]?.vote;
+    const gone = taken[3]?.vote;
     if (!gone) throw new Error('nothing claimed');
     await bench.deps.votes.updateOne(
       { serverId: bench.serverId, _id: gone._id },
       { $set: { 'delivery.state': 'waiting', 'delivery.attempts': [] } },
     );
     const stand = await Promise.all(
-      claimed.map((one) => record(bench, one, outcome('acknowledged', 'acknowledged'))),
+      taken.map((one) => record(bench, one, outcome('acknowledged', 'acknowledged'))),
     );
     expect(stand).toEqual([true, true, true, false, true]);
-    for (const [index, { vote }] of claimed.entries()) {
+    for (const [index, { vote }] of taken.entries()) {
       const { delivery } = await bench.vote(vote);
       expect(delivery.state).toBe(index === 3 ? 'waiting' : 'delivered');
       if (index !== 3) expect(delivery).toMatchObject({ ends: { delivered: 1 } });
@@ -409,8 +409,8 @@ describe('Draining a backlog', () => {
       return found;
     });
     const draining = bench.drain();
-    const claimed = () => deps.votes.countDocuments({ 'delivery.state': 'sending' });
-    await vi.waitUntil(async () => (await claimed()) >= 40, EVENTUALLY);
+    const taken = () => deps.votes.countDocuments({ 'delivery.state': 'sending' });
+    await vi.waitUntil(async () => (await taken()) >= 40, EVENTUALLY);
     // Sending what is claimed takes longer than the lease is renewed next.
     listener.behaviour = { answerDelayMs: 500 };
     await removeListener(deps, serverId, 'test');
@@ -495,9 +495,9 @@ describe('Draining a backlog', () => {
     }, 1);
     onTestFinished(() => clearInterval(watching));
     const draining = Promise.allSettled([bench.drain({ stop: stop.signal })]);
-    const claimedAhead = async () =>
+    const takenAhead = async () =>
       listener.held === 4 && (await votes.countDocuments({ 'delivery.state': 'sending' })) > 4;
-    await vi.waitUntil(claimedAhead, EVENTUALLY);
+    await vi.waitUntil(takenAhead, EVENTUALLY);
     clearInterval(watching);
     stop.abort();
     listener.release();

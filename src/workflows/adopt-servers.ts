@@ -9,7 +9,7 @@ import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 
-type Claiming = {
+type AdoptDeps = {
   servers: Collection<Server>;
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
@@ -23,8 +23,8 @@ type Claiming = {
  *
  * @returns the number of assigned servers
  */
-export async function claimServers(
-  deps: Claiming,
+export async function adoptServers(
+  deps: AdoptDeps,
   { _id: userId, email, emailVerified }: Pick<User, '_id' | 'email' | 'emailVerified'>,
 ): Promise<number> {
   if (!emailVerified) return 0;
@@ -52,14 +52,14 @@ export async function claimServers(
 }
 
 /** Runs `claimServers` at sign-up and sign-in. A failure is logged and does not prevent either. */
-export async function claimOnEntry(
-  sources: Claiming & { users: Collection<User>; log: Logger },
+export async function adoptOnEntry(
+  sources: AdoptDeps & { users: Collection<User>; log: Logger },
   userId: ObjectId,
 ): Promise<void> {
   const { users, log } = sources;
   try {
     const user = await users.findOne({ _id: userId });
-    const claimed = user ? await claimServers(sources, user) : 0;
+    const claimed = user ? await adoptServers(sources, user) : 0;
     if (claimed > 0) log.info({ event: 'account.servers_claimed', userId: userId.toHexString(), claimed });
   } catch (error) {
     log.warn({ event: 'account.servers_not_claimed', reason: String(error) });

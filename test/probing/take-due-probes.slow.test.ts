@@ -3,8 +3,8 @@ import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { queuePrefix } from '../../src/platform/queues.ts';
-import { claimDueServers } from '../../src/probing/claim-due.ts';
 import { stateAfter } from '../../src/probing/probe-state.ts';
+import { takeDueServers } from '../../src/probing/take-due-probes.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { editServer, newProbeState } from '../../src/servers/listed-servers.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
@@ -32,13 +32,13 @@ async function listMany({ servers, clock }: AppDeps, model: ObjectId, count: num
 
 it('claims a new server at once, names its job after it, and plans the next probe', async () => {
   const { deps, serverId, server } = await probingBench();
-  expect(await claimDueServers(deps)).toBe(1);
+  expect(await takeDueServers(deps)).toBe(1);
   const jobs = await deps.queues['probe-servers'].getJobs(['waiting']);
   expect(jobs).toMatchObject([{ name: 'Probe: alpha-craft', data: { serverId: serverId.toHexString() } }]);
   const { probe } = await server();
   expect(probe.claim).not.toBeNull();
   expect(probe.nextAt.getTime()).toBe(deps.clock.now().getTime() + probe.claimSeconds * SECOND);
-  expect(await claimDueServers(deps)).toBe(0);
+  expect(await takeDueServers(deps)).toBe(0);
 });
 
 it('does not claim servers that are removed, have no game, or are not due', async () => {
@@ -49,19 +49,19 @@ it('does not claim servers that are removed, have no game, or are not due', asyn
   const later = await listServer(deps, 25_565);
   const nextAt = after(deps.clock.now(), MINUTE);
   await deps.servers.updateOne({ _id: later }, { $set: { 'probe.nextAt': nextAt } });
-  expect(await claimDueServers(deps)).toBe(0);
+  expect(await takeDueServers(deps)).toBe(0);
 });
 
 it('claims nothing with PROBES=off', async () => {
   const { deps } = await probingBench({ PROBES: 'off' });
-  expect(await claimDueServers(deps)).toBe(0);
+  expect(await takeDueServers(deps)).toBe(0);
   expect(await jobsOf(deps)).toEqual([]);
 });
 
 it('lets only one of several schedulers claim each server', async () => {
   const { deps, serverId } = await probingBench();
   await listMany(deps, serverId, 299);
-  const claimed = await Promise.all([1, 2, 3, 4].map(() => claimDueServers(deps)));
+  const claimed = await Promise.all([1, 2, 3, 4].map(() => takeDueServers(deps)));
   expect(claimed.reduce((sum, count) => sum + count)).toBe(300);
   const jobs = await jobsOf(deps);
   expect(jobs).toHaveLength(300);
@@ -72,7 +72,7 @@ it('enqueues 10,000 due servers in limited steps, and no more than the workers c
   const { deps, serverId } = await probingBench();
   await listMany(deps, serverId, 9_999);
   const rounds = [];
-  for (let round = 0; round < 8; round += 1) rounds.push(await claimDueServers(deps));
+  for (let round = 0; round < 8; round += 1) rounds.push(await takeDueServers(deps));
   // The last two are new servers, which have reserved room.
   expect(rounds).toEqual([500, 500, 500, 500, 250, 250, 0, 0]);
   const next = await deps.servers
@@ -85,7 +85,7 @@ it('enqueues 10,000 due servers in limited steps, and no more than the workers c
 
 it('claims a new server, an edited one and a quick retry although thousands are due for longer', async () => {
   const { deps, serverId, clock, server } = await probingBench();
-  await claimDueServers(deps);
+  await takeDueServers(deps);
   const before = after(clock.now(), -HOUR);
   const claimed = (await server()).probe;
   await listMany(deps, serverId, 4_000);
@@ -98,14 +98,14 @@ it('claims a new server, an edited one and a quick retry although thousands are 
   const failed = stateAfter(claimed, { end: 'failed', byHand: false }, after(clock.now(), -MINUTE));
   await deps.servers.updateOne({ _id: failing }, { $set: { probe: failed.state } });
   const urgent = [added, edited, failing].map((id) => id.toHexString());
-  expect(await claimDueServers(deps)).toBe(500);
+  expect(await takeDueServers(deps)).toBe(500);
   expect(await jobsOf(deps)).toEqual(expect.arrayContaining(urgent));
 
   // Also when the queue is full for other servers.
-  for (let round = 0; round < 3; round += 1) await claimDueServers(deps);
-  expect(await claimDueServers(deps)).toBe(0);
+  for (let round = 0; round < 3; round += 1) await takeDueServers(deps);
+  expect(await takeDueServers(deps)).toBe(0);
   const newest = await listServer(deps, 1);
-  expect(await claimDueServers(deps)).toBe(1);
+  expect(await takeDueServers(deps)).toBe(1);
   // A worker takes it first, although 2,000 jobs have waited for longer.
   const { producerRedis: connection, config } = deps;
   const prefix = queuePrefix(config, 'probe-servers');

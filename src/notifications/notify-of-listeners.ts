@@ -6,11 +6,11 @@ import { countDeliveries } from './delivery-counts.ts';
 import { type DueNotification, dueNotifications, outageSince } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
 import { listenerNotice } from './listener-text.ts';
+import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
-import { forServer, type Telling, tell } from './tell.ts';
 
 /** Dependencies of notifications about listeners. */
-export type ListenerTelling = Telling &
+export type ListenerNotifyDeps = NotifyDeps &
   Audiences & {
     listeners: Collection<Listener>;
     votes: Collection<Vote>;
@@ -23,7 +23,7 @@ export type ListenerTelling = Telling &
  *
  * @returns how many were written
  */
-export async function tellOfListeners(deps: ListenerTelling, stop: AbortSignal): Promise<number> {
+export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
   const down = {
     $or: [
@@ -50,7 +50,7 @@ export async function tellOfListeners(deps: ListenerTelling, stop: AbortSignal):
 
 /** Writes the due notifications of one listener. */
 async function notifyOf(
-  deps: ListenerTelling,
+  deps: ListenerNotifyDeps,
   listener: Listener,
   sent: SentNotifications | null,
 ): Promise<number> {
@@ -72,7 +72,7 @@ async function notifyOf(
   for (const due of dueNotifications(state, deps.clock.now())) {
     const deliveries = await countDeliveries(deps, serverId, due.since);
     const details = { listener, server: audience.server, deliveries, expiresAt: state.expiresAt };
-    const told = await tell(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
+    const told = await notify(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
     if (told === 'written') written += 1;
     // An outage that nobody was told of gives no notification about its end.
     if (told === 'unwanted' && due.kind !== 'returned') continue;
@@ -83,7 +83,7 @@ async function notifyOf(
 
 /** Records when the listener started to work again; null while it does not work. */
 async function recordReturn(
-  { sentNotifications, clock }: ListenerTelling,
+  { sentNotifications, clock }: ListenerNotifyDeps,
   listener: Listener,
   { backAt }: SentNotifications,
 ): Promise<Date | null> {
@@ -96,7 +96,7 @@ async function recordReturn(
 
 /** Records that a notification was sent. `outage`: the start of the outage, for the mail about its end. */
 async function recordSent(
-  { sentNotifications, clock }: ListenerTelling,
+  { sentNotifications, clock }: ListenerNotifyDeps,
   { _id, serverId }: Listener,
   { kind, since }: DueNotification,
   outage: Date,

@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import type { Mail } from '../mail/mail.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { count, type Notice, time } from './notice.ts';
-import { countSent, MOST_AN_HOUR, type Telling, write } from './tell.ts';
+import { countSent, MOST_AN_HOUR, type NotifyDeps, write } from './notify.ts';
 
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
 
@@ -11,7 +11,7 @@ type Held = { _id: ObjectId; number: number; first: Date; last: Date };
  *
  * @returns how many were written
  */
-export async function tellOfHeld(deps: Telling & Audiences, stop: AbortSignal): Promise<number> {
+export async function notifyOfHeldVotes(deps: NotifyDeps & Audiences, stop: AbortSignal): Promise<number> {
   let written = 0;
   for (const channel of ['mail', 'discord'] as const) {
     const messages = channel === 'mail' ? deps.mails : deps.discordMessages;

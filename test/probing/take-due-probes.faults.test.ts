@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { claimDueServers } from '../../src/probing/claim-due.ts';
+import { takeDueServers } from '../../src/probing/take-due-probes.ts';
 import { startRedis } from '../support/services.ts';
 import { probingBench } from './probing-bench.ts';
 
@@ -9,12 +9,12 @@ it('claims nothing while Redis is unavailable, and releases claims that Redis di
   const { deps, server } = await probingBench({ REDIS_URL: redis.url });
   const before = (await server()).probe;
   const refusing = { ...deps, producer: { ...deps.producer, addAll: async () => 0 } };
-  expect(await claimDueServers(refusing)).toBe(0);
+  expect(await takeDueServers(refusing)).toBe(0);
   const { revision: _, ...restored } = (await server()).probe;
   const { revision: __, ...due } = before;
   expect(restored).toEqual(due);
   await redis.kill();
   const { revision } = (await server()).probe;
-  expect(await claimDueServers(deps)).toBe(0);
+  expect(await takeDueServers(deps)).toBe(0);
   expect((await server()).probe.revision).toBe(revision);
 });

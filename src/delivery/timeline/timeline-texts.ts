@@ -7,7 +7,7 @@ import { MOST_AHEAD } from './vote-timeline.ts';
 type When = (at: Date) => string;
 
 /** What started an attempt, for a text after «started by». */
-const CAUSE_WORDS: Record<Cause, Text> = {
+const CAUSE_TEXTS: Record<Cause, Text> = {
   cast: defineMessage('the vote'),
   schedule: defineMessage('its schedule'),
   'challenge-retry': defineMessage('the refused challenge'),
@@ -22,14 +22,14 @@ const CAUSE_WORDS: Record<Cause, Text> = {
 };
 
 /** What started an attempt; null when that is not on record. */
-export function causeWords({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | 'relayed'>): string | null {
-  const cause = wokenBy && t(CAUSE_WORDS[wokenBy]);
+export function causeText({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | 'relayed'>): string | null {
+  const cause = wokenBy && t(CAUSE_TEXTS[wokenBy]);
   if (!relayed) return cause;
   return cause ? t('{cause}, found by the relay', { cause }) : t('the relay');
 }
 
 /** An event other than an attempt, in one phrase. */
-export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'older-attempts' }>): string {
+export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'older-attempts' }>): string {
   switch (event.kind) {
     case 'accepted':
       return t('accepted');
@@ -74,7 +74,7 @@ export function eventWords(event: Exclude<TimelineEvent, { kind: 'attempt' | 'ol
  *
  * @param queuePaused - whether an operator has paused the votes of every server; null when that is unknown
  */
-export function statusWords(
+export function statusText(
   { status, mayHaveArrivedTwice }: VoteTimeline,
   when: When,
   queuePaused: boolean | null,
@@ -85,7 +85,7 @@ export function statusWords(
       return `none: ${NONE[status.why]}`;
     case 'waiting': {
       const givenUp = status.givenUpAt ? `; given up ${when(status.givenUpAt)}` : '';
-      return `waiting ${waitingWords(status, when, queuePaused)}${givenUp}`;
+      return `waiting ${waitingText(status, when, queuePaused)}${givenUp}`;
     }
     case 'sending':
       return `sending: an attempt is under way${twice}`;
@@ -123,7 +123,7 @@ function causeOf(reason: Extract<DeliveryStatus, { state: 'waiting' }>['reason']
   return reason?.cause.replace(/\.$/, '');
 }
 
-function waitingWords(
+function waitingText(
   { waitingFor, reason, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
   when: When,
   queuePaused: boolean | null,

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { pauseListener } from '../../src/delivery/listeners.ts';
-import { relayDueWork } from '../../src/delivery/relay.ts';
+import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
@@ -11,7 +11,7 @@ describe('The relay', () => {
     const { votedAt } = await cast('Steve');
     await deps.producer.settle();
     await deps.queues['test-listeners'].obliterate({ force: true });
-    expect(await relayDueWork(deps)).toEqual({ woken: 1, expired: 0, released: 0 });
+    expect(await sweepDueWork(deps)).toEqual({ woken: 1, expired: 0, released: 0 });
     expect(await deps.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
     const [job] = await deps.queues['test-listeners'].getJobs(['waiting', 'prioritized']);
     expect(Date.parse(job?.data.relayedAt)).toBeGreaterThanOrEqual(votedAt.getTime());
@@ -19,18 +19,18 @@ describe('The relay', () => {
 
   it('leaves a listener alone that has nothing due, is paused, or is drained by a worker', async () => {
     const { deps, cast, drain, listener, serverId } = await deliveryBench();
-    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
+    expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
     await cast('Steve');
     await deps.listeners.updateOne({ serverId }, [
       { $set: { lease: { owner: 'a worker', until: { $add: ['$$NOW', MINUTE] } } } },
     ]);
-    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
+    expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
     await deps.listeners.updateOne({ serverId }, { $set: { lease: null } });
     await listener.stop();
     await drain();
-    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
+    expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
     await pauseListener(deps, serverId, 'test');
-    expect(await relayDueWork(deps)).toMatchObject({ woken: 0 });
+    expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
   });
 
   it('wakes a paused listener for an attempt that a dead worker has left', async () => {
@@ -43,7 +43,7 @@ describe('The relay', () => {
       { serverId, _id },
       { $set: { 'delivery.state': 'sending', 'delivery.leaseUntil': new Date(0) } },
     );
-    expect(await relayDueWork(deps)).toMatchObject({ woken: 1 });
+    expect(await sweepDueWork(deps)).toMatchObject({ woken: 1 });
     expect(await deps.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
   });
 
@@ -52,7 +52,7 @@ describe('The relay', () => {
     const waiting = await cast('Steve');
     await deps.listeners.deleteOne({ serverId });
     clock.move(5 * SECOND);
-    expect(await relayDueWork(deps)).toMatchObject({ released: 1 });
+    expect(await sweepDueWork(deps)).toMatchObject({ released: 1 });
     expect((await vote(waiting)).delivery).toMatchObject({
       state: 'none',
       events: [{ kind: 'listener-removed' }],
@@ -65,7 +65,7 @@ describe('The relay', () => {
     const waiting = await cast('Steve');
     await deps.listeners.deleteOne({ serverId });
     clock.move(3 * SECOND);
-    expect(await relayDueWork(deps)).toMatchObject({ released: 0 });
+    expect(await sweepDueWork(deps)).toMatchObject({ released: 0 });
     expect((await vote(waiting)).delivery.state).toBe('waiting');
   });
 
@@ -81,7 +81,7 @@ describe('The relay', () => {
     await deps.votes.insertMany(copies);
     const { db } = deps.mongo;
     await db.command({ profile: 2 });
-    await relayDueWork(deps);
+    await sweepDueWork(deps);
     await db.command({ profile: 0 });
     const [scan] = await db
       .collection('system.profile')

@@ -5,10 +5,10 @@ import { within } from '../platform/deadline.ts';
 import type { Producer } from '../platform/queues.ts';
 import type { Resources } from '../platform/resources.ts';
 import type { Server } from '../servers/server.ts';
-import { planOfClaim } from './probe-state.ts';
+import { planOfTake } from './probe-state.ts';
 
 /** Dependencies for claiming. */
-export type Claiming = {
+export type TakeDeps = {
   config: Pick<Config, 'PROBES'>;
   servers: Collection<Server>;
   queues: Pick<Resources['queues'], 'probe-servers'>;
@@ -41,24 +41,24 @@ type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
  * @returns how many were enqueued
  * @throws the driver's error when MongoDB fails
  */
-export async function claimDueServers(deps: Claiming): Promise<number> {
+export async function takeDueServers(deps: TakeDeps): Promise<number> {
   if (deps.config.PROBES === 'off') return 0;
   const waiting = await waitingJobs(deps);
   const now = deps.clock.now();
   const due = await dueServers(deps.servers, waiting, now);
   if (due.length === 0) return 0;
-  const claimed = await claim(deps.servers, due, now);
-  const jobs = claimed.map(({ server }) => ({
+  const taken = await take(deps.servers, due, now);
+  const jobs = taken.map(({ server }) => ({
     payload: { serverId: server._id.toHexString() },
     subject: server.slug,
     first: server.probe.urgent,
   }));
-  const taken = await deps.producer.addAll('probe-servers', jobs);
-  if (taken < claimed.length) await releaseClaims(deps.servers, claimed.slice(taken));
-  return taken;
+  const enqueued = await deps.producer.addAll('probe-servers', jobs);
+  if (enqueued < taken.length) await giveBackProbes(deps.servers, taken.slice(enqueued));
+  return enqueued;
 }
 
-async function waitingJobs({ queues }: Claiming): Promise<number> {
+async function waitingJobs({ queues }: TakeDeps): Promise<number> {
   try {
     return await within(TIMEOUT_MS, queues['probe-servers'].getWaitingCount());
   } catch {
@@ -83,14 +83,14 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
   return [...each.values()].slice(0, Math.max(room, urgent.length));
 }
 
-type Claimed = { server: Due; claim: UUID };
+type Taken = { server: Due; claim: UUID };
 
 /** Claims each server unless it was claimed, checked or edited since it was read. */
-async function claim(servers: Collection<Server>, due: Due[], now: Date): Promise<Claimed[]> {
+async function take(servers: Collection<Server>, due: Due[], now: Date): Promise<Taken[]> {
   const wanted = due.map((server) => ({ server, claim: new UUID() }));
   await servers.bulkWrite(
     wanted.map(({ server: { _id, probe }, claim }): AnyBulkWriteOperation<Server> => {
-      const plan = planOfClaim(probe, now);
+      const plan = planOfTake(probe, now);
       return {
         updateOne: {
           filter: { _id, removedAt: null, 'probe.revision': probe.revision },
@@ -119,7 +119,7 @@ async function claim(servers: Collection<Server>, due: Due[], now: Date): Promis
 }
 
 /** Makes the servers due again as they were before the claim. */
-async function releaseClaims(servers: Collection<Server>, claimed: Claimed[]): Promise<void> {
+async function giveBackProbes(servers: Collection<Server>, claimed: Taken[]): Promise<void> {
   await servers.bulkWrite(
     claimed.map(({ server: { _id, probe }, claim }) => ({
       updateOne: {

@@ -3,9 +3,9 @@ import { after, DAY } from '../platform/clock.ts';
 import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type Notice, time, votes } from './notice.ts';
-import { forServer, type Telling, tell } from './tell.ts';
+import { forServer, type NotifyDeps, notify } from './notify.ts';
 
-type ExclusionTelling = Telling & Audiences & { voteExclusions: Collection<VoteExclusion> };
+type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
 
 /** Exclusions that were decided earlier are not told of. */
 const NEWLY_MS = 2 * DAY;
@@ -16,7 +16,7 @@ const NEWLY_MS = 2 * DAY;
  *
  * @returns how many were written
  */
-export async function tellOfExclusions(deps: ExclusionTelling, stop: AbortSignal): Promise<number> {
+export async function notifyOfExclusions(deps: ExclusionNotifyDeps, stop: AbortSignal): Promise<number> {
   const at = { $gt: after(deps.clock.now(), -NEWLY_MS) };
   const excluded = {
     at,
@@ -30,17 +30,17 @@ export async function tellOfExclusions(deps: ExclusionTelling, stop: AbortSignal
   for (const due of [excluded, { told: 'excluded', state: 'included' } as const]) {
     for await (const exclusion of deps.voteExclusions.find(due)) {
       if (stop.aborted) return written;
-      written += await forServer(deps, exclusion.serverId, () => tellOfExclusion(deps, exclusion));
+      written += await forServer(deps, exclusion.serverId, () => notifyOfExclusion(deps, exclusion));
     }
   }
   return written;
 }
 
-async function tellOfExclusion(deps: ExclusionTelling, exclusion: VoteExclusion): Promise<number> {
+async function notifyOfExclusion(deps: ExclusionNotifyDeps, exclusion: VoteExclusion): Promise<number> {
   const { _id, serverId, state } = exclusion;
   const event = state === 'excluded' ? 'excluded' : 'included';
   const audience = await audienceOf(deps, serverId);
-  const told = audience && (await tell(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
+  const told = audience && (await notify(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
   await deps.voteExclusions.updateOne({ _id }, { $set: { told: event } });
   return told === 'written' ? 1 : 0;
 }

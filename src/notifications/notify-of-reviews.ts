@@ -3,9 +3,9 @@ import { after, DAY } from '../platform/clock.ts';
 import type { Review } from '../reviews/review.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type Notice } from './notice.ts';
-import { forServer, type Telling, tell } from './tell.ts';
+import { forServer, type NotifyDeps, notify } from './notify.ts';
 
-type ReviewTelling = Telling & Audiences & { reviews: Collection<Review> };
+type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
 
 /** Reviews that were approved earlier are not told of: the owner has seen them, or an older version approved them. */
 const NEWLY_MS = 2 * DAY;
@@ -18,7 +18,7 @@ const LONGEST_QUOTE = 500;
  *
  * @returns how many were written
  */
-export async function tellOfReviews(deps: ReviewTelling, stop: AbortSignal): Promise<number> {
+export async function notifyOfReviews(deps: ReviewNotifyDeps, stop: AbortSignal): Promise<number> {
   const since = after(deps.clock.now(), -NEWLY_MS);
   const approved = deps.reviews.find({
     state: 'approved',
@@ -28,14 +28,14 @@ export async function tellOfReviews(deps: ReviewTelling, stop: AbortSignal): Pro
   let written = 0;
   for await (const review of approved.sort({ moderatedAt: 1 })) {
     if (stop.aborted) return written;
-    written += await forServer(deps, review.serverId, () => tellOfReview(deps, review));
+    written += await forServer(deps, review.serverId, () => notifyOfReview(deps, review));
   }
   return written;
 }
 
-async function tellOfReview(deps: ReviewTelling, review: WithId<Review>): Promise<number> {
+async function notifyOfReview(deps: ReviewNotifyDeps, review: WithId<Review>): Promise<number> {
   const audience = await audienceOf(deps, review.serverId);
-  const told = audience && (await tell(deps, audience, 'review', reviewNotice(review)));
+  const told = audience && (await notify(deps, audience, 'review', reviewNotice(review)));
   await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
   return told === 'written' ? 1 : 0;
 }

@@ -4,10 +4,10 @@ import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type Notice, time } from './notice.ts';
+import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { ServerNotices } from './server-notices.ts';
-import { forServer, type Telling, tell } from './tell.ts';
 
-type ServerTelling = Telling & Audiences & { serverNotices: Collection<ServerNotices> };
+type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<ServerNotices> };
 
 /** A server is offline for this long before its owner is told: restarts are not. */
 const OFFLINE_FOR_MS = 10 * MINUTE;
@@ -21,22 +21,22 @@ const AT_MOST_EVERY_MS = DAY;
  *
  * @returns how many were written
  */
-export async function tellOfServers(deps: ServerTelling, stop: AbortSignal): Promise<number> {
+export async function notifyOfServers(deps: ServerNotifyDeps, stop: AbortSignal): Promise<number> {
   const now = deps.clock.now();
   let written = 0;
   const offlineSince = { $gt: after(now, -NEWLY_MS), $lte: after(now, -OFFLINE_FOR_MS) };
   for await (const server of deps.servers.find({ 'probe.offlineSince': offlineSince, removedAt: null })) {
     if (stop.aborted) return written;
-    written += await forServer(deps, server._id, () => tellOffline(deps, server, now));
+    written += await forServer(deps, server._id, () => notifyOffline(deps, server, now));
   }
   for await (const { _id, since } of deps.serverNotices.find({ since: { $gt: new Date(0) } })) {
     if (stop.aborted) return written;
-    if (since) written += await forServer(deps, _id, () => tellOnline(deps, _id, since, now));
+    if (since) written += await forServer(deps, _id, () => notifyOnline(deps, _id, since, now));
   }
   return written;
 }
 
-async function tellOffline(deps: ServerTelling, server: WithId<Server>, now: Date): Promise<number> {
+async function notifyOffline(deps: ServerNotifyDeps, server: WithId<Server>, now: Date): Promise<number> {
   const { _id, probe } = server;
   const since = probe.offlineSince;
   // Reports may say that it is online; without fresh checks nobody knows.
@@ -45,14 +45,14 @@ async function tellOffline(deps: ServerTelling, server: WithId<Server>, now: Dat
   if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;
   const audience = await audienceOf(deps, _id);
   if (!audience) return 0;
-  const told = await tell(deps, audience, 'server', offlineNotice(server, since));
+  const told = await notify(deps, audience, 'server', offlineNotice(server, since));
   if (told === 'unwanted') return 0;
   await deps.serverNotices.updateOne({ _id }, { $set: { since, offlineToldAt: now } }, { upsert: true });
   return told === 'written' ? 1 : 0;
 }
 
-async function tellOnline(
-  deps: ServerTelling,
+async function notifyOnline(
+  deps: ServerNotifyDeps,
   _id: ServerNotices['_id'],
   since: Date,
   now: Date,
@@ -64,7 +64,7 @@ async function tellOnline(
   }
   if (statusAt(server, now) !== 'online') return 0;
   const audience = await audienceOf(deps, _id);
-  const told = audience && (await tell(deps, audience, 'server', onlineNotice(server, since, now)));
+  const told = audience && (await notify(deps, audience, 'server', onlineNotice(server, since, now)));
   await deps.serverNotices.updateOne({ _id, since }, { $set: { since: null } });
   return told === 'written' ? 1 : 0;
 }

@@ -5,16 +5,16 @@ import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
-import type { ClaimReason } from '../attempt-cause.ts';
-import type { Claimed } from './after-attempt.ts';
+import type { TakeReason } from '../attempt-cause.ts';
+import type { Taken } from './after-attempt.ts';
 import {
   attemptUpdate,
-  type Claiming,
-  claimedVote,
   dueVotes,
   newAttempt,
   QUEUE_ORDER,
-  type Recording,
+  type RecordDeps,
+  type TakeDeps,
+  takenVote,
   withoutAttempt,
 } from './attempt-record.ts';
 import { recordOutcomes } from './record-outcomes.ts';
@@ -24,15 +24,15 @@ import { recordOutcomes } from './record-outcomes.ts';
  * be sent only once, is claimed only when it is sent at once: if the worker died before, the vote could become
  * `unconfirmed` without having been sent.
  */
-type ClaimSize = { most: number; atOnce: number };
+type TakeSize = { most: number; atOnce: number };
 
-type ClaimStatement = { statement: UpdateStatement; size: number };
+type TakeStatement = { statement: UpdateStatement; size: number };
 
 /**
  * Claims of several listeners in one durable command: `true` for each when all votes of all claims were taken. At most
  * four: a longer command would delay the inserts of votes.
  */
-const claims: BatchLoader<Collection<Vote>, ClaimStatement, boolean> = {
+const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
   most: 4,
   async load(votes, asked) {
     const statements = asked.map(({ statement }) => statement);
@@ -51,23 +51,23 @@ const claims: BatchLoader<Collection<Vote>, ClaimStatement, boolean> = {
  * @returns the votes in queue order; none when no vote is due, or none may be claimed
  * @throws the driver's error when MongoDB fails; votes that may have been claimed are released if possible
  */
-export async function claimVotes(
-  recording: Recording & { batcher: Batcher },
-  listener: Claiming,
-  reason: ClaimReason,
-  { most, atOnce }: ClaimSize,
-  toRelease: (claimed: Claimed[]) => void = () => undefined,
-): Promise<Claimed[]> {
+export async function takeVotes(
+  recording: RecordDeps & { batcher: Batcher },
+  listener: TakeDeps,
+  reason: TakeReason,
+  { most, atOnce }: TakeSize,
+  toGiveBack: (taken: Taken[]) => void = () => undefined,
+): Promise<Taken[]> {
   const { votes, clock, batcher, config, processId } = recording;
   const { serverId } = listener;
   const now = clock.now();
   const due = dueVotes(listener, now, reason);
   const found = await votes.find(due, { sort: QUEUE_ORDER, limit: most, hint: OPEN_WORK }).toArray();
   const isSentOnce = maxSendingsOf(listener) === 1;
-  const firstNotClaimable = found.findIndex(({ delivery }, index) => {
+  const firstNotDue = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
   });
-  const next = firstNotClaimable === -1 ? found : found.slice(0, firstNotClaimable);
+  const next = firstNotDue === -1 ? found : found.slice(0, firstNotDue);
   if (next.length === 0) return [];
 
   const attempt = newAttempt(processId, listener, reason, now);
@@ -88,23 +88,23 @@ export async function claimVotes(
     const isWhole = await batcher.load(claims, votes, { statement, size: ids.length });
     const taken = isWhole ? next : await takenBy(recording, serverId, ids, attempt);
     const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
-    return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => claimedVote(vote, attempt));
+    return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => takenVote(vote, attempt));
   } catch (error) {
-    await releaseAfterFailure(recording, listener, ids, attempt).catch(() =>
-      toRelease(next.map((vote) => claimedVote(vote, attempt))),
+    await giveBackAfterFailure(recording, listener, ids, attempt).catch(() =>
+      toGiveBack(next.map((vote) => takenVote(vote, attempt))),
     );
     throw error;
   }
 }
 
 /** The lease of the listener has not expired on mongod's clock. */
-function hasLease({ lease }: Pick<Claiming, 'lease'>): { $expr: object } {
+function hasLease({ lease }: Pick<TakeDeps, 'lease'>): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }
 
 /** The votes on which this attempt was recorded, in queue order. */
 function takenBy(
-  { votes }: Recording,
+  { votes }: RecordDeps,
   serverId: Vote['serverId'],
   ids: Vote['_id'][],
   { id }: Attempt,
@@ -114,14 +114,14 @@ function takenBy(
 }
 
 /** Some votes may have been claimed, and none was sent. */
-async function releaseAfterFailure(
-  recording: Recording & { batcher: Batcher },
-  listener: Claiming,
+async function giveBackAfterFailure(
+  recording: RecordDeps & { batcher: Batcher },
+  listener: TakeDeps,
   ids: Vote['_id'][],
   attempt: Attempt,
 ): Promise<void> {
   const taken = await takenBy(recording, listener.serverId, ids, attempt);
-  await releaseVotes(
+  await giveBackVotes(
     recording,
     listener,
     taken.map((vote) => ({ vote, attempt })),
@@ -133,16 +133,16 @@ async function releaseAfterFailure(
  * owns the listener's lease. After the lease expired, another worker may have begun with later votes: then the attempts
  * stay recorded as stopped before anything was sent. An attempt whose own lease has expired is unchanged.
  */
-export async function releaseVotes(
-  recording: Recording & { batcher: Batcher },
-  listener: Pick<Claiming, 'serverId' | 'lease'>,
-  claimed: Claimed[],
+export async function giveBackVotes(
+  recording: RecordDeps & { batcher: Batcher },
+  listener: Pick<TakeDeps, 'serverId' | 'lease'>,
+  taken: Taken[],
 ): Promise<void> {
-  if (claimed.length === 0) return;
+  if (taken.length === 0) return;
   const { votes, clock } = recording;
   const { serverId } = listener;
   // The last in the queue first: if this is interrupted, no later vote has an attempt while an earlier one has none.
-  const lastFirst = claimed.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
+  const lastFirst = taken.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
   const updates = lastFirst.map(({ vote: { _id }, attempt: { id } }) => {
     const open = { $elemMatch: { id, code: { $exists: false } } };
     const filter = {
@@ -155,7 +155,7 @@ export async function releaseVotes(
     return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
   });
   const { modifiedCount } = await votes.bulkWrite(updates, { ordered: true, writeConcern: DURABLE });
-  if (modifiedCount < claimed.length) await recordUnsent(recording, serverId, claimed);
+  if (modifiedCount < taken.length) await recordUnsent(recording, serverId, taken);
 }
 
 function byQueueOrder(a: Vote, b: Vote): number {
@@ -165,13 +165,13 @@ function byQueueOrder(a: Vote, b: Vote): number {
 
 /** Records the attempts that have no outcome yet as stopped. */
 async function recordUnsent(
-  recording: Recording & { batcher: Batcher },
+  recording: RecordDeps & { batcher: Batcher },
   serverId: Vote['serverId'],
-  claimed: Claimed[],
+  taken: Taken[],
 ): Promise<void> {
   const { votes, clock } = recording;
-  const _id = { $in: claimed.map(({ vote }) => vote._id) };
-  const ours = new Set(claimed.map(({ attempt }) => attempt.id.toString()));
+  const _id = { $in: taken.map(({ vote }) => vote._id) };
+  const ours = new Set(taken.map(({ attempt }) => attempt.id.toString()));
   const left = await votes.find({ serverId, _id, 'delivery.state': 'sending' }).toArray();
   const stopped = outcome('stopped-before-written', 'none');
   const ended = left.flatMap((vote) => {
@@ -179,7 +179,7 @@ async function recordUnsent(
     if (!attempt || !ours.has(attempt.id.toString())) return [];
     const endedAt = Math.max(clock.now().getTime(), attempt.at.getTime());
     const durationMs = endedAt - attempt.at.getTime();
-    return [{ claimed: { vote, attempt }, outcome: stopped, durationMs, endedAt }];
+    return [{ taken: { vote, attempt }, outcome: stopped, durationMs, endedAt }];
   });
   await recordOutcomes(recording, ended);
 }
