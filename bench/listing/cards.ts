@@ -4,19 +4,24 @@
  *
  *   node bench/listing/cards.ts [previews] [banners] [seconds] [votes a second] [MB of the web process]
  *
- * First the votes alone, for half of that time; then the votes beside requests for the previews and, for each of the
- * banners, an upload and a request for the image. The web process is in a control group, so the kernel kills it above the
- * limit. Times are measured from when a vote was due. All processes share one machine.
+ * First the votes alone, for half of that time. Then the votes beside requests for half of the previews and, for half of
+ * the banners, an upload and a request for the image, which another web process answers: what it costs to share the
+ * machine. Then the other half, answered by the process that takes the votes. That process is in a control group, so the
+ * kernel kills it above the limit. Times are measured from when a vote was due. All processes share one machine.
  */
+import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { listServers } from '../../test/support/servers.ts';
 import { type Caller, callersOf, castVote } from '../delivery/api-client.ts';
 import { openEnvironment, residentMb } from '../delivery/environment.ts';
 import { against, quantile, watchCpu } from '../delivery/figures.ts';
 import { limitMemory } from './memory-limit.ts';
-import { bannerForm, newOwner, ownOrigin } from './owner.ts';
+import { newOwner } from './owner.ts';
+import type { PictureLoad } from './picture-load.ts';
 
 const [cards = 2_000, banners = 200, seconds = 60, votesPerSecond = 20, limitMb = 512] = process.argv
   .slice(2)
@@ -30,19 +35,16 @@ const environment = await openEnvironment({ TRUST_PROXY: '1' });
 const { deps } = environment;
 const limit = limitMemory(limitMb);
 const web = await environment.web({}, (pid) => limit?.add(pid));
-// What PUBLIC_URL is by default.
-const publicUrl = web.url.replace('127.0.0.1', 'localhost');
+const other = await environment.web();
 const worker = await environment.worker();
-const names = Array.from({ length: cards }, (_, n) => ({ name: `Preview ${n}` }));
+const names = Array.from({ length: cards + 2 * Math.ceil(cards / 20) }, (_, n) => ({ name: `Preview ${n}` }));
 const serverIds = await listServers(deps, names);
 const callers = await callersOf(deps, serverIds.slice(0, 20));
 const owners: Awaited<ReturnType<typeof newOwner>>[] = [];
-for (let n = 0; n < Math.ceil(banners / UPLOADS_OF_A_USER); n += 1) owners.push(await newOwner(deps));
-for (const [n, serverId] of serverIds.slice(0, banners).entries())
-  await deps.servers.updateOne(
-    { _id: serverId },
-    { $set: { ownerId: owners[Math.floor(n / UPLOADS_OF_A_USER)]?.userId ?? null } },
-  );
+for (let n = 0; n < Math.ceil(names.length / UPLOADS_OF_A_USER); n += 1) owners.push(await newOwner(deps));
+const ownerOf = (n: number) => owners[n % owners.length] as (typeof owners)[number];
+for (const [n, _id] of serverIds.entries())
+  await deps.servers.updateOne({ _id }, { $set: { ownerId: ownerOf(n).userId } });
 const noise = { width: 1_200, height: 300, channels: 3 as const };
 const png = await sharp(randomBytes(1_200 * 300 * 3), { raw: noise })
   .resize(600, 150)
@@ -56,38 +58,7 @@ const watching = setInterval(async () => {
   peakMb = Math.max(peakMb, (await residentMb(web.pid).catch(() => 0)) || 0);
 }, 200);
 
-const answers = new Map<string, number>();
-const note = (what: string) => answers.set(what, (answers.get(what) ?? 0) + 1);
-/** Each request comes from another network: one network causes 60 drawings a minute. */
-const from = (n: number) => ({ 'x-forwarded-for': `10.${n >> 8}.${n & 255}.7` });
-
-/** Runs `act` for 0 to `count` − 1, spread evenly over the time. */
-async function spread(count: number, act: (n: number) => Promise<void>): Promise<void> {
-  const began = performance.now();
-  const sent: Promise<void>[] = [];
-  for (let n = 0; n < count && !killed.signal.aborted; n += 1) {
-    await pause(Math.max(0, began + (n * seconds * 1_000) / count - performance.now()));
-    sent.push(act(n).catch((error: unknown) => void note(`failed: ${String(error)}`)));
-  }
-  await Promise.all(sent);
-}
-
-async function get(path: string, n: number): Promise<void> {
-  const answer = await fetch(`${web.url}${path}`, { headers: from(n) });
-  await answer.arrayBuffer();
-  note(`${path.replace(/^.*\//, '')} ${answer.status}`);
-}
-
-async function upload(n: number): Promise<void> {
-  const form = bannerForm(png);
-  const cookie = owners[Math.floor(n / UPLOADS_OF_A_USER)]?.cookie ?? '';
-  const headers = { ...form.headers, ...ownOrigin(publicUrl), ...from(n), cookie };
-  const path = `/dashboard/servers/${serverIds[n]?.toHexString()}/profile/banner`;
-  const body = new Uint8Array(form.body);
-  const answer = await fetch(`${web.url}${path}`, { method: 'POST', headers, body, redirect: 'manual' });
-  await answer.arrayBuffer();
-  note(`upload ${answer.status}`);
-}
+let failedVotes = 0;
 
 /** Casts votes at the fixed rate; returns the response times in milliseconds. */
 async function vote(name: string, forSeconds: number): Promise<number[]> {
@@ -102,7 +73,9 @@ async function vote(name: string, forSeconds: number): Promise<number[]> {
     sent.push(
       cast.then(
         () => times.push(performance.now() - due),
-        () => note('vote failed'),
+        () => {
+          failedVotes += 1;
+        },
       ),
     );
   }
@@ -120,20 +93,62 @@ async function measured(name: string, work: () => Promise<number[]>): Promise<nu
   return p99;
 }
 
+const load = fork(fileURLToPath(new URL('picture-load.ts', import.meta.url)));
+const answers: [what: string, times: number][] = [];
+
+/** The previews and banners of servers `from` to `to` − 1, and an upload to each that has an owner. */
+function picturesOf(url: string, from: number, to: number, forSeconds: number): PictureLoad {
+  const numbers = Array.from({ length: to - from }, (_, n) => from + n);
+  // Every tenth server by default, so that the banners are spread over the time as the previews are.
+  const withBanner = numbers.filter((n) => n % Math.ceil(cards / banners) === 0);
+  return {
+    url,
+    publicUrl: url.replace('127.0.0.1', 'localhost'),
+    seconds: forSeconds,
+    previews: numbers.map((n) => `/servers/preview-${n}/card.png`),
+    banners: withBanner.map((n) => `/servers/preview-${n}/banner.svg`),
+    uploads: withBanner.map((n) => ({
+      path: `/dashboard/servers/${serverIds[n]?.toHexString()}/profile/banner`,
+      cookie: ownerOf(n).cookie,
+    })),
+    png: png.toString('base64'),
+  };
+}
+
+async function ask(pictures: PictureLoad): Promise<void> {
+  load.send(pictures);
+  const [counted] = await once(load, 'message');
+  answers.push(...counted);
+}
+
+/** Casts votes while `pictures` are asked for; returns the p99 of the votes. */
+async function besidePictures(name: string, pictures: PictureLoad): Promise<number> {
+  return await measured(name, async () => {
+    const [times] = await Promise.all([vote(name.length.toString(), pictures.seconds), ask(pictures)]);
+    return times;
+  });
+}
+
+// Code that runs for the first time costs more.
+const warmUp = Math.ceil(cards / 20);
+await ask(picturesOf(other.url, 0, warmUp, 5));
+await ask(picturesOf(web.url, warmUp, 2 * warmUp, 5));
 await vote('warm', 5);
 const idle = await measured('votes alone', () => vote('idle', seconds / 2));
-const loaded = await measured('votes beside the pictures', async () => {
-  const slugs = names.map((_, n) => `preview-${n}`);
-  const [times] = await Promise.all([
-    vote('busy', seconds),
-    spread(cards, (n) => get(`/servers/${slugs[n]}/card.png`, n)),
-    spread(banners, (n) => get(`/servers/${slugs[n]}/banner.svg`, n)),
-    spread(banners, upload),
-  ]);
-  return times;
-});
+const middle = 2 * warmUp + cards / 2;
+const shared = await besidePictures(
+  'votes beside the pictures of another web process',
+  picturesOf(other.url, 2 * warmUp, middle, seconds / 2),
+);
+const loaded = await besidePictures(
+  'votes beside the pictures',
+  picturesOf(web.url, middle, 2 * warmUp + cards, seconds / 2),
+);
+load.disconnect();
 clearInterval(watching);
-console.log(`answers: ${[...answers].map(([what, times]) => `${what} × ${times}`).join(', ')}`);
+console.log(
+  `votes that failed: ${failedVotes}; answers: ${answers.map(([what, times]) => `${what} × ${times}`).join(', ')}`,
+);
 const drawn = await deps.previewCards.countDocuments({ drawnAt: { $exists: true } });
 const waiting = await deps.pictureUploads.countDocuments();
 console.log(
@@ -147,7 +162,7 @@ console.log(
 );
 const isWithin = !killed.signal.aborted && peakMb < limitMb;
 console.log(
-  `memory ${against(`< ${limitMb} MB, no restart`, isWithin)}; p99 busy ÷ alone ${(loaded / idle).toFixed(2)} ${against(`< ${AIM}`, loaded / idle < AIM)}`,
+  `memory ${against(`< ${limitMb} MB, no restart`, isWithin)}; p99 busy ÷ alone ${(loaded / idle).toFixed(2)} ${against(`< ${AIM}`, loaded / idle < AIM)}, busy ÷ beside another process's pictures ${(loaded / shared).toFixed(2)}`,
 );
 await environment.close();
 limit?.remove();
