@@ -2,7 +2,7 @@
  * Acts out farms that vote with the vote form, and honest groups beside them, over some days of a moved clock, with the
  * functions that the pages call. Prints how many votes of each were counted, held and refused on each day. A farm tries as
  * much as it can: it makes accounts, votes every hour with every name that was not refused, and comes back with the names
- * that were counted. Challenges have a small secret number, because their cost is not the subject.
+ * that were counted. Each day the votes that are not held are delivered to the vote listener of the group’s server. Challenges have a small secret number, because their cost is not the subject.
  *
  *   node bench/votes/farms.ts [days] [only the groups with this text in their title]
  *
@@ -14,6 +14,10 @@ import { ObjectId } from 'mongodb';
 import { establishedAccount } from '../../src/accounts/established.ts';
 import { countMail } from '../../src/accounts/mail-limits.ts';
 import { takeSignUp } from '../../src/accounts/sign-up-limits.ts';
+import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { castWebVote, challengeFor } from '../../src/votes/web/web-vote.ts';
 import { addOwnedServer, addOwner } from '../../test/support/owned-server.ts';
@@ -52,6 +56,27 @@ async function vote(serverId: ObjectId, { username, address, account }: Name): P
   const result = await castWebVote(deps, { server, username, voter, proof }, 20 * SECOND);
   if (result.kind !== 'accepted') return 'refused';
   return result.isQuarantined ? 'held' : 'counted';
+}
+
+const listener = new VotifierListener();
+await listener.start();
+const send = createSend(deps.config);
+const never = new AbortController().signal;
+
+/** Sets the vote listener of a server. */
+async function listen(serverId: ObjectId): Promise<void> {
+  const { port, token: secret } = listener;
+  const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
+  await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'bench');
+}
+
+/** Sends the due votes of a server, as a worker does. */
+async function deliver(serverId: ObjectId): Promise<void> {
+  const open = (found: Parameters<typeof openListener>[1]) => openListener(deps.secrets, found);
+  const options = { stop: never, waitNoLonger: never, budgetMs: 60_000 };
+  let end = await drainListener({ ...deps, send, open }, serverId, { ...options, queue: 'forward-votes' });
+  while (end.kind === 'moved')
+    end = await drainListener({ ...deps, send, open }, serverId, { ...options, queue: end.to });
 }
 
 /** Signs up and confirms the address, within all limits. */
@@ -198,6 +223,7 @@ for (const [index, group] of groups.entries()) {
   const settings = { name: `Server ${index}`, address: `s${index}.example.org` };
   const serverId = await addOwnedServer(deps, ownerId, settings);
   await deps.servers.updateOne({ _id: serverId }, { $set: { 'daily.peakPlayers': group.peak } });
+  await listen(serverId);
   const perDay: string[] = [];
   let counted = 0;
   let ofThree = 0;
@@ -205,16 +231,22 @@ for (const [index, group] of groups.entries()) {
     // Ten minutes later each day, so that no cooldown is left.
     const when = (hour: number) => after(MIDNIGHT, day * DAY + hour * HOUR + (day + 1) * MINUTE);
     const outcomes = await group.day(serverId, day, when);
+    await deliver(serverId);
     const of = (outcome: Outcome) => outcomes.filter((one) => one === outcome).length;
     perDay.push(`${of('counted')}/${of('held')}`);
     counted += of('counted');
     if (day < 3) ofThree += of('counted');
   }
-  rows.push(`| ${group.title} | ${perDay.join(' | ')} | ${ofThree} | ${counted} |`);
+  const delivered = await deps.votes.countDocuments({ serverId, 'delivery.state': 'delivered' });
+  const accepted = await deps.votes.countDocuments({ serverId });
+  rows.push(
+    `| ${group.title} | ${perDay.join(' | ')} | ${ofThree} | ${counted} | ${delivered} of ${accepted} |`,
+  );
   console.log(rows.at(-1));
 }
 console.log('\nEach day: votes counted/held.');
-console.log(`| Group | ${many(days, (n) => `day ${n + 1}`).join(' | ')} | three days | all |`);
-console.log(`|---|${'---|'.repeat(days + 2)}`);
+console.log(`| Group | ${many(days, (n) => `day ${n + 1}`).join(' | ')} | three days | all | delivered |`);
+console.log(`|---|${'---|'.repeat(days + 3)}`);
 for (const row of rows) console.log(row);
+await listener.stop();
 await environment.close();
