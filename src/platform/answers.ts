@@ -16,7 +16,7 @@ export type Question = Payload<'answer-now'>;
 export const DEADLINE_MS = 20 * SECOND;
 
 /** How long a person waits for the parts of an answer. */
-type AnswerLimits = {
+export type AnswerLimits = {
   /** If no worker has begun after this time and none is busy with other questions, there is none. */
   beginMs: number;
   /** If no worker has begun after this time, all are busy. */
@@ -25,7 +25,11 @@ type AnswerLimits = {
   runMs: number;
 };
 
-const LIMITS: AnswerLimits = { beginMs: 5 * SECOND, deadlineMs: DEADLINE_MS, runMs: MINUTE + 10 * SECOND };
+export const LIMITS: AnswerLimits = {
+  beginMs: 5 * SECOND,
+  deadlineMs: DEADLINE_MS,
+  runMs: MINUTE + 10 * SECOND,
+};
 
 /** The longest wait for a command to Redis. */
 const COMMAND_MS = SECOND;
