@@ -12,7 +12,7 @@ import { issueToken } from '../src/servers/api-tokens.ts';
 import { gameServer } from './servers/proving.ts';
 import { linkTo, tokenOf } from './site/account-pages.ts';
 import { EVENTUALLY } from './support/eventually.ts';
-import { startFakeDiscord } from './support/fake-discord.ts';
+import { startFakeDiscord, WEBHOOK_TOKEN } from './support/fake-discord.ts';
 import { environmentOf } from './support/process-environment.ts';
 import { PASSWORD } from './support/sign-in.ts';
 import { testDeps } from './support/test-deps.ts';
@@ -131,6 +131,15 @@ test('a web process connects to MongoDB and Redis and to nothing else, whatever 
   expect(voted.status).toBeLessThan(300);
 
   expect((await dialsIn(file)).toSorted()).toEqual(services.toSorted());
+
+  // What the questions left in Redis has ids, and no secret.
+  const queue = deps.queues['answer-now'];
+  const jobs = await queue.getJobs();
+  expect(jobs.length).toBeGreaterThanOrEqual(6);
+  const events = await deps.producerRedis.xrange(queue.toKey('events'), '-', '+');
+  const stored = JSON.stringify([events, jobs]);
+  expect(stored).toContain(serverId.toHexString());
+  for (const secret of [listener.token, WEBHOOK_TOKEN, EMAIL]) expect(stored).not.toContain(secret);
 }, 60_000);
 
 test('the guard notes and refuses connections, name look-ups and datagrams', async () => {
@@ -146,7 +155,7 @@ test('the guard notes and refuses connections, name look-ups and datagrams', asy
       () => createSocket('udp4').send('a', 9, '127.0.0.1'),
     ];
     for (const attempt of attempts) try { attempt(); process.exitCode = 1; } catch {}
-    await fetch('http://127.0.0.3:9/').then(() => { process.exitCode = 1; }, () => {});
+    await fetch('http://127.0.0.3:8099/').then(() => { process.exitCode = 1; }, () => {});
     process.exit();`;
   const env = { DIAL_GUARD_FILE: file, DIAL_GUARD_ALLOWED: '' };
   const args = [`--import=${GUARD}`, '--input-type=module', '-e', program];
@@ -156,6 +165,6 @@ test('the guard notes and refuses connections, name look-ups and datagrams', asy
     '127.0.0.2:9',
     'promisesResolver.resolveTxt a.example.org',
     'datagram send',
-    '127.0.0.3:9',
+    '127.0.0.3:8099',
   ]);
 });
