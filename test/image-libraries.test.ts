@@ -1,31 +1,9 @@
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { globSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { graphOf, importsOf } from './import-graph.ts';
 
 /** Native code that decodes or draws pictures, and leaks. */
 const LIBRARIES = ['sharp', '@resvg/resvg-js'];
-
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s(?!type\s)[^;]*?from\s*'([^']+)'|\bimport\(\s*'([^']+)'|(?:^|\n)import\s*'([^']+)'/g;
-
-/** What a file imports, without imports of types; dynamic imports count. */
-function importsOf(path: string): string[] {
-  const found = [...readFileSync(path, 'utf8').matchAll(IMPORT)];
-  return found.map(([, from, dynamic, bare]) => from ?? dynamic ?? bare ?? '');
-}
-
-/** All files and packages that a program loads or may load, with the file that imports each first. */
-function graphOf(entry: string): Map<string, string> {
-  const graph = new Map([[entry, '']]);
-  for (const [path] of graph) {
-    if (!path.endsWith('.ts')) continue;
-    for (const name of importsOf(path)) {
-      const imported = name.startsWith('.') ? normalize(join(dirname(path), name)) : name;
-      if (!graph.has(imported)) graph.set(imported, path);
-    }
-  }
-  return graph;
-}
 
 test.each([
   'src/web.ts',

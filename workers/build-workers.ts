@@ -12,6 +12,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { Work } from '../src/process/process.ts';
 import { aggregateDays } from './aggregate-day.ts';
+import { answerNowWorker } from './answer-now.ts';
 import { cleanUp } from './clean-up.ts';
 import { drawCardsWorker } from './draw-cards.ts';
 import { encodePicturesWorker } from './encode-pictures.ts';
@@ -48,6 +49,8 @@ const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
   // A tenth to a third of a processor: strangers decide how many previews are drawn.
   'draw-cards': { max: 10, duration: SECOND },
 };
+/** A person who waits for the answer of a killed worker is told after once to twice this time. */
+const ANSWER_LOCK_MS = 10 * SECOND;
 /** The retry delay after Redis was unavailable; BullMQ's default of 15 s would delay every listener. */
 const RETRY_MS = SECOND;
 
@@ -74,6 +77,7 @@ function processors(
     'tell-owners': notifyOwnersWorker(deps, signals.stop),
     'encode-pictures': encodePicturesWorker(deps, pictureProcess),
     'draw-cards': drawCardsWorker(deps, pictureProcess),
+    'answer-now': answerNowWorker(deps, signals.waitNoLonger),
   };
 }
 
@@ -101,6 +105,8 @@ function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
       return config.BACKLOG_CONCURRENCY;
     case 'probe-servers':
       return config.PROBE_CONCURRENCY;
+    case 'answer-now':
+      return config.ANSWER_CONCURRENCY;
     case 'send-mail':
     case 'send-discord':
       return MAILS_AT_ONCE;
@@ -164,14 +170,16 @@ export function buildWorkers(
       underWay.add(run);
       return run;
     };
+    const lockMs =
+      name === 'answer-now' ? Math.min(ANSWER_LOCK_MS, config.LEASE_MS / 2) : config.LEASE_MS / 2;
     const worker = new Worker(name, tracked, {
       connection,
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),
       ...(LIMITERS[name] ? { limiter: LIMITERS[name] } : {}),
       // Determines how soon another worker takes over the jobs of a killed worker; the leases in MongoDB expire later.
-      lockDuration: config.LEASE_MS / 2,
-      stalledInterval: config.LEASE_MS / 4,
+      lockDuration: lockMs,
+      stalledInterval: lockMs / 2,
       runRetryDelay: RETRY_MS,
       // A stalled job is always run again: the work itself is in MongoDB.
       maxStalledCount: Number.MAX_SAFE_INTEGER,

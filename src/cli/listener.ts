@@ -135,7 +135,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
     pasted,
   });
   const shown = await viewOf(session, server);
-  const warning = await hostWarning(shown.host, session.config);
+  const warning = hostWarning(shown.host, session.config);
   if (warning) say(session.terminal, `Warning: ${warning}`);
   return {
     json: {

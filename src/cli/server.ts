@@ -109,7 +109,7 @@ async function add(session: Session, { country, premium, ...rest }: AddOptions):
   const { address, game } = await serverOf(session, serverId);
   const { terminal, config } = session;
   const { env } = terminal;
-  const warning = await hostWarning(address, config);
+  const warning = hostWarning(address, config);
   if (warning) say(terminal, `Warning: ${warning}`);
   return {
     json: { server_id: serverId, slug, ...(warning ? { warning } : {}) },

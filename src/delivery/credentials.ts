@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { defineMessage, t } from '../language/t.ts';
+import type { Listener } from '../listeners/listener.ts';
 import { kindOfText } from '../servers/token-text.ts';
 
 /** The pasted text is not the key or token that a listener needs; the message says what it is instead. */
@@ -11,6 +12,11 @@ export class CredentialError extends Error {
     this.name = 'CredentialError';
     this.code = code;
   }
+}
+
+/** The context that a listener's sealed secret is bound to. */
+export function secretContext(listener: Pick<Listener, 'serverId'>): string {
+  return `listener of ${listener.serverId.toHexString()}`;
 }
 
 type ListenerKey = {

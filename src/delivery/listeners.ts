@@ -22,10 +22,9 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Producer } from '../platform/queues.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
-import { parsePublicKey, parseToken } from './credentials.ts';
+import { parsePublicKey, parseToken, secretContext } from './credentials.ts';
 import { countWaiting } from './drain/waiting-votes.ts';
 import { giveBackWaitingVotes } from './leave-queue.ts';
-import { secretContext } from './send-vote.ts';
 import {
   countSentNotConfirmed,
   countUnconfirmed,

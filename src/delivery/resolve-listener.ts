@@ -1,5 +1,6 @@
 import { type Outcome, outcome } from '../listeners/outcomes.ts';
-import { AddressError, type ResolveOptions, resolveAddress } from '../platform/address-guard.ts';
+import { AddressError } from '../platform/address-guard.ts';
+import { type ResolveOptions, resolveAddress } from '../platform/resolve-address.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 
 /** The checked addresses of a listener's host, or the outcome when there is none. */

@@ -6,7 +6,7 @@ import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
-import { parsePublicKey } from './credentials.ts';
+import { parsePublicKey, secretContext } from './credentials.ts';
 import type { Destination } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 import { type HttpTarget, postVote } from './http/http-client.ts';
@@ -36,11 +36,6 @@ export type Send = (
   vote: Pick<Vote, '_id' | 'username' | 'votedAt'>,
   limits: SendLimits,
 ) => Promise<Outcome>;
-
-/** The context that a listener's sealed secret is bound to. */
-export function secretContext(listener: Pick<Listener, 'serverId'>): string {
-  return `listener of ${listener.serverId.toHexString()}`;
-}
 
 /**
  * Reads a listener's settings and opens its secret; for http the one before a rotation too.

@@ -8,9 +8,7 @@ import { newVoteId } from '../votes/cast-vote.ts';
 import { Destination, withChallenge } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 import { openListener, type Send } from './send-vote.ts';
-
-/** The player of a test vote: its owner sees at once that no real player voted. */
-export const TEST_USERNAME = 'TallyportTest';
+import { TEST_USERNAME } from './vote-message.ts';
 
 /** What sending a test vote works on. */
 export type TestDeps = OutgoingLimitDeps & {

@@ -8,6 +8,9 @@ export type ForwardedVote = {
   votedAt: Date;
 };
 
+/** The player of a test vote: its owner sees at once that no real player voted. */
+export const TEST_USERNAME = 'TallyportTest';
+
 /**
  * Sent in place of the voter's address. Tallyport does not know that address, and does not disclose the address of the
  * API's caller (delivery.md).

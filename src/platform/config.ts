@@ -130,6 +130,7 @@ const environment = z.object({
   WORKER_CONCURRENCY: wholeNumber(1, 1_000).default(256),
   TEST_CONCURRENCY: wholeNumber(0, 1_000).default(256),
   BACKLOG_CONCURRENCY: wholeNumber(0, 1_000).default(16),
+  ANSWER_CONCURRENCY: wholeNumber(0, 1_000).default(64),
   PROBES: oneOf(['on', 'off']).default('on'),
   PROBE_CONCURRENCY: wholeNumber(1, 1_000).default(128),
   CANARY_ADDRESSES: canaryList.default([]),

@@ -16,6 +16,15 @@ const HISTORY = {
   removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
 };
 
+/** A question is of no use to anybody later. Ages in seconds. */
+const SOON_FORGOTTEN = {
+  removeOnComplete: { count: 100, age: 60 },
+  removeOnFail: { count: 100, age: 24 * 3_600 },
+};
+
+/** What a person waits for. Its id is made by whoever asks; `askedAt` is by that process's clock. */
+const question = z.strictObject({ askId: z.uuid(), askedAt: z.iso.datetime() });
+
 /** Forwards the due votes of one listener (design rule 3). */
 const listenerJob = {
   payload: z.object({
@@ -32,7 +41,7 @@ const listenerJob = {
  *
  * `key` makes the deduplication id. While a job with that key waits or is delayed, another add changes nothing. While
  * one runs, exactly one more run follows it, so no add is lost. Custom job ids are not used: BullMQ silently ignores an
- * `add` with the id of a retained job.
+ * `add` with the id of a retained job. Only a question of `answer-now` has its `askId`, by which its events are found.
  */
 export const QUEUES = {
   /** Listeners that answer. */
@@ -125,6 +134,17 @@ export const QUEUES = {
     payload: z.object({ serverId: objectId }),
     key: (payload: { serverId: string }) => payload.serverId,
   },
+  /** Dials something for a person who waits for the result (docs/adr/0114-a-thin-web-process.md). */
+  'answer-now': {
+    title: 'Answer',
+    payload: z.discriminatedUnion('task', [
+      question.extend({ task: z.literal('check-draft'), draftId: objectId, userId: objectId }),
+      question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
+      question.extend({ task: z.literal('test-listener'), serverId: objectId }),
+      question.extend({ task: z.literal('test-discord'), serverId: objectId }),
+    ]),
+    key: (payload: { askId: string }) => payload.askId,
+  },
 } as const;
 
 export type QueueName = keyof typeof QUEUES;
@@ -137,6 +157,9 @@ export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueNam
   return `{${config.QUEUE_PREFIX}:${name}}`;
 }
 
+/** The events of `answer-now` contain results; a question has about a dozen. BullMQ's default is 10,000. */
+const MOST_ANSWER_EVENTS = 2_000;
+
 /** Opens every queue on one connection, for Bull Board and for counting. */
 export function openQueues(
   config: Pick<Config, 'QUEUE_PREFIX'>,
@@ -147,6 +170,7 @@ export function openQueues(
     const queue = new Queue(name, {
       connection,
       prefix: queuePrefix(config, name),
+      ...(name === 'answer-now' ? { streams: { events: { maxLen: MOST_ANSWER_EVENTS } } } : {}),
     });
     queue.on('error', (error) => log.debug({ event: 'queue.error', queue: name, reason: error.message }));
     return queue;
@@ -256,11 +280,14 @@ export function createProducer(
     { hasten = false }: AddOptions = {},
   ): BullJob => {
     const id = QUEUES[name].key(payload as never);
-    const opts: JobsOptions = {
-      ...HISTORY,
-      ...(first ? { lifo: true } : {}),
-      deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
-    };
+    const opts: JobsOptions =
+      name === 'answer-now'
+        ? { ...SOON_FORGOTTEN, jobId: id }
+        : {
+            ...HISTORY,
+            ...(first ? { lifo: true } : {}),
+            deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
+          };
     const { title } = QUEUES[name];
     return { name: subject ? `${title}: ${subject}` : title, data: payload, opts };
   };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Queue } from 'bullmq';
+import { type Answers, createAnswers } from './answers.ts';
 import { type Batcher, createBatcher } from './batching/batcher.ts';
 import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts';
 import { type ClockSkew, watchClockSkew } from './clock-skew.ts';
@@ -32,6 +33,8 @@ export type Resources = {
   secrets: SecretBox;
   tracing: Tracing;
   producer: Producer;
+  /** Asks workers for what a person waits for. */
+  answers: Answers;
   /** All queues, for Bull Board and for counting. Commands wait for Redis: limit the wait. */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
@@ -80,6 +83,13 @@ export async function openResources(
   const processId = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
   const tracing = traced ? await openTracing(config, { process: name, processId, log }) : NO_TRACING;
   const producer = createProducer(queues, producerRedis, log, tracing);
+  const answers = createAnswers({
+    config,
+    connection: producerRedis,
+    queue: queues['answer-now'],
+    producer,
+    log,
+  });
   const batcher = createBatcher();
   const clock = systemClock(config.CLOCK_OFFSET_MS);
 
@@ -95,12 +105,14 @@ export async function openResources(
     secrets: createSecretBox(config.SECRET_KEY, config.SECRET_KEY_PREVIOUS),
     tracing,
     producer,
+    answers,
     queues,
     producerRedis,
     async close() {
       // The requests are answered by now. The limit keeps the shutdown short when MongoDB does not answer.
       await batcher.settle(SECOND);
       await producer.settle();
+      await answers.close();
       // All spans have ended by now. Beside the other closes, so that a shutdown takes no longer.
       const exported = tracing.close();
       // A queue does not close while Redis is unavailable.

@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { GameError, gameOf } from '../games/games.ts';
-import { type AddressRanges, resolveAddress } from '../platform/address-guard.ts';
+import type { AddressRanges } from '../platform/address-guard.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
 import type { CanaryAddress } from '../platform/config-values.ts';
+import { resolveAddress } from '../platform/resolve-address.ts';
 import type { Ask } from './ask.ts';
 
 /** Distinguishes a failure of our own network from that of a server (design rule 7). One per process, in memory. */

@@ -1,13 +1,8 @@
 import { isIP, isIPv4 } from 'node:net';
 import type { Game } from '../games/games.ts';
-import {
-  AddressError,
-  isRefusedPort,
-  type ResolveOptions,
-  resolveAddress,
-  resolverFor,
-} from '../platform/address-guard.ts';
+import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import { within } from '../platform/deadline.ts';
+import { type ResolveOptions, resolveAddress, resolverFor } from '../platform/resolve-address.ts';
 import type { Target } from './ask.ts';
 
 /** An SRV record as node:dns returns it. */

@@ -35,6 +35,16 @@ function makeOwnershipCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
 
+/** The name of the TXT record that proves ownership of a host. */
+export function recordName(address: string): string {
+  return `_tallyport.${address}`;
+}
+
+/** The value that the record must have. */
+export function recordText(code: string): string {
+  return `tallyport-verify=${code}`;
+}
+
 /** The user has the most drafts allowed. */
 export class TooManyDraftsError extends Error {
   readonly code = 'too-many-drafts';

@@ -1,6 +1,6 @@
-import { resolverFor } from '../platform/address-guard.ts';
 import { SECOND } from '../platform/clock.ts';
 import { DeadlineError, within } from '../platform/deadline.ts';
+import { resolverFor } from '../platform/resolve-address.ts';
 
 /** A lookup of TXT records; `no-answer`: the name servers did not answer or reported a failure. */
 type TxtAnswer = { kind: 'records'; records: string[] } | { kind: 'no-answer' };

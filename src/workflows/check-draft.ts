@@ -1,38 +1,17 @@
 import { isIP } from 'node:net';
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { gameOf, isProbed } from '../games/games.ts';
-import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
 import { mayConnectFor, type OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { plainText } from '../probing/minecraft-text.ts';
 import { queryPorts } from '../probing/resolve-server.ts';
-import type { DraftDeps } from '../servers/drafts.ts';
+import { type DraftDeps, recordName, recordText } from '../servers/drafts.ts';
 import { addressHolder } from '../servers/listed-addresses.ts';
 import type { Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { txtRecords } from '../servers/txt-records.ts';
 
-export type DraftCheckDeps = DraftDeps &
-  OutgoingLimitDeps & { diagnosisAllowances: Collection<CheckAllowance>; ask: Ask };
-
-/** The name of the TXT record that proves ownership of a host. */
-export function recordName(address: string): string {
-  return `_tallyport.${address}`;
-}
-
-/** The value that the record must have. */
-export function recordText(code: string): string {
-  return `tallyport-verify=${code}`;
-}
-
-/**
- * Takes one check from the user's allowance, so that nobody can scan networks through Tallyport.
- *
- * @returns null when the check is allowed; else the time of the next allowed one
- */
-export function takeCheck(deps: DraftCheckDeps, userId: ObjectId): Promise<Date | null> {
-  return useCheckAllowance(deps, userId.toHexString());
-}
+export type DraftCheckDeps = DraftDeps & OutgoingLimitDeps & { ask: Ask };
 
 /**
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. A server

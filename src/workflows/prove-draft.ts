@@ -1,48 +1,24 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import type { ObjectId, WithId } from 'mongodb';
 import { SECOND } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
 import type { LeaseDeps } from '../platform/periods/work-lease.ts';
-import type { Producer } from '../platform/queues.ts';
-import { rejectOwnersReview } from '../reviews/own-review.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
-import { findDraft, findMove } from '../servers/drafts.ts';
+import { findMove } from '../servers/drafts.ts';
 import { addressHolder, withAddressLock } from '../servers/listed-addresses.ts';
 import { editServer, lastRank, newListing } from '../servers/listed-servers.ts';
-import { requestRanks } from '../servers/request-ranks.ts';
 import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
-import { checkDraft, type DraftCheckDeps, takeCheck } from './check-draft.ts';
+import { checkDraft, type DraftCheckDeps } from './check-draft.ts';
+import {
+  finishListing,
+  hasTooManyServers,
+  knownOfDraft,
+  type ListingDeps,
+  type Proved,
+  type Prover,
+} from './request-proof.ts';
 import { seenFigures } from './seen-figures.ts';
 
-export type ProveDeps = DraftCheckDeps &
-  LeaseDeps & {
-    auditLog: Collection<AuditEntry>;
-    reviews: Collection<Review>;
-    reviewLists: Collection<ReviewList>;
-    producer: Pick<Producer, 'add'>;
-    config: Pick<Config, 'SERVERS_PER_ACCOUNT'>;
-  };
-
-/** The user who proves the ownership; the e-mail address is for the audit log. */
-export type Prover = { _id: ObjectId; email: string };
-
-/**
- * The result of an attempt to prove the ownership.
- *
- * - `listed`: the server is listed for the user, or has moved.
- * - `not-proven`: the draft has the result of the check.
- * - `taken`: another user has a server at this address.
- * - `too-many-servers`: the account has reached its limit.
- * - `refused`: the allowance of checks is used up.
- * - `not-found`: there is no such draft.
- */
-export type Proved =
-  | { kind: 'listed'; serverId: ObjectId }
-  | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' }
-  | { kind: 'refused'; nextAllowedAt: Date };
+export type ProveDeps = DraftCheckDeps & LeaseDeps & ListingDeps;
 
 /** The longest wait for another process that decides about the same address. */
 const DECIDE_MS = 10 * SECOND;
@@ -54,33 +30,13 @@ const DECIDE_MS = 10 * SECOND;
  * @throws `TimeoutError` when another process decides about the address for too long
  */
 export async function proveDraft(deps: ProveDeps, prover: Prover, draftId: ObjectId): Promise<Proved> {
-  const draft = await findDraft(deps, prover._id, draftId);
-  const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
-  if (listed) {
-    // An earlier call was interrupted, or runs at the same time.
-    await finishListing(deps, draftId, listed, prover.email);
-    return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
-  }
-  if (!draft) return { kind: 'not-found' };
-  const holder = await addressHolder(deps, draft, prover._id);
-  if (holder.kind === 'other') return { kind: 'taken' };
-  if (holder.kind === 'own') {
-    await finishListing(deps, draftId, holder.server, prover.email);
-    return { kind: 'listed', serverId: holder.server._id };
-  }
-  if (await hasTooMany(deps, prover._id)) return { kind: 'too-many-servers' };
-  const nextAllowedAt = await takeCheck(deps, prover._id);
-  if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
+  const known = await knownOfDraft(deps, prover, draftId);
+  if (known.kind !== 'unchecked') return known;
+  const { draft } = known;
   const check = await checkDraft(deps, draft);
   return check.proof
     ? listDraft(deps, { draft, check, method: check.proof, by: prover.email })
     : { kind: 'not-proven' };
-}
-
-/** Whether an account has reached its limit of listed servers. */
-async function hasTooMany({ servers, config }: ProveDeps, ownerId: ObjectId): Promise<boolean> {
-  const most = config.SERVERS_PER_ACCOUNT;
-  return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
 }
 
 type ProvenDraft = {
@@ -100,7 +56,7 @@ async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDr
       if (holder.kind === 'own') return holder.server;
       if (holder.kind === 'other') return null;
       // Two drafts can be proven at the same time.
-      if (await hasTooMany(deps, draft.ownerId)) return 'too-many-servers';
+      if (await hasTooManyServers(deps, draft.ownerId)) return 'too-many-servers';
       return holder.kind === 'ownerless'
         ? adoptServer(deps, holder.server._id, draft.ownerId, proof)
         : insertServer(deps, draft, check, proof);
@@ -143,33 +99,6 @@ async function insertServer(
   return slug === null ? null : { ...server, slug, slugs: [slug] };
 }
 
-/** Writes the audit log entry and deletes the draft. The entry has the draft's id, so it is written once. */
-async function finishListing(
-  deps: ProveDeps,
-  draftId: ObjectId,
-  server: WithId<Server>,
-  by: string,
-): Promise<void> {
-  const { auditLog, serverDrafts, clock, producer } = deps;
-  const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
-  if (ownerId) await rejectOwnersReview(deps, { serverId, userId: ownerId });
-  const settings = { name, address, port, queryPort, game, countryCode, slug };
-  const isNew = serverId.equals(draftId);
-  const entry = {
-    _id: draftId,
-    at: clock.now(),
-    by,
-    action: isNew ? 'server.add' : 'server.claim',
-    serverId,
-    details: { ...(isNew ? settings : { slug }), proof: proof?.method ?? null },
-  };
-  await auditLog.insertOne(entry).catch((error: unknown) => {
-    if (!isDuplicateKey(error)) throw error;
-  });
-  await serverDrafts.deleteOne({ _id: draftId });
-  await requestRanks(producer);
-}
-
 /**
  * Checks the new address of a listed server and, if the ownership is proven, moves the server. A repeated call after a
  * crash moves it once.
@@ -179,8 +108,6 @@ async function finishListing(
 export async function proveMove(deps: ProveDeps, prover: Prover, serverId: ObjectId): Promise<Proved> {
   const move = await findMove(deps, serverId);
   if (!move) return { kind: 'not-found' };
-  const nextAllowedAt = await takeCheck(deps, prover._id);
-  if (nextAllowedAt) return { kind: 'refused', nextAllowedAt };
   const check = await checkDraft(deps, move);
   const { proof: method } = check;
   if (!method) return { kind: 'not-proven' };

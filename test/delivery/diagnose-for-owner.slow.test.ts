@@ -2,9 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { bindCollections } from '../../src/database/collections.ts';
-import { diagnoseForOwner, type OwnerRequest } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
+import { diagnoseForOwner, type OwnerDiagnosis } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import type { DiagnosisStep } from '../../src/delivery/diagnosis/diagnosis-steps.ts';
+import type { DiagnosisStep, OnStep } from '../../src/delivery/diagnosis/diagnosis-steps.ts';
+import {
+  type DiagnosisRefusal,
+  type OwnerRequest,
+  requestDiagnosis,
+} from '../../src/delivery/diagnosis/request-diagnosis.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
@@ -18,8 +23,15 @@ async function ownersBench() {
   const bench = await deliveryBench();
   const { deps, serverId } = bench;
   const withSend = { ...deps, send: createSend(deps.config) };
-  const diagnose = (changes: Partial<OwnerRequest> = {}, from = withSend) =>
-    diagnoseForOwner(from, { ownerId: 'owner-1', serverId, proven: true, ...changes });
+  /** As a page and a worker do it. */
+  const diagnose = async (
+    { onStep, ...changes }: Partial<OwnerRequest> & { onStep?: OnStep } = {},
+    from = withSend,
+  ): Promise<OwnerDiagnosis | ({ kind: 'refused' } & DiagnosisRefusal)> => {
+    const request = { ownerId: 'owner-1', serverId, proven: true, ...changes };
+    const refusal = await requestDiagnosis(from, request);
+    return refusal ? { kind: 'refused', ...refusal } : diagnoseForOwner(from, request.serverId, onStep);
+  };
   return { ...bench, withSend, diagnose };
 }
 

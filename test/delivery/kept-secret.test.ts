@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CredentialError } from '../../src/delivery/credentials.ts';
+import { CredentialError, secretContext } from '../../src/delivery/credentials.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { openListener, secretContext } from '../../src/delivery/send-vote.ts';
+import { openListener } from '../../src/delivery/send-vote.ts';
 import { createSecretBox, UnsealError } from '../../src/platform/secrets.ts';
 import { deliveryBench } from '../support/delivering.ts';
 

@@ -327,6 +327,9 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
         .filter(({ to = [] }) => JSON.stringify(to).includes(peer))
         .flatMap(({ ports = [] }) => ports.map(({ port }) => port));
 
+    const reaches = ({ egress = [] }: Policy, peer: string) =>
+      egress.some(({ to = [] }) => JSON.stringify(to).includes(peer));
+
     test('only name look-up may go to any address', async () => {
       for (const values of [REQUIRED, EVERYTHING]) {
         const all = Object.values(await policies(values));
@@ -338,18 +341,33 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
       }
     });
 
-    test('each process reaches the databases and the mail server that it needs, at the named peers', async () => {
+    test('each process reaches the databases, and workers the mail server, at the named peers', async () => {
       const { web, worker, scheduler, migrate } = (await policies(EVERYTHING)) as Record<string, Policy>;
       for (const policy of [web, worker, scheduler, migrate] as Policy[]) {
         expect(portsTo(policy, '"mongodb"')).toEqual([27017]);
         expect(portsTo(policy, '"redis"')).toEqual([6379, 26379]);
       }
-      for (const policy of [web, worker] as Policy[])
-        expect(portsTo(policy, '10.0.0.25')).toEqual([465, 587]);
-      for (const policy of [scheduler, migrate] as Policy[]) {
+      expect(portsTo(worker as Policy, '10.0.0.25')).toEqual([465, 587]);
+      for (const policy of [web, scheduler, migrate] as Policy[]) {
         expect(portsTo(policy, '10.0.0.25')).toEqual([]);
-        expect(portsTo(policy, '0.0.0.0/0')).toEqual([]);
+        expect(reaches(policy, '0.0.0.0/0')).toBe(false);
       }
+      expect(reaches(worker as Policy, '0.0.0.0/0')).toBe(true);
+    });
+
+    test('a web process reaches public addresses only on port 443, and only for sign-in at other sites', async () => {
+      for (const signIn of [
+        { 'settings.DISCORD_CLIENT_ID': '1234' },
+        { 'settings.OIDC_ISSUER': 'https://id.example.org' },
+      ]) {
+        const { web, scheduler } = (await policies({ ...EVERYTHING, ...signIn })) as Record<string, Policy>;
+        expect(portsTo(web as Policy, '0.0.0.0/0')).toEqual([443]);
+        expect(reaches(scheduler as Policy, '0.0.0.0/0')).toBe(false);
+      }
+      // Databases at public addresses: their ports alone.
+      const { web } = (await policies(REQUIRED)) as Record<string, Policy>;
+      expect(portsTo(web as Policy, '0.0.0.0/0')).toEqual([27017, 6379, 26379]);
+      expect(web?.egress?.filter(({ to, ports = [] }) => to && ports.length === 0)).toEqual([]);
     });
 
     test('nobody may scrape the metrics until peers are named', async () => {

@@ -1,7 +1,8 @@
 import os from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type AddressError, HostError, parseHost, resolveAddress } from '../../src/platform/address-guard.ts';
+import { type AddressError, HostError, parseHost } from '../../src/platform/address-guard.ts';
+import { resolveAddress } from '../../src/platform/resolve-address.ts';
 import { ipv4, nameServer, silentNameServer, useNameServers } from '../support/fake-name-server.ts';
 
 const NONE = { ranges: { ALLOWED_PRIVATE_RANGES: [], REFUSED_RANGES: [] }, timeoutMs: 1_000 };

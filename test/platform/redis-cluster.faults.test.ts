@@ -3,6 +3,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { QUEUE_NAMES } from '../../src/platform/queues.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createWaitingWork } from '../../src/process/waiting-work.ts';
+import { answerNow } from '../../src/workflows/answer-now.ts';
+import { startAnswering } from '../support/answering.ts';
+import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -34,4 +37,17 @@ test('a shard of a Redis Cluster without a primary makes a process degraded, and
   for (const name of away) expect(checks.redis).toContain(name);
   const counted = await createWaitingWork(deps)();
   expect(counted.redisUp).toBe(false);
+});
+
+test('a question is answered on a Redis Cluster', async () => {
+  const cluster = await startRedisCluster();
+  onTestFinished(() => cluster.stop());
+  const { deps, serverId } = await deliveryBench({ REDIS_URL: cluster.url });
+  await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
+  startAnswering(deps);
+  const steps: string[] = [];
+  const ids = { serverId: serverId.toHexString() };
+  const ended = await answerNow(deps, 'test-listener', ids, (step) => steps.push(step));
+  expect(ended).toMatchObject({ kind: 'answered', result: { kind: 'diagnosed' } });
+  expect(steps).toContain('acknowledgement');
 });

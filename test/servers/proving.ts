@@ -4,7 +4,8 @@ import { createAsk } from '../../src/probing/ask-server.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type DraftSettings, saveDraft } from '../../src/servers/drafts.ts';
 import type { ServerDraft } from '../../src/servers/server-draft.ts';
-import { type ProveDeps, type Prover, proveDraft } from '../../src/workflows/prove-draft.ts';
+import { type ProveDeps, proveDraft } from '../../src/workflows/prove-draft.ts';
+import { type Prover, requestDraftProof } from '../../src/workflows/request-proof.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -41,6 +42,11 @@ export async function draftOf(
   const draft = await saveDraft(deps, _id, input);
   if (!draft) throw new Error('no draft');
   return draft;
+}
+
+/** Asks for a check and makes it, as a page and a worker do. */
+export async function requestAndProve(deps: AppDeps & ProveDeps, who: Prover, draftId: ObjectId) {
+  return (await requestDraftProof(deps, who, draftId)) ?? (await proveDraft(deps, who, draftId));
 }
 
 /** Puts a draft's code into the game server's message and checks the draft. */

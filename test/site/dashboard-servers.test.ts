@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR } from '../../src/platform/clock.ts';
+import { startAnswering } from '../support/answering.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -11,6 +12,7 @@ let olivia: SignedInUser;
 
 beforeAll(async () => {
   web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+  startAnswering(web.deps);
 });
 // Manual checks are limited for each user.
 beforeEach(async () => {

@@ -2,6 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
+import { startAnswering } from '../support/answering.ts';
 import { QUICK } from '../support/delivering.ts';
 import {
   type FakeDiscord,
@@ -26,6 +27,7 @@ beforeAll(async () => {
     LEASE_MS: '8000',
     DISCORD_API_URL: 'http://127.0.0.1:1/api',
   });
+  startAnswering(web.deps);
 });
 
 beforeEach(async () => {

@@ -1,3 +1,4 @@
+import { startAnswering } from '../support/answering.ts';
 import {
   type ClockedDeps,
   type DeliveryBench,
@@ -22,10 +23,12 @@ export type OwnerFixture = DeliveryBench & {
 /** The web application on a platform whose clock the test moves. */
 export type OwnerApp = WebApp & { deps: ClockedDeps };
 
-/** Opens the application on its own platform. Tests that do not move its clock can share it. */
+/** Opens the application on its own platform, with a worker of `answer-now`. Tests that do not move its clock can share it. */
 export async function openOwnerApp(env: Record<string, string> = {}): Promise<OwnerApp> {
   const deps = await openDeliveryDeps(env);
-  return { ...(await openWebAppOn(deps)), deps };
+  const web = await openWebAppOn(deps);
+  startAnswering(deps);
+  return { ...web, deps };
 }
 
 /** Creates an owner, their server and its listener. */

@@ -1,10 +1,11 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
 import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
-import { AddressError, type AddressRanges, resolveAddress } from '../../platform/address-guard.ts';
+import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { readable } from '../../platform/printable.ts';
+import { resolveAddress } from '../../platform/resolve-address.ts';
 import type { Server } from '../../servers/server.ts';
 import { deadlineIn, dial } from '../connection.ts';
 import { shownToOwner } from '../destination.ts';

@@ -9,6 +9,7 @@ import { answerMsOf, type SendOptions, type SendResult } from '../votifier/votif
 import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
 import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
+import { portOf } from './url-port.ts';
 
 /** The settings of an HTTP listener, with its secrets opened. */
 export type HttpTarget = {
@@ -103,11 +104,6 @@ async function connectTo(
   const waiting = deadlineIn(options.timeoutMs, options.signal);
   const plain = await dial(addresses, portOf(url), waiting, options.destination?.mayConnect);
   return typeof plain === 'string' ? outcome(plain, 'resolved') : plain;
-}
-
-/** The port in a URL of an HTTP listener. */
-export function portOf(url: URL): number {
-  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }
 
 async function handshake(

@@ -4,6 +4,7 @@ import { defineMessage, t } from '../../language/t.ts';
 import { listenerPort, unansweredVotes } from '../../listeners/listener-settings.ts';
 import { after, HOUR } from '../../platform/clock.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
+import { secretContext } from '../credentials.ts';
 import {
   asLiterals,
   changeListener,
@@ -11,9 +12,8 @@ import {
   type ListenerSetup,
   storeListener,
 } from '../listeners.ts';
-import { secretContext } from '../send-vote.ts';
-import { portOf } from './http-client.ts';
 import { newSigningSecret } from './http-message.ts';
+import { portOf } from './url-port.ts';
 
 /** After a rotation votes are signed with the old secret too for this long. */
 const SECRET_OVERLAP_MS = 24 * HOUR;

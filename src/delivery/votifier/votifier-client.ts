@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
-import type { AddressRanges, ResolveOptions } from '../../platform/address-guard.ts';
+import type { AddressRanges } from '../../platform/address-guard.ts';
 import { readable } from '../../platform/printable.ts';
+import type { ResolveOptions } from '../../platform/resolve-address.ts';
 import { type Deadline, deadlineIn, dial, type PeerConnection, type ReadResult } from '../connection.ts';
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis-steps.ts';

@@ -273,8 +273,16 @@ export const LISTENERS = {
   'Send another test vote': 'Noch eine Teststimme senden',
   'Open settings': 'Einstellungen öffnen',
   'Back to vote listener': 'Zurück zum Vote-Listener',
-  'This listing is restarting. Send the test vote again in a minute.':
-    'Dieses Verzeichnis startet neu. Sende die Teststimme in einer Minute noch einmal.',
+  'This listing is restarting. Try again in a minute.':
+    'Dieses Verzeichnis startet neu. Versuche es in einer Minute noch einmal.',
+  'No worker is running, so nothing was checked or sent. Try again later, or ask the operator of this listing.':
+    'Es läuft kein Worker, darum wurde nichts geprüft oder gesendet. Versuche es später noch einmal, oder frage den Betreiber dieses Verzeichnisses.',
+  'All workers are busy, so nothing was checked or sent. Try again in a minute.':
+    'Alle Worker sind beschäftigt, darum wurde nichts geprüft oder gesendet. Versuche es in einer Minute noch einmal.',
+  'The queue of this listing does not answer, so there is no result. Try again in a minute.':
+    'Die Warteschlange dieses Verzeichnisses antwortet nicht, darum gibt es kein Ergebnis. Versuche es in einer Minute noch einmal.',
+  'The worker stopped before there was a result. Try again in a minute.':
+    'Der Worker wurde beendet, bevor es ein Ergebnis gab. Versuche es in einer Minute noch einmal.',
   'The stored token, key or secret cannot be read. Enter it again under «Change».':
     'Das gespeicherte Token, der Schlüssel oder das Geheimnis ist nicht lesbar. Gib es unter „Ändern“ noch einmal ein.',
   'Something went wrong on our side. We have logged the error. Try again in a minute.':

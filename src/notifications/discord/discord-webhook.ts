@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { defineMessage, type Text } from '../../language/t.ts';
 
 /**
  * Why messages to a webhook were switched off.
@@ -8,6 +9,12 @@ import { type InferRawDocType, Schema } from 'mongoose';
  */
 export const OFF_REASONS = ['deleted', 'unauthorized'] as const;
 export type OffReason = (typeof OFF_REASONS)[number];
+
+/** The reasons in words. */
+export const OFF_TEXTS: Record<OffReason, Text> = {
+  deleted: defineMessage('Discord says that the webhook does not exist any more.'),
+  unauthorized: defineMessage('Discord refuses the token of the webhook.'),
+};
 
 const offDefinition = {
   at: { type: Date, required: true },

@@ -1,6 +1,5 @@
 import { type Collection, ObjectId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
-import { defineMessage, type Text } from '../../language/t.ts';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
 import { type MessageResult, type SendDeps, sendMessage } from '../../mail/send-mail.ts';
 import type { Send, SendResult } from '../../mail/smtp.ts';
@@ -9,7 +8,7 @@ import type { Config } from '../../platform/config.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { type Audiences, audienceOf } from '../audience.ts';
 import { mailOf, type Notice } from '../notice.ts';
-import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
+import { type DiscordWebhook, OFF_TEXTS, type OffReason } from './discord-webhook.ts';
 import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
 import { openWebhook, switchOff } from './webhooks.ts';
 
@@ -86,11 +85,6 @@ async function resultOf(
       return { kind: answer.kind === 'refused' ? 'refused' : 'failed', reason: answer.reason };
   }
 }
-
-export const OFF_TEXTS: Record<OffReason, Text> = {
-  deleted: defineMessage('Discord says that the webhook does not exist any more.'),
-  unauthorized: defineMessage('Discord refuses the token of the webhook.'),
-};
 
 /** Mails the owner that the webhook is off, whatever kinds of mail they chose, unless they chose none. */
 async function mailOff(

@@ -1,13 +1,9 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
-import { type SecretBox, UnsealError } from '../../platform/secrets.ts';
-import type { Server } from '../../servers/server.ts';
+import type { SecretBox } from '../../platform/secrets.ts';
 import { KIND_NAMES, type Kind } from '../kinds.ts';
-import { discordBody } from './discord-embed.ts';
 import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
-import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
 import { readWebhookAddress, type WebhookKey } from './webhook-address.ts';
 
 /** Dependencies of a server's webhook. */
@@ -88,42 +84,4 @@ export async function switchOff(
 ): Promise<void> {
   const off = { at: clock.now(), reason };
   await discordWebhooks.updateOne({ _id, sealed, off: null }, { $set: { off } });
-}
-
-/** The result of a test message: `none` without a webhook, `unreadable` when its stored address cannot be read. */
-export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
-
-/** Posts a test message. The answer switches the webhook off, or on again. */
-export async function testWebhook(
-  deps: Webhooks & { config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'> },
-  server: WithId<Server>,
-  signal: AbortSignal,
-): Promise<WebhookTest> {
-  const webhook = await deps.discordWebhooks.findOne({ _id: server._id });
-  if (!webhook) return { kind: 'none' };
-  const notice = {
-    id: 'test',
-    tone: 'quiet',
-    subject: 'test message',
-    paragraphs: ['Messages about this server arrive here. Change them in its settings:'],
-    part: '/settings#discord',
-  } as const;
-  const body = discordBody(
-    deps.config,
-    server,
-    { ...notice, paragraphs: [...notice.paragraphs] },
-    deps.clock.now(),
-  );
-  let answer: DiscordAnswer;
-  try {
-    answer = await postMessage(deps.config, openWebhook(deps.secrets, webhook), body, signal);
-  } catch (error) {
-    if (error instanceof UnsealError) return { kind: 'unreadable' };
-    throw error;
-  }
-  const { _id, sealed } = webhook;
-  if (answer.kind === 'deleted' || answer.kind === 'unauthorized')
-    await switchOff(deps, webhook, answer.kind);
-  if (answer.kind === 'sent') await deps.discordWebhooks.updateOne({ _id, sealed }, { $set: { off: null } });
-  return answer;
 }

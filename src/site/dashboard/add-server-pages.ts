@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { findDraft, MOST_DRAFTS, saveDraft, TooManyDraftsError } from '../../servers/drafts.ts';
-import { proveDraft } from '../../workflows/prove-draft.ts';
+import { proveDraftNow } from '../../workflows/answer-now.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
@@ -21,9 +21,8 @@ import {
 } from './server-fields.ts';
 
 /** `/dashboard/servers/new`: the form for a new server, or for editing a draft (`?draft=<id>`). */
-export function addServerPages(app: FastifyInstance, { deps, ask }: DashboardParts): void {
+export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
-  const draftDeps = { ...deps, ask };
   const page = (typed: Typed, draft?: string) => newServerPage(base, typed, draft);
 
   app.get('/servers/new', SIGNED_IN, async (request, reply) => {
@@ -43,10 +42,10 @@ export function addServerPages(app: FastifyInstance, { deps, ask }: DashboardPar
     const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
     if (!data || draftId === null) return refuse(withError(typed, t('The form was incomplete. Try again.')));
     try {
-      const draft = await saveDraft(draftDeps, user._id, data, draftId);
+      const draft = await saveDraft(deps, user._id, data, draftId);
       if (!draft) throw new PageError(404, t('You have no draft with this id.'));
       // After a correction, the code may already be in place.
-      const proved = proveDraft(draftDeps, user, draft._id);
+      const proved = proveDraftNow(deps, user, draft._id);
       const path = `${base}/dashboard/drafts/${draft._id.toHexString()}`;
       return await afterProving(reply, base, proved, path);
     } catch (error) {

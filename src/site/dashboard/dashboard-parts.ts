@@ -1,9 +1,6 @@
-import type { Ask } from '../../probing/ask.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 
 /** Dependencies of the pages in this folder. */
 export type DashboardParts = {
   deps: AppDeps;
-  /** Probes a game server once. */
-  ask: Ask;
 };

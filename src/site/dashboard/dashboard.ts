@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { createAsk } from '../../probing/ask-server.ts';
 import { addServerPages } from './add-server-pages.ts';
 import { connectPages } from './connect-pages.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -19,8 +18,9 @@ import { votePage } from './vote-page.ts';
 import { votesPage } from './votes-page.ts';
 
 /** The owners' pages, under their own prefix. */
-export async function dashboard(app: FastifyInstance, { deps }: Pick<DashboardParts, 'deps'>): Promise<void> {
-  const parts = { deps, ask: createAsk(deps.config) };
+export async function dashboard(app: FastifyInstance, parts: DashboardParts): Promise<void> {
+  // A listener may take half a minute, which is longer than a shutdown.
+  app.addHook('preClose', async () => parts.deps.answers.giveUp());
   serverList(app, parts);
   addServerPages(app, parts);
   draftPages(app, parts);

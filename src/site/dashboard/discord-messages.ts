@@ -1,16 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { defineMessage, t } from '../../language/t.ts';
-import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
-import { OFF_TEXTS } from '../../notifications/discord/send-discord.ts';
-import {
-  chooseKinds,
-  removeWebhook,
-  setWebhook,
-  testWebhook,
-  type WebhookTest,
-} from '../../notifications/discord/webhooks.ts';
-import { MINUTE } from '../../platform/clock.ts';
+import { type DiscordWebhook, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
+import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
+import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
+import { answerNow } from '../../workflows/answer-now.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
@@ -22,6 +16,7 @@ import type { Content, Html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes } from '../shared/kind-boxes.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
 
 export const DISCORD_MESSAGES = {
   'discord-set': defineMessage('Webhook saved. Send a test message to check that messages arrive.'),
@@ -73,8 +68,13 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, sh
     const refused = await useCheck(request, reply);
     if (refused)
       return show(request, reply, { discord: { message: notice('attention', refused) }, status: 429 });
-    const tested = await testWebhook(deps, serverOf(request), AbortSignal.timeout(MINUTE));
-    const [tone, words] = testText(tested);
+    const ids = { serverId: serverOf(request)._id.toHexString() };
+    const ended = await answerNow(deps, 'test-discord', ids);
+    if (ended.kind !== 'answered') {
+      const message = notice('attention', notAnsweredText(ended));
+      return show(request, reply, { discord: { message }, status: notAnsweredStatus(ended) });
+    }
+    const [tone, words] = testText(ended.result);
     return show(request, reply, { discord: { message: notice(tone, words) } });
   });
 }

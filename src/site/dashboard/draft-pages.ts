@@ -4,7 +4,7 @@ import { ObjectId } from 'mongodb';
 import { t } from '../../language/t.ts';
 import { discardDraft, findDraft } from '../../servers/drafts.ts';
 import { isId } from '../../servers/slug.ts';
-import { type Proved, proveDraft } from '../../workflows/prove-draft.ts';
+import { type ProofEnded, proveDraftNow } from '../../workflows/answer-now.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
@@ -12,6 +12,7 @@ import { contactText } from '../shared/contact.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, confirmed } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
 import { ownershipProofCards } from './ownership-proof.ts';
 
 /** Parses an id; null if it is invalid. */
@@ -20,7 +21,7 @@ export function idOf(text: unknown): ObjectId | null {
 }
 
 /** `/dashboard/drafts/<id>`: a server that is not listed until its ownership is verified. */
-export function draftPages(app: FastifyInstance, { deps, ask }: DashboardParts): void {
+export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
   const pathOf = (draftId: ObjectId) => `${base}/dashboard/drafts/${draftId.toHexString()}`;
   const draftIdOf = (request: FastifyRequest): ObjectId => {
@@ -61,7 +62,7 @@ export function draftPages(app: FastifyInstance, { deps, ask }: DashboardParts):
 
   app.post('/drafts/:draftId/check', SIGNED_IN, async (request, reply) => {
     const draftId = draftIdOf(request);
-    const proved = proveDraft({ ...deps, ask }, userOf(request), draftId);
+    const proved = proveDraftNow(deps, userOf(request), draftId);
     return afterProving(reply, base, proved, pathOf(draftId));
   });
 
@@ -83,14 +84,11 @@ function noDraft(): PageError {
 export async function afterProving(
   reply: FastifyReply,
   base: string,
-  proving: Promise<Proved>,
+  proving: Promise<ProofEnded>,
   path: string,
   done = 'listed',
 ): Promise<FastifyReply> {
-  const proved = await proving.catch((error: unknown) => {
-    if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error;
-    throw new PageError(503, t('Another server is being listed right now. Check again.'));
-  });
+  const proved = await proving;
   const contact = contactText(reply.server.site);
   switch (proved.kind) {
     case 'listed':
@@ -115,7 +113,11 @@ export async function afterProving(
         ),
         proved.nextAllowedAt,
       );
+    case 'busy':
+      throw new PageError(503, t('Another server is being listed right now. Check again.'));
     case 'not-found':
       throw noDraft();
+    default:
+      throw new PageError(notAnsweredStatus(proved), notAnsweredText(proved));
   }
 }

@@ -99,7 +99,7 @@ export function listenerPages(app: FastifyInstance, parts: DashboardParts, strea
     };
     const settings = listener && !protocol ? settingsCard(path, listener, now) : form;
     const hasKeys = await hasClaimKeys(deps, server._id);
-    const warning = listener && (await hostWarning(listener.host, deps.config));
+    const warning = listener && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
       warning ? notice('attention', warning) : '',

@@ -1,15 +1,16 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { diagnoseForOwner, type OwnerDiagnosis } from '../../delivery/diagnosis/diagnose-for-owner.ts';
+import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
+import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
-import { createSend } from '../../delivery/send-vote.ts';
-import { TEST_USERNAME } from '../../delivery/test-listener.ts';
+import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
+import type { Ended } from '../../platform/answers.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
-import { UnsealError } from '../../platform/secrets.ts';
 import { roleOf } from '../../servers/ownership.ts';
+import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
 import { isByOperator, serverOf, userOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -20,6 +21,7 @@ import { LISTENER_STATES } from '../shared/listener-state.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { beginning, diagnosisResult } from './diagnosis-texts.ts';
+import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
 import { serverFrame } from './server-frame.ts';
 
 /** Explains the test vote, with a button to send one. */
@@ -42,20 +44,13 @@ export type StreamTest = (
 ) => Promise<FastifyReply>;
 
 /**
- * `POST /dashboard/servers/<id>/listener/test`: diagnoses a listener. The answer is a page that is streamed while the
- * test runs, so it needs no script, and no other process needs its state.
+ * `POST /dashboard/servers/<id>/listener/test`: has a worker diagnose a listener. The answer is a page that is streamed
+ * while the test runs, so it needs no script.
  *
  * @returns the same, for the form that saves the settings
  */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): StreamTest {
   const { base } = app.site;
-  const diagnosisDeps = { ...deps, send: createSend(deps.config) };
-  const runningTests = new Set<RunningTest>();
-  // A listener may take half a minute, which is longer than a shutdown.
-  app.addHook('preClose', async () => {
-    for (const test of runningTests) test.stop();
-  });
-
   // A user may reload the result's address.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
     reply.redirect(serverPath(base, serverOf(request), '/listener'), 303),
@@ -64,19 +59,18 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
   const streamTest: StreamTest = async (request, reply, saved) => {
     const { _id: serverId } = serverOf(request);
     const user = userOf(request);
-    const test = begin((onStep) =>
-      diagnoseForOwner(diagnosisDeps, {
-        ownerId: user._id.toHexString(),
-        serverId,
-        proven: roleOf(serverOf(request), user._id) !== null || isByOperator(deps, request),
-        onStep,
-        isCounted: saved !== undefined,
-      }).catch((error: unknown) => unreadable(error, request)),
-    );
-    runningTests.add(test);
-    void test.result.finally(() => runningTests.delete(test));
+    const refused = await requestDiagnosis(deps, {
+      ownerId: user._id.toHexString(),
+      serverId,
+      proven: roleOf(serverOf(request), user._id) !== null || isByOperator(deps, request),
+      isCounted: saved !== undefined,
+    });
+    if (refused) return refuse(request, reply, refusalText(refused, deps.clock.now()), saved);
+    const ids = { serverId: serverId.toHexString() };
+    const test = begin((onStep) => answerNow(deps, 'test-listener', ids, onStep));
     const first = await Promise.race([test.begun, test.result]);
-    if (first !== 'begun') return refuse(request, reply, refusalOf(first, deps.clock.now()), saved);
+    if (first !== 'begun' && !diagnosisIn(first))
+      return refuse(request, reply, missingResult(first, deps.clock.now()), saved);
 
     const { protocol = 'votifier-v2' } =
       (await deps.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
@@ -88,9 +82,9 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
       yield resultOf(await test.result);
     }
     const resultOf = (ending: Ending): Html => {
-      if (typeof ending !== 'string' && ending.kind === 'diagnosed')
-        return diagnosisResult(ending.diagnosis, protocol);
-      return html`<div class="verdict">${notice('attention', refusalOf(ending, deps.clock.now()).sentence)}</div>`;
+      const diagnosis = diagnosisIn(ending);
+      if (diagnosis) return diagnosisResult(diagnosis, protocol);
+      return html`<div class="verdict">${notice('attention', missingResult(ending, deps.clock.now()).sentence)}</div>`;
     };
     const body = (content: Content) =>
       page(request, html`${saved ?? ''}${card({ title: t('Test vote'), body: content })}`);
@@ -138,53 +132,40 @@ type RunningTest = {
   steps: AsyncIterable<[DiagnosisStep]>;
   /** Never rejects. */
   result: Promise<Ending>;
-  /** Ends the test for the waiting page without waiting for the listener. */
-  stop(): void;
 };
 
 function begin(diagnose: (onStep: OnStep) => Promise<Ending>): RunningTest {
   const events = new EventEmitter<{ step: [DiagnosisStep]; end: [] }>();
-  const { promise: result, resolve } = Promise.withResolvers<Ending>();
-  const finish = (ending: Ending) => {
-    resolve(ending);
-    events.emit('end');
-  };
   const steps = on(events, 'step', { close: ['end'] }) as AsyncIterable<[DiagnosisStep]>;
   const begun = new Promise<'begun'>((resolve) => events.once('step', () => resolve('begun')));
-  void diagnose((step) => events.emit('step', step)).then(finish);
-  return { begun, steps, result, stop: () => finish('stopped') };
+  const result = diagnose((step) => events.emit('step', step));
+  void result.then(() => events.emit('end'));
+  return { begun, steps, result };
 }
 
-type Ending = OwnerDiagnosis | 'stopped' | 'unreadable' | 'failed';
+type Ending = Ended<AnswerOf['test-listener']>;
 type Refusal = { status: number; sentence: string; retryAt?: Date };
 
-/** The page may be partly sent by then, so an error becomes a message in it. */
-function unreadable(error: unknown, request: FastifyRequest): 'unreadable' | 'failed' {
-  request.log.error({ event: 'diagnosis.failed', error: String(error) });
-  return error instanceof UnsealError ? 'unreadable' : 'failed';
+function diagnosisIn(ending: Ending): Diagnosis | null {
+  return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
-/** Why there is no diagnosis, as a message for users. */
-function refusalOf(ending: Ending, now: Date): Refusal {
-  if (ending === 'stopped') {
-    return {
-      status: 503,
-      sentence: t('This listing is restarting. Send the test vote again in a minute.'),
-    };
-  }
-  if (ending === 'unreadable') {
-    return {
-      status: 500,
-      sentence: t('The stored token, key or secret cannot be read. Enter it again under «Change».'),
-    };
-  }
-  if (ending === 'failed' || ending.kind === 'diagnosed') {
-    return {
-      status: 500,
-      sentence: t('Something went wrong on our side. We have logged the error. Try again in a minute.'),
-    };
-  }
-  switch (ending.code) {
+/** Why a test has no diagnosis, as a message for users. */
+function missingResult(ending: Ending, now: Date): Refusal {
+  if (ending.kind !== 'answered')
+    return { status: notAnsweredStatus(ending), sentence: notAnsweredText(ending) };
+  const { result } = ending;
+  // The listener has changed since the request.
+  if (result.kind === 'refused') return refusalText(result, now);
+  return {
+    status: 500,
+    sentence: t('The stored token, key or secret cannot be read. Enter it again under «Change».'),
+  };
+}
+
+/** Why no diagnosis is made, as a message for users. */
+function refusalText(refusal: DiagnosisRefusal, now: Date): Refusal {
+  switch (refusal.code) {
     case 'ownership-not-proven':
       return { status: 403, sentence: t('Verify that you own the server before you send test votes.') };
     case 'not-found':
@@ -202,9 +183,9 @@ function refusalOf(ending: Ending, now: Date): Refusal {
         status: 429,
         sentence: t(
           'You can send {times} test votes a minute. Send the next one {time}. Changing the listener’s settings and resuming it count too.',
-          { times: CHECKS_A_MINUTE, time: relative(ending.nextAllowedAt, now) },
+          { times: CHECKS_A_MINUTE, time: relative(refusal.nextAllowedAt, now) },
         ),
-        retryAt: ending.nextAllowedAt,
+        retryAt: refusal.nextAllowedAt,
       };
   }
 }

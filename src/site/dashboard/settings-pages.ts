@@ -9,7 +9,7 @@ import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { setWebVotes } from '../../servers/web-votes.ts';
-import { proveMove } from '../../workflows/prove-draft.ts';
+import { proveMoveNow } from '../../workflows/answer-now.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { isByOperator, serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -58,7 +58,7 @@ type Showing = {
 
 /** `/dashboard/servers/<id>/settings`: details, text on voting, address and removal of a server. */
 export function settingsPages(app: FastifyInstance, parts: DashboardParts): void {
-  const { deps, ask } = parts;
+  const { deps } = parts;
   const { base } = app.site;
   const useCheck = checkTaker(deps);
   const pathOf = (server: WithId<Server>, rest = '') => serverPath(base, server, `/settings${rest}`);
@@ -154,7 +154,7 @@ export function settingsPages(app: FastifyInstance, parts: DashboardParts): void
 
   const proveAddress = (request: FastifyRequest, reply: FastifyReply) => {
     const server = serverOf(request);
-    const proved = proveMove({ ...deps, ask }, userOf(request), server._id);
+    const proved = proveMoveNow(deps, userOf(request), server._id);
     return afterProving(reply, base, proved, pathOf(server), 'moved');
   };
   app.post('/servers/:serverId/settings/place/check', OWNER, proveAddress);

@@ -134,8 +134,8 @@ spec:
 {{- end }}
 
 {{/*
-Where a process may connect to. Takes (dict "root" $ "services" (list "mongodb") "public" false): `public` is any port of any
-public address.
+Where a process may connect to. Takes (dict "root" $ "services" (list "mongodb") "public" "none"): `public` is "any" port of
+any public address, "https" (port 443 of them), or "none".
 */}}
 {{- define "tallyport.egress" -}}
 {{- $root := .root }}
@@ -143,14 +143,21 @@ public address.
 - ports:
     - { protocol: UDP, port: 53 }
     - { protocol: TCP, port: 53 }
-{{- if $public }}
-# Game servers and vote listeners.
+{{- if eq $public "any" }}
+# Game servers, vote listeners and Discord.
 - to:
+    {{- include "tallyport.public" $root | nindent 4 }}
+{{- end }}
+{{- if eq $public "https" }}
+# The sites at which users sign in.
+- ports:
+    - { protocol: TCP, port: 443 }
+  to:
     {{- include "tallyport.public" $root | nindent 4 }}
 {{- end }}
 {{- range .services }}
 {{- $service := index $root.Values.networkPolicy . }}
-{{- if or $service.to (not $public) }}
+{{- if or $service.to (ne $public "any") }}
 # {{ . }}
 - ports:
     {{- range $service.ports }}

@@ -1,0 +1,74 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Listener } from '../../listeners/listener.ts';
+import { isRefusedPort } from '../../platform/address-guard.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type CheckAllowance, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
+import type { Server } from '../../servers/server.ts';
+import { portOf } from '../http/url-port.ts';
+
+type TestedDeps = { servers: Collection<Server>; listeners: Collection<Listener> };
+type RequestDeps = TestedDeps & { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock };
+
+/**
+ * Why a listener cannot be tested. The codes are stable.
+ *
+ * - `not-found`: no listed server has this id.
+ * - `no-listener`: the server has no vote listener.
+ * - `port-refused`: the listener has a port on which vote listeners are not allowed.
+ */
+export type NotTestable = { code: 'not-found' | 'no-listener' | 'port-refused' };
+
+/**
+ * Why an owner gets no diagnosis. The codes are stable.
+ *
+ * - `ownership-not-proven`: anybody may list a server, but only its proven owner may have it diagnosed.
+ * - `too-many`: six diagnoses were made in the last minute; the next is allowed at `nextAllowedAt`.
+ */
+export type DiagnosisRefusal =
+  | NotTestable
+  | { code: 'ownership-not-proven' }
+  | { code: 'too-many'; nextAllowedAt: Date };
+
+export type OwnerRequest = {
+  ownerId: string;
+  serverId: ObjectId;
+  /** Whether this owner has proven the ownership of this server. */
+  proven: boolean;
+  /** The caller has taken this check from the allowance already. */
+  isCounted?: boolean;
+};
+
+/**
+ * Decides whether an owner may have a listener diagnosed, and takes the check from their allowance; connects to nothing.
+ * Without limits a diagnosis would be a port scanner (design rule 11): it is only for a server whose ownership is proven,
+ * six in any minute for an owner over all processes, and never on ports of mail and remote shells.
+ *
+ * @returns null when the diagnosis may be made
+ */
+export async function requestDiagnosis(
+  deps: RequestDeps,
+  { ownerId, serverId, proven, isCounted = false }: OwnerRequest,
+): Promise<DiagnosisRefusal | null> {
+  if (!proven) return { code: 'ownership-not-proven' };
+  const tested = await testedListener(deps, serverId);
+  if ('code' in tested) return tested;
+  const nextAllowedAt = isCounted ? null : await useCheckAllowance(deps, ownerId);
+  return nextAllowedAt && { code: 'too-many', nextAllowedAt };
+}
+
+/** The listener of a server, and the account of its owner; or why it cannot be tested. */
+export async function testedListener(
+  { servers, listeners }: TestedDeps,
+  serverId: ObjectId,
+): Promise<{ listener: Listener; accountId: string | null } | NotTestable> {
+  const server = await servers.findOne({ _id: serverId, removedAt: null }, { projection: { ownerId: 1 } });
+  if (!server) return { code: 'not-found' };
+  const listener = await listeners.findOne({ serverId });
+  if (!listener) return { code: 'no-listener' };
+  if (portsOf(listener).some(isRefusedPort)) return { code: 'port-refused' };
+  return { listener, accountId: server.ownerId?.toHexString() ?? null };
+}
+
+function portsOf({ port, url }: Listener): number[] {
+  return url ? [port, portOf(new URL(url))] : [port];
+}

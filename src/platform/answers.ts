@@ -1,0 +1,228 @@
+import { type Queue, QueueEvents } from 'bullmq';
+import { MINUTE, SECOND } from './clock.ts';
+import type { Config } from './config.ts';
+import { within } from './deadline.ts';
+import type { Logger } from './log.ts';
+import { type Payload, type Producer, queuePrefix } from './queues.ts';
+import type { RedisConnection } from './redis.ts';
+
+/** A question of `answer-now`. */
+export type Question = Payload<'answer-now'>;
+
+/**
+ * The deadline of a question: a worker drops it unrun when it is older. A worker compares `askedAt` with its own clock;
+ * each process's clock is at most 2 s off mongod's (ADR 40), so a question is dropped at the age of 16 to 24 s.
+ */
+export const DEADLINE_MS = 20 * SECOND;
+
+/** How long a person waits for the parts of an answer. */
+export type AnswerLimits = {
+  /** If no worker has begun after this time and none is busy with other questions, there is none. */
+  beginMs: number;
+  /** If no worker has begun after this time, all are busy. */
+  deadlineMs: number;
+  /** From the begin to the result: longer than any task. */
+  runMs: number;
+};
+
+export const LIMITS: AnswerLimits = {
+  beginMs: 5 * SECOND,
+  deadlineMs: DEADLINE_MS,
+  runMs: MINUTE + 10 * SECOND,
+};
+
+/** The longest wait for a command to Redis. */
+const COMMAND_MS = SECOND;
+
+/**
+ * Why there is no result.
+ *
+ * - `no-worker`: no worker has begun in time, and none runs other questions.
+ * - `too-late`: all workers were busy until the deadline.
+ * - `interrupted`: the worker stopped or died meanwhile.
+ * - `failed`: an error of ours or of MongoDB; the worker has logged it.
+ * - `redis-away`: Redis did not accept the question, or its connection was lost.
+ * - `stopped`: this process stops.
+ */
+export type NotAnswered = {
+  kind: 'no-worker' | 'too-late' | 'interrupted' | 'failed' | 'redis-away' | 'stopped';
+};
+
+/** How a question ended. */
+export type Ended<T> = { kind: 'answered'; result: T } | NotAnswered;
+
+/** What a worker returns for a question. `dropped`: it was older than its deadline. */
+export type WorkersAnswer<T> =
+  | { kind: 'answered'; result: T }
+  | { kind: 'dropped' | 'interrupted' | 'failed' };
+
+/** The progress of a question: all steps that have begun. With each event all of them, so that none can be missed. */
+export type AnswerProgress = { steps: string[] };
+
+/** Asks workers and waits for their answers: the one wait of the web process for Redis (design rule 2). */
+export type Answers = {
+  /**
+   * Asks a question. Never throws, and ends in limited time.
+   *
+   * @param onStep - called for each step as it begins
+   */
+  ask(question: Question, onStep?: (step: string) => void): Promise<Ended<unknown>>;
+  /** Ends the waits of all questions that are open now. */
+  giveUp(): void;
+  close(): Promise<void>;
+};
+
+/** An open question. */
+type Wait = {
+  onBegin(): void;
+  onProgress(progress: AnswerProgress): void;
+  end(ended: Ended<unknown>): void;
+};
+
+type AnswerDeps = {
+  config: Pick<Config, 'QUEUE_PREFIX'>;
+  connection: RedisConnection;
+  queue: Queue;
+  producer: Pick<Producer, 'add'>;
+  log: Logger;
+};
+
+/** Creates the asker of a process. Its connection for events opens with the first question. */
+export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): Answers {
+  const { connection, queue, producer, log } = deps;
+  const waits = new Map<string, Wait>();
+  let listening: Promise<QueueEvents> | undefined;
+
+  const endAll = (ended: NotAnswered) => {
+    for (const wait of waits.values()) wait.end(ended);
+  };
+  const onLost = () => endAll({ kind: 'redis-away' });
+  connection.on('close', onLost);
+
+  function listen(): Promise<QueueEvents> {
+    listening ??= openEvents(deps, waits).catch((error: unknown) => {
+      listening = undefined;
+      throw error;
+    });
+    return listening;
+  }
+
+  /** Whether workers run other questions, so that this one has to wait. */
+  async function areWorkersBusy(): Promise<boolean> {
+    return within(COMMAND_MS, queue.getActiveCount()).then(
+      (active) => active > 0,
+      () => false,
+    );
+  }
+
+  async function isAccepted(question: Question): Promise<boolean> {
+    if (connection.status !== 'ready') return false;
+    try {
+      await within(COMMAND_MS, listen());
+    } catch (error) {
+      log.warn({ event: 'answer.not_heard', reason: String(error) });
+      return false;
+    }
+    return producer.add('answer-now', question, { subject: question.task });
+  }
+
+  return {
+    async ask(question, onStep = () => undefined) {
+      const { askId, task } = question;
+      const wait = openWait(limits, onStep, areWorkersBusy);
+      // Before the question is added: the events may come at once.
+      waits.set(askId, wait);
+      try {
+        if (!(await isAccepted(question))) wait.end({ kind: 'redis-away' });
+        const ended = await wait.ended;
+        if (ended.kind !== 'answered') log.warn({ event: 'answer.missing', task, askId, reason: ended.kind });
+        // Nobody waits for it any more. If a worker has just begun, Redis refuses this.
+        if (ended.kind === 'no-worker' || ended.kind === 'too-late')
+          await within(COMMAND_MS, queue.remove(askId)).catch(() => undefined);
+        return ended;
+      } finally {
+        waits.delete(askId);
+      }
+    },
+    giveUp: () => endAll({ kind: 'stopped' }),
+    async close() {
+      endAll({ kind: 'stopped' });
+      connection.off('close', onLost);
+      const closing = listening?.then((events) => events.close());
+      if (closing) await within(COMMAND_MS, closing).catch(() => undefined);
+    },
+  };
+}
+
+/** Follows the events of the queue from its newest one on, so that none of a question that is added later is missed. */
+async function openEvents(
+  { config, connection, queue, log }: AnswerDeps,
+  waits: Map<string, Wait>,
+): Promise<QueueEvents> {
+  const [newest] = await connection.xrevrange(queue.toKey('events'), '+', '-', 'COUNT', 1);
+  const events = new QueueEvents('answer-now', {
+    connection,
+    prefix: queuePrefix(config, 'answer-now'),
+    lastEventId: newest?.[0] ?? '0',
+  });
+  events.on('error', (error) =>
+    log.debug({ event: 'queue.error', queue: 'answer-now', reason: error.message }),
+  );
+  events.on('active', ({ jobId }) => waits.get(jobId)?.onBegin());
+  events.on('progress', ({ jobId, data }) => waits.get(jobId)?.onProgress(data as AnswerProgress));
+  events.on('completed', ({ jobId, returnvalue }) => waits.get(jobId)?.end(endOf(returnvalue)));
+  events.on('failed', ({ jobId }) => waits.get(jobId)?.end({ kind: 'failed' }));
+  return events;
+}
+
+function endOf(returned: unknown): Ended<unknown> {
+  const answer = returned as WorkersAnswer<unknown>;
+  switch (answer.kind) {
+    case 'answered':
+      return answer;
+    case 'interrupted':
+      return { kind: 'interrupted' };
+    case 'dropped':
+      return { kind: 'too-late' };
+    default:
+      return { kind: 'failed' };
+  }
+}
+
+/** Waits for one question, with its limits. */
+function openWait(
+  { beginMs, deadlineMs, runMs }: AnswerLimits,
+  onStep: (step: string) => void,
+  areWorkersBusy: () => Promise<boolean>,
+): Wait & { ended: Promise<Ended<unknown>> } {
+  const { promise: ended, resolve } = Promise.withResolvers<Ended<unknown>>();
+  let isWaiting = true;
+  let shown = 0;
+  let timer = setTimeout(async () => {
+    const isBusy = await areWorkersBusy();
+    if (!isWaiting) return;
+    if (!isBusy) end({ kind: 'no-worker' });
+    else timer = setTimeout(() => end({ kind: 'too-late' }), deadlineMs - beginMs);
+  }, beginMs);
+
+  function end(how: Ended<unknown>): void {
+    isWaiting = false;
+    clearTimeout(timer);
+    resolve(how);
+  }
+
+  return {
+    ended,
+    end,
+    onBegin() {
+      if (!isWaiting) return;
+      isWaiting = false;
+      clearTimeout(timer);
+      timer = setTimeout(() => end({ kind: 'interrupted' }), runMs);
+    },
+    onProgress({ steps }) {
+      for (const step of steps.slice(shown)) onStep(step);
+      shown = Math.max(shown, steps.length);
+    },
+  };
+}

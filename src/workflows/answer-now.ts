@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-for-owner.ts';
+import type { DiagnosisStep, OnStep } from '../delivery/diagnosis/diagnosis-steps.ts';
+import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
+import type { Answers, Ended, NotAnswered, Question } from '../platform/answers.ts';
+import type { Clock } from '../platform/clock.ts';
+import {
+  type CheckRefused,
+  type Proved,
+  type Prover,
+  requestDraftProof,
+  requestMoveProof,
+} from './request-proof.ts';
+
+/** The result of a check by a worker, as JSON. `busy`: another process decided about the address for too long. */
+export type ProofAnswer =
+  | { kind: 'listed'; serverId: string }
+  | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' | 'busy' };
+
+/** The results of workers by task, as JSON and without secrets. `unreadable`: the stored secret cannot be opened. */
+export type AnswerOf = {
+  'check-draft': ProofAnswer;
+  'check-move': ProofAnswer;
+  'test-listener': OwnerDiagnosis | { kind: 'unreadable' };
+  'test-discord': WebhookTest;
+};
+
+export type Task = keyof AnswerOf;
+
+/** The ids that a task needs. */
+type Ids<T extends Task> = Omit<Extract<Question, { task: T }>, 'task' | 'askId' | 'askedAt'>;
+
+export type AnswerNowDeps = { answers: Pick<Answers, 'ask'>; clock: Clock };
+
+/** Has a worker do a task for a person who waits for the result (docs/adr/0114-a-thin-web-process.md). */
+export async function answerNow<T extends Task>(
+  { answers, clock }: AnswerNowDeps,
+  task: T,
+  ids: Ids<T>,
+  onStep?: OnStep,
+): Promise<Ended<AnswerOf[T]>> {
+  const asked = { askId: randomUUID(), askedAt: clock.now().toISOString() };
+  const question = { task, ...ids, ...asked } as unknown as Question;
+  const ended = await answers.ask(question, (step) => onStep?.(step as DiagnosisStep));
+  return ended as Ended<AnswerOf[T]>;
+}
+
+/** How a request for a proof ended. */
+export type ProofEnded = Proved | CheckRefused | { kind: 'busy' } | NotAnswered;
+
+type ProofDeps = AnswerNowDeps & Parameters<typeof requestDraftProof>[0];
+
+/** Has a worker check the server of a draft, unless MongoDB decides already; see `proveDraft`. */
+export async function proveDraftNow(deps: ProofDeps, prover: Prover, draftId: ObjectId): Promise<ProofEnded> {
+  const known = await requestDraftProof(deps, prover, draftId);
+  if (known) return known;
+  const ids = { draftId: draftId.toHexString(), userId: prover._id.toHexString() };
+  return proofOf(await answerNow(deps, 'check-draft', ids));
+}
+
+/** Has a worker check the new address of a listed server; see `proveMove`. */
+export async function proveMoveNow(deps: ProofDeps, prover: Prover, serverId: ObjectId): Promise<ProofEnded> {
+  const known = await requestMoveProof(deps, prover, serverId);
+  if (known) return known;
+  const ids = { serverId: serverId.toHexString(), userId: prover._id.toHexString() };
+  return proofOf(await answerNow(deps, 'check-move', ids));
+}
+
+function proofOf(ended: Ended<ProofAnswer>): ProofEnded {
+  if (ended.kind !== 'answered') return ended;
+  const { result } = ended;
+  return result.kind === 'listed' ? { kind: 'listed', serverId: new ObjectId(result.serverId) } : result;
+}

@@ -1,0 +1,133 @@
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import type { Config } from '../platform/config.ts';
+import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
+import { rejectOwnersReview } from '../reviews/own-review.ts';
+import type { Review, ReviewList } from '../reviews/review.ts';
+import { type DraftDeps, findDraft, findMove } from '../servers/drafts.ts';
+import { addressHolder } from '../servers/listed-addresses.ts';
+import { requestRanks } from '../servers/request-ranks.ts';
+import type { Server } from '../servers/server.ts';
+import type { ServerDraft } from '../servers/server-draft.ts';
+
+/** What listing a server under a draft's id works on. */
+export type ListingDeps = DraftDeps & {
+  auditLog: Collection<AuditEntry>;
+  reviews: Collection<Review>;
+  reviewLists: Collection<ReviewList>;
+  producer: Pick<Producer, 'add'>;
+  config: Pick<Config, 'SERVERS_PER_ACCOUNT'>;
+};
+
+type RequestDeps = ListingDeps & { diagnosisAllowances: Collection<CheckAllowance> };
+
+/** The user who proves the ownership; the e-mail address is for the audit log. */
+export type Prover = { _id: ObjectId; email: string };
+
+/**
+ * The result of an attempt to prove the ownership.
+ *
+ * - `listed`: the server is listed for the user, or has moved.
+ * - `not-proven`: the draft has the result of the check.
+ * - `taken`: another user has a server at this address.
+ * - `too-many-servers`: the account has reached its limit.
+ * - `not-found`: there is no such draft.
+ */
+export type Proved =
+  | { kind: 'listed'; serverId: ObjectId }
+  | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' };
+
+/** The user's allowance of checks is used up. */
+export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
+
+/**
+ * Decides whether the server of a draft may be checked, and takes the check from the user's allowance, so that nobody can
+ * scan networks through Tallyport; connects to nothing.
+ *
+ * @returns null when `proveDraft` must check it
+ */
+export async function requestDraftProof(
+  deps: RequestDeps,
+  prover: Prover,
+  draftId: ObjectId,
+): Promise<Proved | CheckRefused | null> {
+  const known = await knownOfDraft(deps, prover, draftId);
+  return known.kind === 'unchecked' ? takeCheck(deps, prover) : known;
+}
+
+/** As `requestDraftProof`, for the move of a listed server. */
+export async function requestMoveProof(
+  deps: RequestDeps,
+  prover: Prover,
+  serverId: ObjectId,
+): Promise<Proved | CheckRefused | null> {
+  const move = await findMove(deps, serverId);
+  return move ? takeCheck(deps, prover) : { kind: 'not-found' };
+}
+
+async function takeCheck(deps: RequestDeps, { _id }: Prover): Promise<CheckRefused | null> {
+  const nextAllowedAt = await useCheckAllowance(deps, _id.toHexString());
+  return nextAllowedAt && { kind: 'refused', nextAllowedAt };
+}
+
+/** What MongoDB knows about a draft; `unchecked`: its server must be checked. Completes an interrupted listing. */
+export async function knownOfDraft(
+  deps: ListingDeps,
+  prover: Prover,
+  draftId: ObjectId,
+): Promise<Proved | { kind: 'unchecked'; draft: WithId<ServerDraft> }> {
+  const draft = await findDraft(deps, prover._id, draftId);
+  const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
+  if (listed) {
+    // An earlier call was interrupted, or runs at the same time.
+    await finishListing(deps, draftId, listed, prover.email);
+    return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
+  }
+  if (!draft) return { kind: 'not-found' };
+  const holder = await addressHolder(deps, draft, prover._id);
+  if (holder.kind === 'other') return { kind: 'taken' };
+  if (holder.kind === 'own') {
+    await finishListing(deps, draftId, holder.server, prover.email);
+    return { kind: 'listed', serverId: holder.server._id };
+  }
+  if (await hasTooManyServers(deps, prover._id)) return { kind: 'too-many-servers' };
+  return { kind: 'unchecked', draft };
+}
+
+/** Whether an account has reached its limit of listed servers. */
+export async function hasTooManyServers(
+  { servers, config }: ListingDeps,
+  ownerId: ObjectId,
+): Promise<boolean> {
+  const most = config.SERVERS_PER_ACCOUNT;
+  return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
+}
+
+/** Writes the audit log entry and deletes the draft. The entry has the draft's id, so it is written once. */
+export async function finishListing(
+  deps: ListingDeps,
+  draftId: ObjectId,
+  server: WithId<Server>,
+  by: string,
+): Promise<void> {
+  const { auditLog, serverDrafts, clock, producer } = deps;
+  const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
+  if (ownerId) await rejectOwnersReview(deps, { serverId, userId: ownerId });
+  const settings = { name, address, port, queryPort, game, countryCode, slug };
+  const isNew = serverId.equals(draftId);
+  const entry = {
+    _id: draftId,
+    at: clock.now(),
+    by,
+    action: isNew ? 'server.add' : 'server.claim',
+    serverId,
+    details: { ...(isNew ? settings : { slug }), proof: proof?.method ?? null },
+  };
+  await auditLog.insertOne(entry).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+  });
+  await serverDrafts.deleteOne({ _id: draftId });
+  await requestRanks(producer);
+}

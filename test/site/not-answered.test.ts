@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { askerWith } from '../support/answering.ts';
+import { openDeliveryDeps } from '../support/delivering.ts';
+import { WEBHOOK_ADDRESS } from '../support/fake-discord.ts';
+import { getPage, openWebAppOn, sendForm, textOf } from '../support/web-app.ts';
+import { type OwnerFixture, ownerFixture } from './owner-fixture.ts';
+
+/** An owner at a site without a worker, whose web process waits for one for less long. */
+async function withoutWorker(): Promise<OwnerFixture> {
+  const opened = await openDeliveryDeps();
+  const deps = { ...opened, answers: askerWith(opened, { beginMs: 100 }) };
+  return ownerFixture({ ...(await openWebAppOn(deps)), deps });
+}
+
+const NO_WORKER = 'No worker is running, so nothing was checked or sent.';
+
+test('without a worker the pages of a listener’s test and of a Discord test say so', async () => {
+  const fixture = await withoutWorker();
+  const tested = await fixture.post('/listener/test');
+  expect([tested.statusCode, textOf(tested.body)]).toEqual([503, expect.stringContaining(NO_WORKER)]);
+  expect(fixture.listener.connections).toBe(0);
+  await fixture.post('/settings/discord', { webhook: WEBHOOK_ADDRESS });
+  const posted = await fixture.post('/settings/discord/test');
+  expect([posted.statusCode, textOf(posted.body)]).toEqual([503, expect.stringContaining(NO_WORKER)]);
+});
+
+test('without a worker a listener is saved, and its page says that there was no test', async () => {
+  const fixture = await withoutWorker();
+  const { port, token: secret } = fixture.listener;
+  const form = { protocol: 'votifier-v2', host: '127.0.0.1', port: String(port), serviceName: 'T', secret };
+  const saved = await fixture.post('/listener', form);
+  expect(saved.statusCode).toBe(200);
+  expect(textOf(saved.body)).toMatch(/Vote listener saved\..*No worker is running/);
+});
+
+test('without a worker a new server is kept as a draft, and the page says so in the reader’s language', async () => {
+  const { web, owner } = await withoutWorker();
+  const fields = { name: 'Mine', address: '127.0.0.1', port: '9', game: 'Minecraft', queryPort: '' };
+  const headers = { ...owner.headers, 'accept-language': 'de' };
+  const form = { ...fields, countryCode: '' };
+  const added = await sendForm(web, '/dashboard/servers/new', form, headers);
+  expect([added.statusCode, textOf(added.body)]).toEqual([
+    503,
+    expect.stringContaining('Es läuft kein Worker'),
+  ]);
+  const [draft] = await web.deps.serverDrafts.find({ ownerId: owner.userId }).toArray();
+  const path = `/dashboard/drafts/${draft?._id.toHexString()}`;
+  expect((await getPage(web, path, owner.headers)).statusCode).toBe(200);
+  const checked = await sendForm(web, `${path}/check`, {}, owner.headers);
+  expect([checked.statusCode, textOf(checked.body)]).toEqual([503, expect.stringContaining(NO_WORKER)]);
+});

@@ -1,0 +1,133 @@
+import type { Job, Processor } from 'bullmq';
+import { ObjectId } from 'mongodb';
+import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-for-owner.ts';
+import { createSend } from '../src/delivery/send-vote.ts';
+import { testWebhook } from '../src/notifications/discord/test-webhook.ts';
+import {
+  type AnswerProgress,
+  DEADLINE_MS,
+  type Question,
+  type WorkersAnswer,
+} from '../src/platform/answers.ts';
+import { MINUTE } from '../src/platform/clock.ts';
+import { QUEUES } from '../src/platform/queues.ts';
+import { UnsealError } from '../src/platform/secrets.ts';
+import { isTransientError } from '../src/platform/transient-errors.ts';
+import { createAsk } from '../src/probing/ask-server.ts';
+import type { AppDeps } from '../src/process/app-deps.ts';
+import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
+import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
+import type { Proved, Prover } from '../src/workflows/request-proof.ts';
+
+/**
+ * Answers the question of a job. It runs once: a person waits for it, and another run would send a test vote twice.
+ *
+ * @param waitNoLonger - aborted when a stopping worker has waited long enough
+ */
+export function answerNowWorker(deps: AppDeps, waitNoLonger: AbortSignal): Processor<Question> {
+  const tasks = createTasks(deps);
+  return async (job): Promise<WorkersAnswer<AnswerOf[Task]>> => {
+    const question = QUEUES['answer-now'].payload.parse(job.data);
+    // The worker that had taken it died.
+    if (job.stalledCounter > 0) return { kind: 'interrupted' };
+    const ageMs = deps.clock.now().getTime() - Date.parse(question.askedAt);
+    if (ageMs > DEADLINE_MS) {
+      deps.log.info({ event: 'answer.dropped', task: question.task, jobId: job.id, ageMs });
+      return { kind: 'dropped' };
+    }
+    const answering = answer(tasks, question, showSteps(job)).catch((error: unknown) => {
+      if (!isTransientError(error)) throw error;
+      deps.log.warn({ event: 'answer.failed', task: question.task, jobId: job.id, reason: String(error) });
+      return { kind: 'failed' as const };
+    });
+    return orInterrupted(answering, waitNoLonger);
+  };
+}
+
+/** Waits for `answering` until the signal is aborted. */
+async function orInterrupted<T>(
+  answering: Promise<T>,
+  waitNoLonger: AbortSignal,
+): Promise<T | { kind: 'interrupted' }> {
+  const { promise: interrupted, resolve } = Promise.withResolvers<{ kind: 'interrupted' }>();
+  const onStop = () => resolve({ kind: 'interrupted' });
+  waitNoLonger.addEventListener('abort', onStop);
+  try {
+    return await Promise.race([answering, interrupted]);
+  } finally {
+    waitNoLonger.removeEventListener('abort', onStop);
+  }
+}
+
+/** Reports each step as the progress of `job`. A failure of Redis does not stop the work. */
+function showSteps(job: Job): (step: string) => void {
+  const steps: string[] = [];
+  return (step) => {
+    steps.push(step);
+    void job.updateProgress({ steps } satisfies AnswerProgress).catch(() => undefined);
+  };
+}
+
+async function answer(
+  tasks: ReturnType<typeof createTasks>,
+  question: Question,
+  onStep: (step: string) => void,
+): Promise<{ kind: 'answered'; result: AnswerOf[Task] }> {
+  switch (question.task) {
+    case 'check-draft':
+      return { kind: 'answered', result: await tasks.checkDraft(question) };
+    case 'check-move':
+      return { kind: 'answered', result: await tasks.checkMove(question) };
+    case 'test-listener':
+      return { kind: 'answered', result: await tasks.testListener(question, onStep) };
+    case 'test-discord':
+      return { kind: 'answered', result: await tasks.testDiscord(question) };
+  }
+}
+
+type Ids = { serverId: string };
+
+function createTasks(deps: AppDeps) {
+  const proveDeps = { ...deps, ask: createAsk(deps.config) };
+  const diagnosisDeps = { ...deps, send: createSend(deps.config) };
+
+  /** A user of a deleted account has no drafts. */
+  async function asUser(userId: string, prove: (prover: Prover) => Promise<Proved>): Promise<ProofAnswer> {
+    const user = await deps.users.findOne({ _id: new ObjectId(userId) }, { projection: { email: 1 } });
+    if (!user) return { kind: 'not-found' };
+    try {
+      return proofAnswer(await prove(user));
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'TimeoutError') return { kind: 'busy' };
+      throw error;
+    }
+  }
+
+  return {
+    checkDraft: ({ draftId, userId }: { draftId: string; userId: string }) =>
+      asUser(userId, (prover) => proveDraft(proveDeps, prover, new ObjectId(draftId))),
+    checkMove: ({ serverId, userId }: Ids & { userId: string }) =>
+      asUser(userId, (prover) => proveMove(proveDeps, prover, new ObjectId(serverId))),
+    async testListener(
+      { serverId }: Ids,
+      onStep: (step: string) => void,
+    ): Promise<AnswerOf['test-listener']> {
+      try {
+        return await diagnoseForOwner(diagnosisDeps, new ObjectId(serverId), onStep);
+      } catch (error) {
+        if (!(error instanceof UnsealError)) throw error;
+        deps.log.error({ event: 'diagnosis.failed', serverId, error: String(error) });
+        return { kind: 'unreadable' };
+      }
+    },
+    async testDiscord({ serverId }: Ids): Promise<AnswerOf['test-discord']> {
+      const server = await deps.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
+      return server ? testWebhook(deps, server, AbortSignal.timeout(MINUTE)) : { kind: 'none' };
+    },
+  };
+}
+
+/** The result of a proof as JSON. */
+function proofAnswer(proved: Proved): ProofAnswer {
+  return proved.kind === 'listed' ? { kind: 'listed', serverId: proved.serverId.toHexString() } : proved;
+}
