@@ -13,7 +13,7 @@ const USER_AGENTS = 5;
 const MOST_ADDRESSES = 4;
 
 const MESSAGE =
-  'Many clients come from one private address and share its rate limits: web votes, sign-ins, searches. If a proxy has this address, it must pass on X-Forwarded-For, and TRUST_PROXY must count or name it. If it is the gateway of a container network, the engine does not pass on the addresses of clients, as with IPv6 visitors of a network without IPv6 (docs/operating.md). If these clients do share an address, nothing is wrong.';
+  'Many clients come from one private address and share its rate limits: web votes, sign-ins, searches. If a proxy has this address, it must pass on X-Forwarded-For, and TRUST_PROXY must count or name it. If it is the gateway of a container network, the engine does not pass on the addresses of clients, as with IPv6 visitors of a network without IPv6 (docs/operating/settings.md). If these clients do share an address, nothing is wrong.';
 
 type Seen = { since: number; requests: number; userAgents: Set<string> };
 

@@ -61,7 +61,7 @@ const PATIENT = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' };
 type Member = { url: string; old: ControlledProgram; current: ControlledProgram };
 
 /**
- * Upgrades a running platform of an earlier release as docs/operating.md says, under load: the migration, then workers,
+ * Upgrades a running platform of an earlier release as docs/operating/every-day.md says, under load: the migration, then workers,
  * scheduler and web processes one after the other. Then it goes back to the earlier release, in the reverse order.
  * Returns the history for the judge.
  */
