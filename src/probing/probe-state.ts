@@ -31,7 +31,7 @@ export type Check =
 /** The sample of a check for the history. Time without a sample is unknown. */
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
-/** The fields that a claim changes. */
+/** The fields that a take changes. */
 type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**

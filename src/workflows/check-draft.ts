@@ -28,7 +28,7 @@ export function recordText(code: string): string {
 /**
  * Takes one check from the user's allowance, so that nobody can scan networks through Tallyport.
  *
- * @returns null when the check is allowed; else the time of the next allowed one
+ * @returns null when the check is allowed; otherwise the time of the next allowed one
  */
 export function takeCheck(deps: DraftCheckDeps, userId: ObjectId): Promise<Date | null> {
   return useCheckAllowance(deps, userId.toHexString());
@@ -38,7 +38,7 @@ export function takeCheck(deps: DraftCheckDeps, userId: ObjectId): Promise<Date 
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. A server
  * that can be queried must answer: a record alone does not list an unreachable server.
  *
- * @returns the result; `proof` names what proves the ownership, null when nothing does
+ * @returns the result; `proof` names what proves the ownership, or is null
  */
 export async function checkDraft(
   deps: DraftCheckDeps,

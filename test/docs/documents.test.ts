@@ -82,8 +82,8 @@ test('the decisions are all in the list of decisions', () => {
     listed
       .map(({ to }) => to)
       .filter((to) => decisions.includes(to))
-      .sort(),
-  ).toEqual(decisions.sort());
+      .toSorted(),
+  ).toEqual(decisions.toSorted());
 });
 
 test('the repository has the screenshots that documents show, and no others', () => {
@@ -92,7 +92,7 @@ test('the repository has the screenshots that documents show, and no others', ()
   );
   const shown = DOCUMENTS.flatMap(relativeLinks).map(({ to }) => to);
   const pictures = shown.filter((to) => to.startsWith('docs/screenshots/'));
-  expect(kept.sort()).toEqual([...new Set(pictures)].sort());
+  expect(kept.toSorted()).toEqual([...new Set(pictures)].toSorted());
 });
 
 test('anchors are those of GitHub', () => {

@@ -16,7 +16,7 @@ export function plainAddress(text: string | undefined): string | null {
   return isIP(address) ? ipaddr.process(address).toString() : null;
 }
 
-/** More proxies than this are in front of no listing. It bounds the work for one header. */
+/** No listing has more proxies than this in front. The limit bounds the work for one header. */
 const MOST_HOPS = 16;
 
 /**

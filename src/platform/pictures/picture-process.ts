@@ -91,7 +91,7 @@ const stopped = () => new PictureProcessError('stopped', 'the process stops');
 
 type Child = {
   pid: number | undefined;
-  /** How many pictures it was asked for. */
+  /** How many pictures it was requested to make. */
   asked: number;
   isAlive(): boolean;
   ask(request: PictureRequest, deadlineMs: number): Promise<PictureAnswer>;
@@ -101,7 +101,7 @@ type Child = {
 function startChild(log: Logger): Child {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const running: ChildProcess = fork(ENTRY, {
-    // Without the secrets of this process.
+    // The child does not get the secrets of this process.
     env: { PATH, ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) },
     execArgv: ['--max-old-space-size=128'],
     // Keeps buffers as they are.
