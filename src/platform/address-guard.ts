@@ -140,9 +140,9 @@ export function resolverFor(timeoutMs: number): Resolver {
 const RESOLUTION_DELAY_MS = 300;
 
 /**
- * All addresses of a name. These queries use no thread pool and can be cancelled, so dead name servers of some hosts
- * do not delay look-ups of others. The system's resolver has few threads. It is asked only for names without a dot, and
- * for names that the name servers do not know, because `/etc/hosts` may have them.
+ * All addresses of a name. These queries use no thread pool and can be cancelled, so dead name servers of some hosts do
+ * not delay look-ups of others. The system's resolver has few threads. It is used only for names without a dot, and for
+ * names that the name servers do not know, because `/etc/hosts` may have them.
  */
 async function queryNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
   if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });

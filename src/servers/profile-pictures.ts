@@ -11,7 +11,7 @@ type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
 
 /**
  * Checks an uploaded banner and stores it unchanged. A worker encodes it and sets it as the server's banner
- * (encode-upload.ts); until then the server keeps its old one.
+ * (encode-upload.ts); until then the server has its old one.
  *
  * @throws {PictureError} for a picture that is refused; if only the encoder refuses it, the profile notes that
  */

@@ -70,7 +70,7 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
-  /** The uptime from our own probes only, whatever the source: the ranking's second figure. */
+  /** The uptime from our own probes only, also if the source is reports: the ranking's second figure. */
   probedUptime: { type: Number, default: null },
   /** Average players of each of the 7 days, oldest first; null: unknown. Absent until computed. */
   players: { type: [Number] },
