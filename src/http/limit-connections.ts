@@ -132,12 +132,12 @@ function limitedLog(log: Pick<Logger, 'warn'>): (by: 'address' | 'process', fiel
     process: { at: Number.NEGATIVE_INFINITY, closed: 0 },
   };
   return (by, fields) => {
-    const told = last[by];
-    told.closed += 1;
+    const logged = last[by];
+    logged.closed += 1;
     const now = performance.now();
-    if (now - told.at < MINUTE) return;
-    log.warn({ event: 'connections.limited', by, closed: told.closed, ...fields }, MESSAGES[by]);
-    Object.assign(told, { at: now, closed: 0 });
+    if (now - logged.at < MINUTE) return;
+    log.warn({ event: 'connections.limited', by, closed: logged.closed, ...fields }, MESSAGES[by]);
+    Object.assign(logged, { at: now, closed: 0 });
   };
 }
 

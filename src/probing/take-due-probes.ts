@@ -119,9 +119,9 @@ async function take(servers: Collection<Server>, due: Due[], now: Date): Promise
 }
 
 /** Makes the servers due again as they were before the take. */
-async function giveBackProbes(servers: Collection<Server>, claimed: Taken[]): Promise<void> {
+async function giveBackProbes(servers: Collection<Server>, taken: Taken[]): Promise<void> {
   await servers.bulkWrite(
-    claimed.map(({ server: { _id, probe }, claim }) => ({
+    taken.map(({ server: { _id, probe }, claim }) => ({
       updateOne: {
         filter: { _id, 'probe.claim': claim },
         update: {

@@ -87,11 +87,11 @@ export function withoutPort(typed: string): string {
  * search, by their length, of that with the most similar word. It remembers pairs of words, since servers share most words.
  */
 export function textComparison(typed: string): (words: string[]) => number {
-  const asked = textWords(withoutPort(typed)).map((word) => ({ word, known: new Map<string, number>() }));
-  const letters = asked.reduce((sum, { word }) => sum + word.length, 0);
+  const searched = textWords(withoutPort(typed)).map((word) => ({ word, known: new Map<string, number>() }));
+  const letters = searched.reduce((sum, { word }) => sum + word.length, 0);
   return (words) => {
     let alike = 0;
-    for (const { word, known } of asked) {
+    for (const { word, known } of searched) {
       let best = 0;
       for (const other of words) {
         let like = known.get(other);

@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LAYERS } from '../layers.ts';
-import { anchorsOf, DOCUMENTS, namedFiles, namedPaths, relativeLinks } from './documents.ts';
+import { anchorsOf, DOCUMENTS, filesInComments, namedFiles, namedPaths, relativeLinks } from './documents.ts';
 
 /** What only changed long ago keeps its old names. */
 const CURRENT = DOCUMENTS.filter(({ path }) => path !== 'CHANGELOG.md');
@@ -51,6 +51,16 @@ test('code and configuration name only documents that exist', () => {
     [...readFileSync(path, 'utf8').matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md\b/g)]
       .filter(([named]) => !existsSync(named))
       .map(([named]) => `${path} names ${named}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('comments name only files that exist', () => {
+  const files = globSync('{src,workers,test,bench}/**/*.ts').map((file) => `/${file}`);
+  const missing = globSync('{src,workers}/**/*.ts').flatMap((path) =>
+    filesInComments(readFileSync(path, 'utf8'))
+      .filter((named) => !files.some((file) => file.endsWith(`/${named}`)))
+      .map((named) => `${path} names ${named}`),
   );
   expect(missing).toEqual([]);
 });

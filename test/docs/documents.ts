@@ -20,6 +20,7 @@ const PLACEHOLDER = /[<>*{}…]|NNNN|VERSION/;
 
 const NAMED_PATH = /(?<![\w/.-])(?:src|workers|test|bench|docs|ops|clients)\/[^\s`'"()[\]|,;:#]*/g;
 const NAMED_FILE = /`((?:[\w-]+\/)*[\w.-]+\.tsx?)`/g;
+const COMMENTED_FILE = /(?<![\w/.'-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.ts)\b/g;
 const LINK = /\]\(([^)\s]+)\)/g;
 
 /** The paths from the repository's root that a text names, without a line's closing punctuation. */
@@ -34,6 +35,12 @@ export function namedFiles(text: string): string[] {
   return [...text.matchAll(NAMED_FILE)]
     .map(([, path = '']) => path)
     .filter((path) => !PLACEHOLDER.test(path));
+}
+
+/** The TypeScript files that the comments of a file name, often without their folder. */
+export function filesInComments(code: string): string[] {
+  const comments = code.split('\n').filter((line) => /^\s*(\/\/|\/?\*)/.test(line));
+  return comments.flatMap((line) => [...line.matchAll(COMMENTED_FILE)].map(([, path = '']) => path));
 }
 
 /** The links of a document to files of the repository; `to` is a path from its root. */

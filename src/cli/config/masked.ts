@@ -10,7 +10,7 @@ const ADDRESS = new RegExp(
 
 /**
  * The address of a service without user name, password and options: `mongodb://***@db:27017/tallyport`. Null if they
- * cannot be told apart with certainty.
+ * cannot be separated with certainty.
  */
 export function shownAddress(url: string): string | null {
   const [, scheme, credentials, hosts, path] = ADDRESS.exec(url) ?? [];

@@ -31,6 +31,6 @@ export function plainForwardedFor(value: string): string | null {
     .filter((entry) => entry.trim() !== '')
     .slice(-MOST_HOPS)
     .map(plainAddress);
-  const kept = entries.slice(entries.lastIndexOf(null) + 1);
-  return kept.length > 0 ? kept.join(', ') : null;
+  const addresses = entries.slice(entries.lastIndexOf(null) + 1);
+  return addresses.length > 0 ? addresses.join(', ') : null;
 }

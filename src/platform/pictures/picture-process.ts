@@ -63,7 +63,7 @@ export function createPictureProcess(
     lastId += 1;
     try {
       const answer = await own.ask({ id: lastId, task, input } as PictureRequest, deadlineMs);
-      if (own.asked >= picturesEach || answer.rss > MOST_MEMORY) retire();
+      if (own.requests >= picturesEach || answer.rss > MOST_MEMORY) retire();
       if ('refused' in answer) throw new PictureError(answer.refused);
       return answer.result as PictureTasks[K]['result'];
     } catch (error) {
@@ -92,7 +92,7 @@ const stopped = () => new PictureProcessError('stopped', 'the process stops');
 type Child = {
   pid: number | undefined;
   /** How many pictures it was requested to make. */
-  asked: number;
+  requests: number;
   isAlive(): boolean;
   ask(request: PictureRequest, deadlineMs: number): Promise<PictureAnswer>;
   kill(): void;
@@ -114,10 +114,10 @@ function startChild(log: Logger): Child {
   log.debug({ event: 'picture_process.started', childPid: running.pid });
   const own: Child = {
     pid: running.pid,
-    asked: 0,
+    requests: 0,
     isAlive: () => running.exitCode === null && running.signalCode === null && running.connected,
     ask(request, deadlineMs) {
-      own.asked += 1;
+      own.requests += 1;
       return answerOf(running, request, deadlineMs);
     },
     kill: () => void running.kill('SIGKILL'),

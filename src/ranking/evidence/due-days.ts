@@ -80,13 +80,13 @@ function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: bool
       { $lt: [votes, { $multiply: [GROWTH, `${weighed}.of`] }] },
     ],
   };
-  const stands = isFinal
+  const unchanged = isFinal
     ? [{ $and: [isSame, { $eq: [`${weighed}.isFinal`, true] }] }]
     : [isSame, ...(grows ? [hardlyGrew] : [])];
   const isFew = { $and: [{ $lte: [{ $ifNull: [votes, 0] }, ALWAYS_FULL] }, { $lte: [weighed, null] }] };
   return {
     $cond: [
-      { $or: [isClean, isFew, ...stands] },
+      { $or: [isClean, isFew, ...unchanged] },
       null,
       { day: { $literal: day }, votes, isFinal: { $literal: isFinal } },
     ],
