@@ -63,7 +63,7 @@ export function longestGap(calls: Pick<Call, 'endedAt'>[]): { ms: number; endedA
   return gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest), { ms: 0, endedAt: 0 });
 }
 
-/** A table of one row, in Markdown, as docs/reliability.md has it. */
+/** A table of one row, in Markdown, as README.md in this folder has it. */
 export function tableOf(
   { seed, lengthMs, votesPerSecond }: { seed: number; lengthMs: number; votesPerSecond: number },
   figures: Figures,
