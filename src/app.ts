@@ -31,7 +31,7 @@ import { nameSite } from './site/shared/site-settings.ts';
 import { site } from './site/site.ts';
 import { createClaimCalls } from './votes/claims/claim-calls.ts';
 
-/** The parts of the web process besides the platform. */
+/** The parts of the web process besides its dependencies. */
 type WebParts = {
   metrics: Metrics;
   readiness: () => Promise<Readiness>;

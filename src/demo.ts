@@ -30,7 +30,7 @@ import { LONG_OPERATION_TIMEOUT_MS, openMongo } from './platform/mongo.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 import { type AppDeps, openAppDeps } from './process/app-deps.ts';
 
-/** How long the listener stays stopped after the key s or SIGUSR2. */
+/** How long the listener is stopped after the key s or SIGUSR2. */
 const AWAY_MS = 20 * SECOND;
 
 const TRAFFIC_EVERY_MS = 15 * SECOND;
@@ -54,7 +54,7 @@ const stopping = new AbortController();
 const { signal } = stopping;
 let running: AllInOne | undefined;
 let opened: AppDeps | undefined;
-/** What runs until the demo stops. The platform is closed after it. */
+/** What runs until the demo stops. The platform is closed afterwards. */
 const background: Promise<unknown>[] = [];
 /** The longest time that the background has to end, in milliseconds. */
 const ENDS_WITHIN_MS = 5 * SECOND;

@@ -9,7 +9,7 @@ export type Dripping = { opened: number };
 
 const BYTE_EVERY_MS = 10_000;
 const AGAIN_MS = 10_000;
-/** So many are opened at once; the next ones follow after a turn of the event loop. */
+/** How many are opened at once; the next ones follow after a turn of the event loop. */
 const BURST = 200;
 
 process.on('message', async ({ port, sockets, addresses }: Drip) => {

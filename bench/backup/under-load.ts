@@ -5,7 +5,7 @@
  *
  * A tenth of the listeners is down while the backup is taken and delivered to afterwards, so the backup has open votes
  * that have arrived since. Prints times and sizes, the time of casts before and during the backup, what the restored
- * database sends by itself, and what it sends when it is told to.
+ * database sends by itself, and what `resend-restored` sends.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -4,8 +4,8 @@
  *
  *   node bench/listing/costs.ts [servers] [requests of a kind]
  *
- * The application answers in this process without a socket, one request after another, each from another network. SECURITY.md
- * has the table.
+ * The application answers in this process without a socket, one request after another, each from another network.
+ * README.md in this folder has the table.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

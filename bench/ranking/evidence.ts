@@ -4,7 +4,7 @@
  *   node bench/ranking/evidence.ts
  *
  * It inserts votes with their networks and the players that checks saw, day by day, on its own mongod, and lets the
- * product compute the ranking at the end of each day. It prints the table of the ADR.
+ * product compute the ranking at the end of each day. It prints the table of README.md in this folder.
  */
 import { ObjectId, UUID } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';

@@ -67,18 +67,18 @@ const plan =
 
 /** A delivery that takes longer after its vote lags. */
 const LAG_MS = 2 * SECOND;
-/** How long the load goes on after the end of a fault until the next one begins. */
+/** How long the load continues after the end of a fault until the next one begins. */
 const AFTER_MS = values.after * SECOND;
 
 type Round = { kind: string; beganAt: number; endedAt: number };
 
-// Interrupted, it ends as a process does that may tell its children: none is left behind.
+// If it is interrupted, it exits so that its child processes end too.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
 const env = ownEnvironment();
 const binaries = { mongod: await findMongod(env, console.log), redis: await findRedis(env, console.log) };
-// The default times of Tallyport, which production has.
+// The default times of Tallyport, as in production.
 const processes = await startProcesses(binaries, topology, {});
 const log = createLogger({ LOG_LEVEL: 'silent' }, 'bench');
 const deps = await openAppDeps(processes.config, 'bench', { log, mongoOperationMs: MINUTE });

@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 
 /**
  * The open files of a process: all of them, and those that are not connections at one of the `pooled` ports (to a
- * service, or from callers). Pools keep the connections that a busy moment needed, so their number is no leak.
+ * service, or from callers). Pools do not close the connections that a busy moment needed, so their number is no leak.
  */
 export async function openFiles(
   pid: number,

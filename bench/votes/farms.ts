@@ -1,8 +1,9 @@
 /**
- * Acts out farms that vote with the vote form, and honest groups beside them, over some days of a moved clock, with the
- * functions that the pages call. Prints how many votes of each were counted, held and refused on each day. A farm tries as
- * much as it can: it makes accounts, votes every hour with every name that was not refused, and comes back with the names
- * that were counted. Each day the votes that are not held are delivered to the vote listener of the group’s server. Challenges have a small secret number, because their cost is not the subject.
+ * Simulates farms that vote with the vote form, and honest groups beside them, over some days of a moved clock, with
+ * the functions that the pages call. Prints how many votes of each were counted, held and refused on each day. A farm
+ * tries as much as it can: it makes accounts, votes every hour with every name that was not refused, and comes back
+ * with the names that were counted. Each day the votes that are not held are delivered to the vote listener of the
+ * group’s server. Challenges have a small secret number, because their cost is not the subject.
  *
  *   node bench/votes/farms.ts [days] [only the groups with this text in their title]
  *

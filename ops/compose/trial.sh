@@ -282,7 +282,7 @@ docker volume create "$BACKUPS" >/dev/null
 docker run --rm --user 0 --volume "$BACKUPS:/backups" "$IMAGE" chown 1000 /backups
 one_off backup /backups/one >"$WORK/output" 2>&1 || fail "backup: $(tail -n 20 "$WORK/output")"
 quietly 120 'the processes cannot be stopped' docker compose stop web worker scheduler
-# As docs/operating.md says: name the new database in docker-compose.yml.
+# As docs/operating/when-something-is-wrong.md says: name the new database in docker-compose.yml.
 sed 's@:27017/tallyport?@:27017/restored?@' docker-compose.yml >"$WORK/restored.yml"
 mv "$WORK/restored.yml" docker-compose.yml
 one_off restore /backups/one >"$WORK/output" 2>&1 || fail "restore: $(tail -n 20 "$WORK/output")"

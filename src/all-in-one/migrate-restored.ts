@@ -9,8 +9,8 @@ import { createLogger } from '../platform/log.ts';
 const RETRIED_EVERY_MS = SECOND;
 
 /**
- * `migrate`, as soon as no restore into the database is unfinished. Meanwhile the services run that were started here, so
- * `tallyport restore` in another terminal can use them.
+ * `migrate`, as soon as no restore into the database is unfinished. Meanwhile the services that were started here run,
+ * so `tallyport restore` in another terminal can use them.
  *
  * @throws what `migrate` throws, except {UnfinishedRestoreError}
  */

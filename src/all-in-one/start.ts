@@ -99,7 +99,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
 function whenAborted(signal: AbortSignal | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-  // Nobody may be waiting for it at that moment.
+  // Possibly nothing waits for it at that moment.
   promise.catch(() => undefined);
   return promise;
 }
@@ -118,14 +118,14 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Environme
     MONGODB_URI,
     REDIS_URL,
     SECRET_KEY,
-    // A child would refuse a secret that is given twice. Empty, they replace those of `.env` too.
+    // A child would refuse a secret that is given twice. Empty values replace those of `.env` too.
     MONGODB_URI_FILE: '',
     REDIS_URL_FILE: '',
     SECRET_KEY_FILE: '',
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Names are resolved on this pool: with Node's four threads a few dead name servers delay every listener.
+    // Names are resolved on this pool: with Node's four threads, a few dead name servers delay every listener.
     UV_THREADPOOL_SIZE: '64',
     // There is no other process to take over requests, so a delay would only make the shutdown longer.
     SHUTDOWN_DELAY_MS: '0',

@@ -6,8 +6,8 @@ import { z } from 'zod';
 const FORMAT = 1;
 
 /**
- * What a restored listing does without: who is signed in, links that were sent, what processes hold for a moment, uploads
- * as they came (they may hold a place in their metadata), and previews, which are drawn again.
+ * Collections that a backup leaves out: sessions, links that were sent, short-lived records of processes, uploaded
+ * files (their metadata may contain a place), and previews, which are drawn again.
  */
 const LEFT_OUT = new Set([
   'sessions',
@@ -40,7 +40,7 @@ const OPTIONS = [
   'changeStreamPreAndPostImages',
 ] as const;
 
-/** Of a collection's options those that a restore makes again. */
+/** The options of a collection that a restore makes again. */
 export function restorableOptions(options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(OPTIONS.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
 }
@@ -53,7 +53,7 @@ const collectionSchema = z.object({
   /** The file in the folder of the backup: gzip of BSON documents one after another. */
   file: z.string().regex(/^[\w.~!*'()%-]+\.bson\.gz$/),
   bytes: z.int().nonnegative(),
-  /** Of the file. */
+  /** The SHA-256 of the file. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
@@ -66,9 +66,9 @@ const manifestSchema = z
     database: z.string(),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
-    /** All of it is of one moment. Otherwise the collections were read one after another. */
+    /** The whole backup is of one moment. Otherwise the collections were read one after another. */
     isSnapshot: z.boolean(),
-    /** Sealed with `SECRET_KEY`: a restore sees whether it has the same key. */
+    /** A text sealed with `SECRET_KEY`, so that a restore knows whether it has the same key. */
     seal: z.string(),
     /** The migrations that the data has had. */
     migrations: z.array(z.string()),
@@ -142,7 +142,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   }
 }
 
-/** Why a manifest cannot be read; of several wrong fields the first. */
+/** Why a manifest cannot be read; if several fields are wrong, the first of them. */
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not JSON';
   const [issue] = error instanceof z.ZodError ? error.issues : [];

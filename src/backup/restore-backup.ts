@@ -21,7 +21,7 @@ import { SEALED } from './take-backup.ts';
 /** The largest insert. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
-/** Numbers keep their type: a double without a fraction does not become an integer. Texts are taken as they are. */
+/** Numbers keep their type: a double without a fraction does not become an integer. Texts are not changed. */
 const AS_STORED = {
   promoteValues: false,
   promoteBuffers: false,
@@ -86,10 +86,10 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 }
 
 /**
- * Restores a backup into an empty database and brings it to this version. Votes that were open become `unconfirmed` before
- * they are in the database, so no worker ever sees them open; messages that were waiting are given up. When an interrupted
- * restore is run again, it starts anew, or only migrates if every document was restored. Until it has ended, `migrate`
- * refuses the database.
+ * Restores a backup into an empty database and brings it to this version. Open votes become `unconfirmed` before they
+ * are inserted, so no worker ever sees them open. Waiting messages are given up. When an interrupted restore is run
+ * again, it starts anew, or only migrates if every document was restored. Until it has ended, `migrate` refuses the
+ * database.
  *
  * @param manifest - of `checkBackup`
  * @param by - who restores, for the audit log
@@ -118,7 +118,7 @@ async function restoreDocuments(
   const { db } = mongo;
   for (const name of await collectionNames(db)) {
     await run.throwIfLost();
-    // What an unfinished restore or `tallyport migrate` made.
+    // Collections that an unfinished restore or `tallyport migrate` made.
     if (name !== restores.collectionName) await db.dropCollection(name);
   }
   const total = sum(collections.map(({ documents }) => documents));
@@ -234,21 +234,21 @@ class Changes {
         this.#giveUp(document);
         break;
       case 'account_deletions':
-        // It would be due at once. The users get their mail when everything is restored.
+        // Otherwise it would be due at once. The users get their mail when everything is restored.
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
-        // A resend that was pending may have been made since.
+        // A pending resend may have been made since the backup.
         if (document.resendOwed) document.resendOwed = null;
         break;
       case 'servers':
-        // The upload itself is not in the backup: its owner reads that it is lost.
+        // The uploaded file is not in the backup, so its owner reads that it is lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 
   #giveUp(message: Document): void {
-    // Messages over a server's limit are not sent themselves, but counted in one that is.
+    // Messages above a server's limit are not sent; another message has their number.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

@@ -7,7 +7,7 @@ import { retry } from '../platform/retry.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 
-/** How often a running restore says in the database that it runs, and after what time it counts as dead. */
+/** How often a running restore updates its record, and how long after the last update it counts as dead. */
 const PROGRESS_MS = 2 * SECOND;
 const DEAD_MS = 30 * SECOND;
 
@@ -22,7 +22,7 @@ export type RestoreRun = {
   /** Set when an earlier run of the same backup has restored every document: only the migration is missing. */
   restored: RestoredDocuments | undefined;
   /**
-   * Notes that every document is restored. From then on a later run goes on from here.
+   * Notes that every document is restored. A later run continues from here.
    *
    * @throws {BackupError} as `throwIfLost`
    */
@@ -31,8 +31,8 @@ export type RestoreRun = {
 
 /**
  * Calls `restore` while no other run restores into the database, and notes in the record of the database that it has
- * ended. An unfinished run of the same backup is taken over when it has not said for 30 seconds of mongod's time that it
- * runs.
+ * ended. If an unfinished run of the same backup has not updated its record for 30 seconds of mongod's time, this run
+ * takes over.
  *
  * @throws {BackupError} `database-not-empty`, `restore-running`, `restore-lost`; the error of `restore`
  */
@@ -63,7 +63,7 @@ export async function asOnlyRestore<T>(
       restored,
       noteRestored: (all) => say({ restored: all }),
     });
-    // Its answer may be lost: without a retry the command would fail although everything is done.
+    // The answer may be lost: without a retry the command would fail although everything is done.
     const retriedUntil = performance.now() + DEAD_MS;
     await retry(() => say({ finishedAt: '$$NOW' }), {
       deadline: () => retriedUntil,
@@ -76,11 +76,11 @@ export async function asOnlyRestore<T>(
   }
 }
 
-/** On a timer, since one operation on a large collection can take minutes. */
+/** A timer, because one operation on a large collection can take minutes. */
 async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
     await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);
-    // After a failure the run itself says it before its next write.
+    // If this fails, the run notices it before its next write.
     if (!stopped.aborted) await say().catch(() => undefined);
   }
 }
@@ -112,7 +112,7 @@ async function lockDatabase(
   return { runId, restored: undefined };
 }
 
-/** What `tallyport migrate` and processes without a server and an account write by themselves. */
+/** Collections that `tallyport migrate` and processes write in a database without servers and accounts. */
 const WRITTEN_BY_ITSELF = new Set(['migrations', 'period_marks', 'ranked_lists', 'listing_summary']);
 
 /** Refuses every document except those that are in a database without servers and accounts, and in no backup. */

@@ -29,17 +29,17 @@ const SNAPSHOT_TOO_OLD = 239;
 export const SEALED = { text: 'tallyport', context: 'backup' } as const;
 
 type Options = {
-  /** Read the collections one after another, also where MongoDB could give one moment of all. */
+  /** Read the collections one after another, also if MongoDB could read all of them at one moment. */
   noSnapshot?: boolean;
   progress?: Progress;
 };
 
 /**
- * Writes every document of the database into a new folder, which appears when the backup is complete. On a replica set or
- * a sharded cluster all documents are of one moment. A lone mongod has no such reads: there the collections are read one
- * after another, keys of requests first and votes last, so that every key that has an answer has its vote.
+ * Writes every document of the database into a new folder, which appears when the backup is complete. On a replica set
+ * or a sharded cluster all documents are of one moment. A lone mongod has no such reads: the collections are read one
+ * after another, idempotency keys first and votes last, so that every answered key has its vote.
  *
- * @param folder - must not exist; the folder that it is in must
+ * @param folder - must not exist; its parent folder must
  * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system
  */
 export async function takeBackup(
@@ -61,7 +61,7 @@ export async function takeBackup(
     let done = 0;
     const collections: BackupCollection[] = [];
     const applied = mongo.db.collection<AppliedMigration>('migrations');
-    // Also those of a newer version, which this one does not know.
+    // This includes collections of a newer version, which this one does not know.
     const migrations = await applied.distinct('_id', {}, session ? { session, ...SNAPSHOT } : MAJORITY);
     for (const { name, options } of found) {
       const file = `${encodeURIComponent(name)}.bson.gz`;
@@ -129,14 +129,14 @@ function readAt(name: string): number {
 }
 
 async function estimateOf(db: Db, collections: Found[]): Promise<number> {
-  // A time series has no such estimate.
+  // MongoDB has no such estimate for a time series.
   const counts = collections
     .filter(({ options }) => !options.timeseries)
     .map(({ name }) => db.collection(name).estimatedDocumentCount());
   return sum(await Promise.all(counts));
 }
 
-/** The documents as they are on the wire, so that every number keeps its type. */
+/** The documents as raw BSON, so that every number keeps its type. */
 function rawDocuments(db: Db, name: string, session: ClientSession | undefined): AsyncIterable<Uint8Array> {
   const cursor = db.collection(name).find(
     {},

@@ -20,20 +20,18 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
   if (exitCode) terminal.exitCode = exitCode;
 }
 
-/** What a command needs in addition to the open platform. */
+/** What a command needs in addition to its dependencies. */
 type Needs<A> = SessionNeeds & {
   /** Throws when the arguments do not fit together, before anything is opened. */
   check?: (...given: A & unknown[]) => void;
-  /** It wakes a worker: it waits up to a second for Redis. */
+  /** The command wakes a worker, so it waits up to a second for Redis. */
   wakes?: boolean;
 };
 
 const REDIS_AWAY =
   'Note: Redis does not answer. Nothing is lost: a worker finds the work when Redis is back.';
 
-/**
- * Makes the action of a command that works on the platform. The platform is closed before the answer is printed.
- */
+/** Makes the action of a command that works with `AppDeps`. They are closed before the answer is printed. */
 export function withDeps<A extends unknown[]>(
   terminal: Terminal,
   work: (session: Session, ...given: A) => Promise<Answer>,

@@ -102,7 +102,7 @@ async function backup(
   };
 }
 
-/** A wrong address must not give a backup that nobody notices until it is needed. */
+/** If the address is wrong, the backup would be empty, and nobody would notice before it is needed. */
 async function refuseNothing({ servers, users, mongo }: Session): Promise<void> {
   if ((await servers.findOne({})) || (await users.findOne({}))) return;
   throw new CommandError(
@@ -143,7 +143,7 @@ function checked(terminal: Terminal, folder: string): Promise<Manifest> {
   );
 }
 
-/** The error of the file system in a sentence; other errors as they are. */
+/** The error of the file system in a sentence; other errors unchanged. */
 function unusable(folder: string, how: 'read' | 'written', error: unknown): unknown {
   if (error instanceof BackupError || !(error instanceof Error && 'syscall' in error)) return error;
   return new CommandError(

@@ -6,7 +6,7 @@ import type { Variables } from '../platform/config.ts';
 const DEFAULT_DATA_DIR = '.data';
 
 /**
- * A command line in the form that this user needs: through npm or by the file, as they ran this one.
+ * A command line in the form in which the user ran this one: through npm or by the file.
  *
  * @param line - what follows `tallyport`, such as `token issue alpha-craft`
  */

@@ -12,7 +12,7 @@ import { type AppDeps, openAppDeps } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
-/** How long a command waits for Redis; after that the relay finds the work. */
+/** How long a command waits for Redis; after that the sweep finds the work. */
 const REDIS_WAIT_MS = SECOND;
 
 /** How long an interrupted command waits until its services are closed. */
@@ -22,18 +22,18 @@ const LONGEST_CLOSE_MS = 5 * SECOND;
 export const RUN_AGAIN =
   'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.';
 
-/** The open platform, and the terminal of the command. */
+/** The open dependencies, and the terminal of the command. */
 export type Session = AppDeps & { terminal: Terminal };
 
 /**
- * What a command needs of the database: that it is `migrated`; that it is `whole`, of this version or an earlier one, with
- * no unfinished restore; or nothing (`any`).
+ * The state of the database that a command needs: `migrated`; `whole`, which is a database of this version or an
+ * earlier one without an unfinished restore; or `any`.
  */
 type DatabaseState = 'migrated' | 'whole' | 'any';
 
 /** What a command needs of its session. */
 export type SessionNeeds = {
-  /** What it needs of the database; `migrated` by default. */
+  /** The state of the database that it needs; `migrated` by default. */
   database?: DatabaseState;
   /** Its database operations may take 30 seconds. */
   longRun?: boolean;
@@ -44,8 +44,8 @@ export type SessionNeeds = {
 };
 
 /**
- * Opens the platform for one command and closes it afterwards. Without `MONGODB_URI` and `REDIS_URL` the command uses
- * the services of the running `npm start`, or starts them for itself and migrates their database.
+ * Opens the dependencies of one command and closes them afterwards. Without `MONGODB_URI` and `REDIS_URL` the command
+ * uses the services of the running `npm start`, or starts them for itself and migrates their database.
  *
  * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
  *   {UnfinishedRestoreError}
@@ -99,7 +99,7 @@ function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>
   terminal.onInterrupt({
     async stop() {
       if (interrupted) say(terminal, interrupted);
-      // They may still be opening, or wait for another command to end.
+      // The services may still be opening, or wait for another command to end.
       await within(LONGEST_CLOSE_MS, close()).catch(() => undefined);
     },
     kill: () => services?.kill(),
@@ -144,7 +144,7 @@ async function requireMigrated({ mongo }: AppDeps, { embedded }: { embedded: boo
 /**
  * Waits up to a second for Redis, so that the work of this command starts at once.
  *
- * @returns whether Redis answers; if not, the relay finds the work
+ * @returns whether Redis answers; if not, the sweep finds the work
  */
 export async function redisAnswers({ producerRedis }: AppDeps): Promise<boolean> {
   if (producerRedis.status !== 'ready') {

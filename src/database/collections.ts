@@ -63,7 +63,7 @@ function define<T extends object>(name: string, schema: Schema): ModelDefinition
   return { name, schema };
 }
 
-/** Every model, under the name by which features ask for its collection. */
+/** Every model, under the name that features use for its collection. */
 const MODELS = {
   servers: define<Server>('Server', serverSchema),
   pictures: define<Picture>('Picture', pictureSchema),

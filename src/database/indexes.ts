@@ -11,7 +11,7 @@ type IndexOptions = { name?: string; background?: boolean; unique?: boolean };
  *
  * @returns what it made, by collection: `['votes', 'votes.open_work']`; and whether there was no collection before
  * @throws the driver's error when an index cannot be made, since documents contradict it or one with the same keys has
- *   another name; then none of that collection's missing indexes is
+ *   another name; then that collection gets none of its missing indexes
  */
 export async function makeIndexes(mongo: Mongo): Promise<{ made: string[]; wasEmpty: boolean }> {
   const collections = await mongo.db.listCollections({}, { nameOnly: true }).toArray();
@@ -22,14 +22,14 @@ export async function makeIndexes(mongo: Mongo): Promise<{ made: string[]; wasEm
 }
 
 /**
- * Makes one collection and its missing indexes; gives the names of what it made. One command makes all the indexes, so
- * a large collection is read once: `Model.createIndexes()` sends one command for each.
+ * Makes one collection and its missing indexes; returns the names of what it made. One command makes all the indexes,
+ * so a large collection is read once: `Model.createIndexes()` sends one command for each.
  */
 async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>): Promise<string[]> {
   const name = model.collection.collectionName;
   const isNew = !existing.has(name);
-  // With the schema's time series options. One that somebody else made in the meantime is no error. Other collections
-  // come into being with their first index.
+  // With the schema's time series options. If another process made the collection meanwhile, that is no error. Other
+  // collections are created with their first index.
   const { length: indexCount } = model.schema.indexes();
   if (isNew && (indexCount === 0 || model.schema.get('timeseries'))) await model.createCollection();
   const names = new Set(isNew ? [] : (await indexesOf(db, name)).map((index) => index.name));
@@ -42,7 +42,7 @@ async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>
   return [...(isNew ? [name] : []), ...missing.map((index) => `${name}.${index.name}`)];
 }
 
-/** The unique indexes without which votes could be counted twice; those that are missing: `votes.…`. */
+/** The missing ones of the unique indexes without which votes could be counted twice: `votes.…`. */
 export async function missingUniqueIndexes(db: Db): Promise<string[]> {
   const checks = SCHEMAS.map(async (schema) => {
     const name = collectionName(schema);

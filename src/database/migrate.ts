@@ -10,7 +10,7 @@ import { hasUnfinishedRestore } from './unfinished-restore.ts';
 export type Migrated = { made: string[]; ran: string[] };
 
 /**
- * Brings a database to what this version needs: collections and indexes first, then the pending migrations. An empty
+ * Gives a database what this version needs: collections and indexes first, then the pending migrations. An empty
  * database gets a note of each migration and runs none. Run by the release step and by `npm start`; running it twice,
  * or on two machines at once, does no harm.
  *
@@ -31,14 +31,14 @@ export async function prepareDatabase(
 ): Promise<Migrated> {
   const { made, wasEmpty } = await makeIndexes(mongo);
   if (wasEmpty) {
-    // No documents of an earlier version.
+    // There are no documents of an earlier version.
     await noteApplied(mongo, migrations);
     return { made, ran: [] };
   }
   return { made, ran: await runMigrations(mongo, migrations) };
 }
 
-/** The database has a part of a backup. */
+/** The database contains only a part of a backup. */
 export class UnfinishedRestoreError extends Error {
   readonly code = 'restore-unfinished';
 

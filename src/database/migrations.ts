@@ -15,7 +15,7 @@ export type Migration = {
   /** Its number and subject; stored, so it never changes. */
   name: string;
   up: (mongo: Mongo) => Promise<void>;
-  /** What it changes can come back after its first run: each later `tallyport migrate` runs it again. */
+  /** A process of the previous version can undo its work: each later `tallyport migrate` runs it again. */
   repeats?: true;
 };
 
@@ -29,7 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0006-group-quarantines', up: groupQuarantines, repeats: true },
 ];
 
-/** A migration failed; those before it are done, and the next `tallyport migrate` goes on with it. */
+/** A migration failed; those before it are done, and the next `tallyport migrate` continues with it. */
 export class MigrationError extends Error {
   readonly code = 'migration-failed';
 
@@ -41,7 +41,7 @@ export class MigrationError extends Error {
 }
 
 /**
- * Runs the pending migrations in their order, each noted when it has ended, and those that repeat.
+ * Runs the pending migrations in their order and notes each when it has ended; then runs those that repeat.
  *
  * @returns the names of those that were pending
  * @throws {MigrationError} at the first that fails
@@ -62,7 +62,7 @@ export async function runMigrations(mongo: Mongo, migrations: readonly Migration
   return ran;
 }
 
-/** Notes that these migrations are done. Of two runs at once the first one's time is kept. */
+/** Notes that these migrations are done. If two runs note the same one, the time of the first is stored. */
 export async function noteApplied(mongo: Mongo, migrations: readonly Migration[]): Promise<void> {
   const appliedAt = new Date();
   const notes = migrations.map(({ name }) => ({

@@ -10,11 +10,11 @@ const nested = { _id: false } as const;
 
 const restoredDefinition = {
   documents: { type: Number, required: true },
-  /** Votes that were open, or held back already: they are held back. */
+  /** The number of votes that were open, or held back already: they are held back. */
   heldVotes: { type: Number, required: true },
-  /** Mails and Discord messages that were waiting: they are not sent. */
+  /** The number of waiting mails and Discord messages: they are not sent. */
   droppedMessages: { type: Number, required: true },
-  /** Requested deletions of accounts: they wait for their whole time again. */
+  /** The number of requested deletions of accounts: they wait for their whole time again. */
   repeatedDeletions: { type: Number, required: true },
 } as const;
 

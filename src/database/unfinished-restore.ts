@@ -2,7 +2,7 @@ import type { Resources } from '../platform/resources.ts';
 import type { Collections } from './collections.ts';
 import { UNFINISHED } from './restore-record.ts';
 
-/** What an operator does about it, as text in logs and checks. */
+/** What an operator must do about it: a text for logs and checks. */
 export const RESTORE_UNFINISHED =
   'a restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again';
 

@@ -15,7 +15,7 @@ export type Newcomer = {
 
 const MESSAGE = 'A game server that nobody has listed yet';
 
-/** Starts the fake server of a server that the user can list. The message file of an earlier demo is kept. */
+/** Starts the fake server of a server that the user can list. The message file of an earlier demo stays. */
 export async function openNewcomer(
   messageFile: string,
   events: DemoEvents,

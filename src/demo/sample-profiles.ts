@@ -22,7 +22,7 @@ const profile = (
   more: Pick<SampleProfile, 'description' | 'hasLinks'> = {},
 ): SampleProfile => ({ shortText, tags, languages, ...more });
 
-/** The profiles of the samples by name. A sample without one shows how a page looks without. */
+/** The profiles of the samples by name. A sample without a profile shows how a page looks without one. */
 const PROFILES: Record<string, SampleProfile> = {
   'Harbour Lights': profile(
     'Quiet survival on a thousand islands, each with its own lighthouse.',

@@ -77,7 +77,7 @@ export class VotifierListener {
     return this.keyPair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   }
 
-  /** How many answers are held back. */
+  /** How many answers are delayed. */
   get held(): number {
     return this.#held?.length ?? 0;
   }

@@ -12,8 +12,8 @@ const RETRY_MS = 200;
 const WAIT_MS = 10 * MINUTE;
 
 /**
- * Makes `dataDir` and runs `work` under its lock, so that only one process does at a time. The lock is owned while
- * services are found and started, not while they run.
+ * Makes `dataDir` and runs `work` under its lock, so that only one process does at a time. The process has the lock
+ * while services are found and started, not while they run.
  *
  * @throws {ServiceError} when the folder cannot be made or written, or another process owns the lock for 10 minutes.
  */
@@ -66,7 +66,7 @@ async function take(dataDir: string, timeoutMs: number): Promise<() => Promise<v
     lockfilePath: join(dataDir, 'services.lock'),
     stale: STALE_MS,
     retries,
-    // The lock is lost when the machine sleeps. Going on is safe: mongod locks its own data.
+    // The lock is lost when the machine sleeps. It is safe to continue, because mongod locks its own data.
     onCompromised: () => undefined,
   });
 }

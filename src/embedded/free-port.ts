@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { ServiceError } from './service-error.ts';
 
 /**
- * Operating systems take the ports of outgoing connections, and those of listeners on port 0, from 32768 upwards. A port
- * below stays free while its service is stopped. The range ends below the usual ports of game servers and of MongoDB,
- * such as 25565, 27015, 27017, 28015 and 30120, because their services may be stopped at the moment.
+ * Operating systems use ports from 32768 upwards for outgoing connections and for listeners on port 0. A port below
+ * stays free while its service is stopped. The range ends below the usual ports of game servers and of MongoDB, such as
+ * 25565, 27015, 27017, 28015 and 30120, because their services may be stopped at the moment.
  */
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 5_000;

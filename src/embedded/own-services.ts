@@ -13,7 +13,7 @@ import { type ServiceKind, startService } from './service-process.ts';
 import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
 import { settingsToShare } from './shared-settings.ts';
 
-/** What a process starts services for: the platform or one command. */
+/** What a process starts services for: `npm start` or one command. */
 export type OwnerKind = ServicesRecord['owner']['kind'];
 
 /** Services that this process started and must stop. */

@@ -17,8 +17,8 @@ export type ProcessIdentity = {
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return await startByPs(pid);
-  // Linux images often have no ps. After the name in brackets: the state, and as 20th field the start in
-  // ticks since the boot (proc(5)).
+  // Linux images often have no ps. After the name in brackets come the state and, as the 20th field, the start in ticks
+  // since the boot (proc(5)).
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields[19];

@@ -35,7 +35,7 @@ export type ServiceProcess = Running & { pid: number; port: number };
  * stop it before the processes that use it.
  *
  * @param port - a free one is chosen when absent
- * @param onSpawn - called with each process before it answers, so that it is on record if we crash
+ * @param onSpawn - called with each process before it answers, so that it is on record if this process crashes
  * @throws {ServiceError} when it exits at once or does not answer within 60 s; nothing is left running then.
  */
 export async function startService(
@@ -75,7 +75,7 @@ async function spawnService(
   logPath: string,
   port: number,
 ): Promise<ServiceProcess> {
-  // The output of the previous run is kept: it says how it ended.
+  // The output of the previous run stays, because it says how that run ended.
   await rename(logPath, `${logPath}.before`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
   let service: { pid: number | undefined; ended: Promise<string> };

@@ -17,7 +17,7 @@ import { withSharedSettings } from './shared-settings.ts';
 /** How long a start waits for a command that uses the data. */
 const COMMAND_WAIT_MS = 5 * MINUTE;
 
-/** The addresses of MongoDB and Redis for our processes. */
+/** The addresses of MongoDB and Redis for Tallyport's processes. */
 export type OpenServices = {
   config: ConnectedConfig;
   /** One line each for users: what it is, where it was found, where its data is. */
@@ -31,9 +31,9 @@ export type OpenServices = {
 };
 
 /**
- * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, else embedded ones
- * with their data in DATA_DIR. Services left over from a killed start are stopped first. If SECRET_KEY is not set, it
- * is made and stored in DATA_DIR.
+ * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, otherwise embedded
+ * ones with their data in DATA_DIR. Services left over from a killed start are stopped first. If SECRET_KEY is not set,
+ * it is made and stored in DATA_DIR.
  *
  * @throws {ServiceError} when something is missing or does not start, or when the platform already runs on
  *   this DATA_DIR. Nothing is left running then.

@@ -15,7 +15,9 @@ type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
 /** Enough to mark a page of the ranking, and few enough to cost little. */
 const CHANGES: Allowance = { times: 120, windowMs: 10 * MINUTE };
 
-/** Counts one change of a user's favourites. Returns null when it is allowed; otherwise when the next one is. */
+/**
+ * Counts one change of a user's favourites. Returns null when it is allowed; otherwise when the next one is allowed.
+ */
 export function countFavouriteChange(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },
   userId: ObjectId,

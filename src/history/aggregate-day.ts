@@ -83,7 +83,9 @@ export async function aggregateDay(
   });
 }
 
-/** The servers of a slice, and those that reported before the end of the day: most listings have few. */
+/**
+ * The servers of a slice, and those of them that reported before the end of the day, which are few in most listings.
+ */
 type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
 /** @returns the last report of each server before the day */

@@ -14,7 +14,7 @@ const INTERVALS_VALID = 3;
 
 type Sources = Pick<Server, 'probe' | 'lastReport'>;
 
-/** `reports` if there was one in the last 7 days and no answered probe; else `probes`. */
+/** `reports` if there was one in the last 7 days and no answered probe; otherwise `probes`. */
 export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
   const since = now.getTime() - REPORTS_COUNT_MS;
   const reports = lastReport !== null && lastReport !== undefined && lastReport.at.getTime() > since;

@@ -12,7 +12,7 @@ export function plainAddresses(app: FastifyInstance, trust: false | number | str
     if (plain !== null && plain !== socket.remoteAddress)
       Object.defineProperty(socket, 'remoteAddress', { value: plain });
   });
-  // Without a trusted proxy nothing reads the header but the warning about it.
+  // If no proxy is trusted, only the warning reads the header.
   if (trust === false) return;
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;

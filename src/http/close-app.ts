@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
 
-/** Running requests are answered within 5 s; a connection that is still open after this is an idle client. */
+/** Running requests are answered within 5 s; a connection that is still open afterwards belongs to an idle client. */
 const CLOSE_TIMEOUT_MS = 8 * SECOND;
 
 /** Closes the port and idle connections, waits for running requests, and closes connections that are left after 8 s. */

@@ -13,7 +13,10 @@ const STATUS_OF: Record<string, RawStatus> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** How long a client may read its refusal, in milliseconds. Then the connection is closed, whatever it still sends. */
+/**
+ * How long a client may read its refusal, in milliseconds. Then the connection is closed, also if the client still
+ * sends.
+ */
 const READ_TIME_MS = 2 * SECOND;
 
 /** Connections on which no request can begin any more. */
@@ -21,7 +24,7 @@ const closing = new WeakSet<Socket>();
 
 /**
  * Answers a malformed or too slow request directly on the socket: Fastify never sees it. Earlier requests of the
- * connection are answered first, because an accepted vote must not look refused. Then the connection is closed, at most
+ * connection are answered first: otherwise an accepted vote would look refused. Then the connection is closed, at most
  * two seconds after the answer: it is unknown where the next request begins.
  */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {

@@ -5,14 +5,14 @@ import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 /** Milliseconds that each request has spent waiting for the database. */
 const spent = new WeakMap<FastifyRequest, number>();
 
-/** Milliseconds that `request` may still wait for the database, of 5 s in all; not above 0 when they are over. */
+/** Milliseconds that `request` may still wait for the database, of 5 s in all; 0 or less when they are over. */
 export function databaseTimeLeft(request: FastifyRequest): number {
   return OPERATION_TIMEOUT_MS - (spent.get(request) ?? 0);
 }
 
 /**
- * `work`, given up when the request has waited for the database for 5 s in all. How long its body takes to
- * arrive is not counted. The work itself goes on unseen.
+ * Waits for `work` until the request has waited for the database for 5 s in all. The time in which its body arrives
+ * does not count. `work` itself is not cancelled.
  *
  * @throws {DeadlineError} when the time is over, or what `work` throws
  */

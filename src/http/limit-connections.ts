@@ -6,9 +6,12 @@ import type { Logger } from '../platform/log.ts';
 
 /** Limits for the connections of one process. Times are in milliseconds. */
 export type ConnectionLimits = {
-  /** In all; a connection needs memory even when it is idle. */
+  /** The most connections in all; a connection needs memory even when it is idle. */
   most: number;
-  /** From one address: an IPv4 address or an IPv6 /64, and four times as many from an IPv6 /48. 0: no limit. */
+  /**
+   * The most connections of one address (an IPv4 address or an IPv6 /64); an IPv6 /48 has four times as many. 0: no
+   * limit.
+   */
   perAddress: number;
   /** The time without a complete request, after the connection was opened or its last answer was sent. */
   idleMs: number;
@@ -31,22 +34,23 @@ type Deps = {
 };
 
 /**
- * Bounds the connections of a server. One too many of an address is closed when it is accepted. One too many in all
- * closes the connection that has been without a complete request for longest, so that clients that open connections and
- * send nothing, or a byte now and then, cannot keep new visitors out. Connections without progress are closed.
+ * Bounds the connections of a server. If an address has too many, its new connection is closed when it is accepted. If
+ * there are too many in all, the connection that has been without a complete request for the longest time is closed, so
+ * that clients that open connections and send nothing, or a byte now and then, cannot lock new visitors out.
+ * Connections without progress are closed.
  *
  * @returns a function that stops the checks
  */
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
   const perKey = new Map<string, number>();
-  /** Connections without a complete request, and those whose request is being answered, each with the time since when. */
+  /** Connections without a complete request, and those whose request is being answered, each with its start. */
   const waiting = new Map<Socket, number>();
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);
     answering.delete(socket);
-    // At the end: the maps are in the order of their times.
+    // Inserted at the end, because the maps are in the order of their times.
     list.set(socket, performance.now());
   };
 
@@ -86,7 +90,7 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
     open.set(socket, (open.get(socket) ?? 0) + 1);
     if (!hasBody(request)) moveTo(answering, socket);
     else {
-      // While a body arrives, the connection still waits for its client.
+      // While a body arrives, the connection still counts as waiting for its client.
       request.once('end', () => {
         if (!response.closed && !socket.destroyed) moveTo(answering, socket);
       });
@@ -128,12 +132,12 @@ function limitedLog(log: Pick<Logger, 'warn'>): (by: 'address' | 'process', fiel
     process: { at: Number.NEGATIVE_INFINITY, closed: 0 },
   };
   return (by, fields) => {
-    const told = last[by];
-    told.closed += 1;
+    const logged = last[by];
+    logged.closed += 1;
     const now = performance.now();
-    if (now - told.at < MINUTE) return;
-    log.warn({ event: 'connections.limited', by, closed: told.closed, ...fields }, MESSAGES[by]);
-    Object.assign(told, { at: now, closed: 0 });
+    if (now - logged.at < MINUTE) return;
+    log.warn({ event: 'connections.limited', by, closed: logged.closed, ...fields }, MESSAGES[by]);
+    Object.assign(logged, { at: now, closed: 0 });
   };
 }
 

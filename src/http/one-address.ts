@@ -2,18 +2,21 @@ import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 
-/** From when a private address counts as shared: requests in an hour, over at least this time, from at least these user agents. */
+/**
+ * When a private address counts as shared: this many requests in an hour, over at least this time, from at least this
+ * many user agents.
+ */
 const REQUESTS = 100;
 const LONG_MS = 10 * MINUTE;
 const WINDOW_MS = HOUR;
-/** A single user has a browser or two, a plugin and a monitor. */
+/** One user has at most a browser or two, a plugin and a monitor. */
 const USER_AGENTS = 5;
 
-/** With more private addresses than this, clients of a private network are told apart. */
+/** If there are more private addresses than this, the clients of a private network have addresses of their own. */
 const MOST_ADDRESSES = 4;
 
 const MESSAGE =
-  'Many clients come from one private address and share its rate limits: web votes, sign-ins, searches. If a proxy has this address, it must pass on X-Forwarded-For, and TRUST_PROXY must count or name it. If it is the gateway of a container network, the engine does not pass on the addresses of clients, as with IPv6 visitors of a network without IPv6 (docs/operating.md). If these clients do share an address, nothing is wrong.';
+  'Many clients come from one private address and share its rate limits: web votes, sign-ins, searches. If a proxy has this address, it must pass on X-Forwarded-For, and TRUST_PROXY must count or name it. If it is the gateway of a container network, the engine does not pass on the addresses of clients, as with IPv6 visitors of a network without IPv6 (docs/operating/settings.md). If these clients do share an address, nothing is wrong.';
 
 type Seen = { since: number; requests: number; userAgents: Set<string> };
 
@@ -47,7 +50,7 @@ function isHealthCheck(route: string | undefined): boolean {
   return route !== undefined && /\/(healthz|readyz)$/.test(route);
 }
 
-/** Addresses that no visitor from the internet has. What is no address is not private. */
+/** Addresses that no visitor from the internet has. A text that is no address is not private. */
 function isPrivate(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   return ['private', 'uniqueLocal', 'loopback', 'linkLocal', 'carrierGradeNat'].includes(

@@ -14,7 +14,7 @@ const tooMany = new WeakSet<IncomingMessage>();
 
 /**
  * Limits the memory of one connection with pipelined requests: the first `MOST_AHEAD` are answered, the next one is
- * refused, and then the connection is closed. Node itself would go on reading and keep every answer in memory.
+ * refused, and then the connection is closed. Node itself would continue to read and store every answer in memory.
  */
 export function boundPipelining(app: FastifyInstance): void {
   watchRequests(app.server);

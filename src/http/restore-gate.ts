@@ -7,7 +7,7 @@ import { within } from '../platform/deadline.ts';
 import type { Resources } from '../platform/resources.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** How often the database is asked. */
+/** How often the database is checked. */
 const ASKED_EVERY_MS = SECOND;
 
 /** How long the start of the application waits for the first answer. */
@@ -15,8 +15,8 @@ const FIRST_ANSWER_MS = 5 * SECOND;
 
 /**
  * Makes a hook that refuses requests while a restore into the database has not ended: a vote or a sign-up would be lost
- * or make the restore fail. It asks the database while `app` runs, so no request waits for the answer. While MongoDB
- * does not answer, the last answer counts.
+ * or make the restore fail. It checks the database while `app` runs, so no request waits for that. While MongoDB does
+ * not answer, the last result counts.
  */
 export function createRestoreGate(
   app: FastifyInstance,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Span, type Tracing, traceField } from '../platform/tracing/tracing.ts';
 
-/** Requests that are made every few seconds and say nothing. */
+/** Requests that are made every few seconds and need no trace. */
 const UNTRACED = /\/(healthz|readyz)$/;
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -36,7 +36,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
       request.log = request.log.child(field);
       reply.log = request.log;
     }
-    // Also when the client is gone before the answer.
+    // Also if the client closes the connection before the answer.
     reply.raw.once('close', () => {
       endSpan(span, request, reply.raw);
     });

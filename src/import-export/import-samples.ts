@@ -33,8 +33,8 @@ const secondsRule = { error: `must be a whole number, 0 to ${SECONDS_OF_A_DAY}` 
 const reasonError = { error: 'must be "unconfirmed" or "canary", and there exactly where online is null' };
 
 /**
- * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. What only an export
- * writes: `"seconds"`; `"online": null` with the `"reason"` why a failed check did not count; `"source": "report"`.
+ * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Only an export writes:
+ * `"seconds"`; `"online": null` with the `"reason"` why a failed check did not count; `"source": "report"`.
  */
 function sampleSchema(clock: Clock) {
   return z
@@ -78,7 +78,7 @@ function sampleSchema(clock: Clock) {
 }
 
 type SampleWork = {
-  /** Computes the finished ones of these UTC days from their samples. */
+  /** Computes those of these UTC days that are finished from their samples. */
   aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
   /** Throws if the lease is lost and another import may run. */
   throwIfLost: () => void;

@@ -20,7 +20,7 @@ export type VoteImportDeps = { servers: Collection<Server>; votes: Collection<Vo
 
 const namelessError = { error: 'must be the id that the export wrote' };
 
-/** A line: `{"server_id", "username", "voted_at"}`. What only an export writes: `"nameless"` with `"(erased)"` as name. */
+/** A line: `{"server_id", "username", "voted_at"}`. Only an export writes `"nameless"`, with `"(erased)"` as name. */
 function voteSchema(clock: Clock) {
   return z
     .object(
@@ -81,7 +81,7 @@ export function voteImporter(
   };
 }
 
-/** The next removal of old players' names begins with the oldest imported vote (see listing/retention). */
+/** The next removal of old players' names begins with the oldest imported vote (see workflows/retention). */
 async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {
     const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));

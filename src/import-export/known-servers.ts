@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
 
-/** The error of each record of a batch that names no listed server; null for the others. */
+/** An error for each record of a batch that names no listed server; null for the others. */
 export async function refuseUnknownServers(
   { servers }: { servers: Collection<Server> },
   batch: { serverId: ObjectId }[],

@@ -11,8 +11,9 @@ const field = z.string(profileError).nullish();
 const list = z.array(z.string(profileError), profileError).nullish();
 
 /**
- * What a server says of itself, in a line: `"short_text"`, `"description"` (Markdown), `"tags"` (keys), `"languages"`
- * (codes), `"website"`, `"discord"`, `"store"`, `"rules"`, `"video"`. Pictures are not part of it.
+ * The texts about a server that its owner wrote, in a line: `"short_text"`, `"description"` (Markdown), `"tags"`
+ * (keys), `"languages"` (codes), `"website"`, `"discord"`, `"store"`, `"rules"`, `"video"`. Pictures are not part of
+ * it.
  */
 export const profileField = z
   .object(

@@ -2,9 +2,9 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 
 const mailDefinition = {
-  /** Derived from the notification if it must be sent only once; else random. */
+  /** Derived from the notification if it must be sent only once; otherwise random. */
   _id: { type: String, required: true, maxlength: 120 },
-  /** The address; of a message for Discord the id of the server whose webhook gets it. */
+  /** The address; for a Discord message, the id of the server whose webhook gets it. */
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
   /** Encrypted, because a link in it opens an account. Absent once the mail was sent or given up. */
@@ -21,7 +21,7 @@ const mailDefinition = {
   lastFault: { type: String },
   /** The server of a notification to its owner; absent in other mails. */
   serverId: { type: Schema.Types.ObjectId },
-  /** When it was held back by the server's limit: it is counted and not sent. Absent once it was counted. */
+  /** When the server's limit stopped it: it is counted and not sent. Absent once it was counted. */
   heldAt: { type: Date },
 } as const;
 

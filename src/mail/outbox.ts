@@ -30,7 +30,10 @@ export type NewMessage = {
   isHeld?: boolean;
 };
 
-/** The channels of messages. The name is the context with which a text is sealed, so that it cannot be moved. */
+/**
+ * The channels of messages. The name is the context with which a text is sealed, so a sealed text cannot be moved to
+ * another channel.
+ */
 export type Channel = 'mail' | 'discord';
 
 /** The context with which a message's text is sealed. */

@@ -125,7 +125,7 @@ async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'giv
   return 'given-up';
 }
 
-/** Records the result of an attempt, unless another worker has claimed the message meanwhile. */
+/** Records the result of an attempt, unless another worker has taken the message meanwhile. */
 async function record(
   { messages }: Sender,
   { _id, attempts }: Mail,

@@ -13,7 +13,7 @@ export type Letter = { id: string; to: string; subject: string; text: string };
  * - `sent`: the server accepted it.
  * - `refused`: the server will never accept this message for this address.
  * - `failed`: try again later. The server may have accepted it if the connection broke after the text was sent.
- *   `retryAfterMs`: when the server wants it again; else the outbox has its own schedule.
+ *   `retryAfterMs`: when the server wants it again; without it the schedule of the outbox applies.
  */
 export type SendResult =
   | { kind: 'sent' }

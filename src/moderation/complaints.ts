@@ -36,7 +36,7 @@ const complaintInput = z.object({
  * Stores a visitor's complaint about a server for the operators. A network may send five a day.
  *
  * @param from - the visitor's address, which is used for the limit only, and the user where one is signed in
- * @returns null; or, above the limit, when the next complaint may be sent
+ * @returns null; above the limit, when the next complaint may be sent
  * @throws {InvalidDocumentError} for the input
  */
 export async function complain(

@@ -36,7 +36,7 @@ export type StuckListener = { server: Named; reason: ListenerReason; waiting: nu
 /** The held votes of one origin on all servers, or those of one server together (`origin` is null). */
 export type HeldVotes = {
   origin: string | null;
-  /** `networks`: from which the server's vote form was used since. */
+  /** `networks`: the number of networks that used the server's vote form since then. */
   servers: ({ server: Named; networks: number } & OpenQuarantine)[];
 };
 
@@ -53,7 +53,7 @@ export type Attention = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
   /** Votes of 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
   waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number }>;
-  /** Grouped by what made the votes suspicious. */
+  /** Grouped by the cause of the suspicion. */
   quarantines: Kind<HeldVotes>;
 };
 

@@ -32,9 +32,10 @@ export function isUnusual(votes: number, peakPlayers: number): boolean {
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Flags servers with far more votes in 24 h than players, however they were cast: all tokens and the vote form summed. So
- * neither can hide behind the other. Removes flags that no longer hold. Imported votes do not count. The counters of today and yesterday say where to look, so the votes of few servers are read. Excluded votes do not count.
- * Doing it again changes nothing.
+ * Flags servers with far more votes in 24 h than players, however they were cast: all tokens and the vote form summed,
+ * so that splitting votes over both hides nothing. Removes flags that no longer hold. Imported votes do not count. It
+ * reads only the votes of servers whose counters of today and yesterday are high. Excluded votes do not count. Doing it
+ * again changes nothing.
  *
  * @returns how many were found
  * @throws the signal's reason

@@ -69,7 +69,7 @@ const environment = z.object({
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
-  /** As how many new players a network may vote for a server on a day (see votes/web/network-limits.ts). */
+  /** How many new players of one network may vote for a server on a day (see votes/web/network-limits.ts). */
   WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(4),
   /** New accounts in 24 hours: of an IPv4 /24 or IPv6 /48, and of a mail domain that is no public provider's. */
   SIGN_UPS_PER_NETWORK: wholeNumber(1, 1_000_000).default(10),
@@ -121,7 +121,7 @@ const environment = z.object({
     .max(40, 'must have at most 40 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .optional(),
-  /** Where webhooks of Discord are; only tests change it. */
+  /** The address of Discord's webhooks; only tests change it. */
   DISCORD_API_URL: publicUrl.default('https://discord.com/api'),
   QUEUE_PREFIX: z
     .string()
@@ -303,7 +303,7 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
   const wrongValues = parsed.success ? new Map<string, string>() : valueErrors(parsed.error, given);
   const right = Object.entries(given.variables).filter(([name]) => !wrongValues.has(name));
   const crossErrors = crossVariableErrors(parsed.data ?? environment.parse(Object.fromEntries(right)));
-  // Those that may follow from a value that is wrong or cannot be read are left out.
+  // Errors that may follow from a wrong or unreadable value are left out.
   const unusable = [...wrongValues.keys(), ...given.unread];
   const errors = [
     ...given.errors,

@@ -5,8 +5,8 @@ import { z } from 'zod';
 const dueSchema = z.object({ dueAt: z.iso.datetime() });
 
 /**
- * Delays the running job until `dueAt`. Its progress has the time as well: BullMQ forgets it when the job becomes a waiting
- * one again.
+ * Delays the running job until `dueAt`. Its progress has the time as well, because BullMQ loses it when the job waits
+ * again.
  *
  * @param progress - the job's new progress; the present one by default
  * @throws {DelayedError} always: BullMQ's sign that the job was delayed

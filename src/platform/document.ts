@@ -16,7 +16,7 @@ export class InvalidDocumentError extends Error {
 }
 
 /**
- * Validates `document` with the mongoose model of its collection and returns it as it is: mongoose's casts and
+ * Validates `document` with the mongoose model of its collection and returns it unchanged: mongoose's casts and
  * defaults are not stored.
  *
  * @throws {InvalidDocumentError} naming each field that is missing or wrong.

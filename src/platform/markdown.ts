@@ -30,7 +30,7 @@ parser.core.ruler.push('demote-headings', ({ tokens }) => {
 
 type Token = ReturnType<typeof parser.parse>[number];
 
-// The text of a link is the author's and may name another site than the link leads to.
+// The author writes the text of a link, so it may name another site than the link's target.
 parser.core.ruler.push('show-hosts', (state) => {
   const isolated = (text: string): Token[] => {
     const [open, shown, close] = [
@@ -92,8 +92,9 @@ const ALLOWED: sanitizeHtml.IOptions = {
 };
 
 /**
- * Renders a subset of Markdown as safe HTML: paragraphs, headings, emphasis, lists, quotes, code and http(s) links.
- * Raw HTML and images stay text. A link shows the host that it leads to, in ASCII. Time and size are linear in the length of `text`, which the caller limits.
+ * Renders a subset of Markdown as safe HTML: paragraphs, headings, emphasis, lists, quotes, code and http(s) links. Raw
+ * HTML and images stay text. A link shows the host of its target, in ASCII. Time and size are linear in the length of
+ * `text`, which the caller limits.
  */
 export function renderMarkdown(text: string): string {
   return sanitizeHtml(parser.render(withoutDirections(text)), ALLOWED);

@@ -16,9 +16,9 @@ if (!Connection || !cleanup) {
 }
 
 /**
- * Makes every operation of the driver settle when its connection closes. The driver (7.8 and 7.9) waits for `drain`
- * after a write that the socket did not take at once, but a closed socket never emits it: the operation would never
- * settle, and no time limit would end it (ADR 106).
+ * Makes every operation of the driver settle when its connection closes. The driver (7.8 and 7.9) waits for `drain` if
+ * the socket does not take a write at once. If the socket closes meanwhile, it never emits `drain`: the operation would
+ * never settle, and no time limit would end it (ADR 106).
  */
 Connection.prototype.cleanup = function cleanUpAndWake(error) {
   cleanup.call(this, error);

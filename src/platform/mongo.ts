@@ -23,7 +23,7 @@ export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 /** The limit where no caller waits for an answer: in workers, long commands and the demo's writes. */
 export const LONG_OPERATION_TIMEOUT_MS = 30 * SECOND;
 
-/** What a write waits for before it counts as made. */
+/** What a write waits for before it is acknowledged. */
 export type WriteSafety = { w: 'majority'; journal?: true };
 
 /** Writes outlive a failover and a crash of mongod (design rules 1 and 4). */
@@ -32,7 +32,7 @@ export const DURABLE = { w: 'majority', journal: true } as const satisfies Write
 /** Writes outlive a failover; after a crash of a lone mongod the last of them may be missing. */
 export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
 
-/** Reads only what a majority holds: no failover takes it back, so it can be promised. */
+/** Reads only what a majority of the nodes has: no failover reverts it, so an answer may rely on it. */
 export const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
 function connectOptions(uri: string, operationMs: number, durable: boolean): ConnectOptions {
@@ -48,13 +48,13 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
     waitQueueTimeoutMS: operationMs,
     serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
     connectTimeoutMS: OPERATION_TIMEOUT_MS,
-    // A node that is frozen or cut off is noticed after this and `connectTimeoutMS` together, and the operations that wait
-    // for it end then. With the default of 10 s a frozen primary is felt for 15 s.
+    // A node that is frozen or cut off is noticed after this and `connectTimeoutMS` together, and the operations that
+    // wait for it end then. With the default of 10 s operations on a frozen primary hang for 15 s.
     heartbeatFrequencyMS: 2 * SECOND,
     maxPoolSize: 100,
     ignoreUndefined: true,
     writeConcern: durable ? DURABLE : REPLICATED,
-    // Whatever the address says: a stale node would let a revoked token live on.
+    // This overrides the address: on a stale node a revoked token would still work.
     readPreference: 'primary',
     readConcern: { level: 'local' },
   };
@@ -107,7 +107,7 @@ function requireDb({ db }: Connection): Db {
   return db;
 }
 
-/** The driver calls a database that the address does not name `test`: ours is `tallyport`. */
+/** If the address names no database, the driver uses `test`; Tallyport uses `tallyport`. */
 function databaseName(uri: string): string {
   // Only parses the address.
   const named = new MongoClient(uri).options.dbName;
@@ -127,8 +127,8 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Whether it cannot be known if the write that threw `error` took place: the connection broke, the time ran
- * out, no connection was to be had, or the write was made but not acknowledged as durable.
+ * Whether it is unknown if the write that threw `error` took place: the connection broke, the time ran out, there was
+ * no connection, or the write was made but not acknowledged as durable.
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -142,7 +142,7 @@ export function isUnknownResult(error: unknown): boolean {
 const LOST =
   /^Mongo(?:ose)?(OperationTimeout|WaitQueueTimeout|PoolClosed|ServerSelection|ServerClosed|TopologyClosed|WriteConcern|NotConnected|ClientClosed)Error$/;
 
-/** What the driver throws, bare, when a connection ends while it writes. */
+/** The plain error that the driver throws when a connection ends while it writes. */
 const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
 /** Server codes of a node that steps down, stops or is cut off (the driver specification's retryable list). */

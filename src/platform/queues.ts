@@ -30,7 +30,7 @@ const listenerJob = {
   payload: z.object({
     serverId: objectId,
     listenerId: objectId,
-    /** When the relay found the due votes; absent for every other caller. */
+    /** When the sweep found the due votes; absent for every other caller. The name `relayedAt` is that of 0.1.0. */
     relayedAt: z.iso.datetime().optional(),
   }),
   key: (payload: { listenerId: string }) => payload.listenerId,
@@ -50,7 +50,7 @@ export const QUEUES = {
   'test-listeners': { title: 'Test listeners', ...listenerJob },
   /** Listeners that answer and have many waiting votes. */
   'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
-  /** Probes one game server. The claim is read from MongoDB, so a late job uses the newest one. */
+  /** Probes one game server. The plan of the probe is read from MongoDB, so a late job uses the newest one. */
   'probe-servers': {
     title: 'Probe',
     payload: z.object({ serverId: objectId }),
@@ -104,7 +104,7 @@ export const QUEUES = {
     payload: z.object({ messageId: z.string().min(1).max(120) }),
     key: (payload: { messageId: string }) => payload.messageId,
   },
-  /** Finds what owners are to be notified about. */
+  /** Finds the events about which owners get notifications. */
   'tell-owners': {
     title: 'Tell owners',
     payload: z.object({}),
@@ -196,7 +196,7 @@ export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
   /** Shown after the queue's title in Bull Board: `Probe: alpha-craft`. Short and without secrets. */
   subject?: string;
-  /** Puts the job before all waiting jobs. For few jobs at a time: of several, the newest runs first. */
+  /** Puts the job before all waiting jobs. For few jobs at a time, because the newest of them runs first. */
   first?: boolean;
 };
 

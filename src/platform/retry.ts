@@ -5,9 +5,9 @@ import { throwUnlessTransient } from './transient-errors.ts';
 /** The pause before another try. */
 const RETRY_MS = SECOND / 2;
 
-/** When a failed operation is tried no more. */
+/** When a failed operation is not tried again. */
 export type Retrying = {
-  /** On `performance.now()`. A try that begins later is the last one. */
+  /** In the time of `performance.now()`. A try that begins later is the last one. */
   deadline: () => number;
   /** A try that begins after the abort is the last one; it begins at once. */
   signal: AbortSignal;

@@ -67,7 +67,7 @@ export function readSecretFiles(env: Variables): WithSecretFiles {
   return { variables, files, errors, unread };
 }
 
-/** The reason why a file is not a secret. Its content is in no message. */
+/** The reason why a file is not a secret. No message contains its content. */
 class SecretFileError extends Error {}
 
 function readSecret(path: string): string {

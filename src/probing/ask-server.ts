@@ -106,7 +106,7 @@ const limited = () =>
     'The server was not queried: the connections per minute to an address that has not answered, and for one account, are limited. Try again in a minute.',
   );
 
-/** The most specific error: a broken answer before a closed port, and that before no answer. */
+/** The most specific error: first a broken answer, then a closed port, then no answer. */
 function mostSpecific(errors: unknown[]): unknown {
   const refused = (error: unknown) => failureOf(error) === 'connection-refused';
   return errors.find((error) => !isUnreachable(error)) ?? errors.find(refused) ?? errors[0];

@@ -13,7 +13,8 @@ export type Canary = {
   /** Records the result of a check; call it before `works`. */
   note(serverId: string, check: { lastSeenOnline: boolean; answered: boolean }): void;
   /**
-   * Whether our own network works, determined after this call began. A failed check counts only if it does. Never throws.
+   * Whether our own network works, determined after this call began. A failed check counts only if the network works.
+   * Never throws.
    */
   works(): Promise<boolean>;
 };
@@ -25,7 +26,7 @@ type CanaryDeps = {
 };
 
 /**
- * Creates the canary: it uses `CANARY_ADDRESSES` if there are any, else the listed servers.
+ * Creates the canary: it uses `CANARY_ADDRESSES` if there are any, otherwise the listed servers.
  *
  * @throws {ConfigError} when a canary's game is not in gamedig's list
  */
@@ -57,7 +58,7 @@ const LEAST_FAILING = 5;
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
-/** Each server that is not long offline is checked within this time: the longest round and a retry. */
+/** Each server that has not been offline for long is checked within this time: the longest round and a retry. */
 const ROUND_MS = 6 * MINUTE;
 
 function canaryOfListing(clock: Clock): Canary {

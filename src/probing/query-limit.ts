@@ -7,8 +7,8 @@ const LONGEST_WAIT_MS = 30_000;
 /**
  * Makes a limit of queries at once. Further queries wait for a slot, in the order in which they came.
  *
- * @returns runs `query` in a slot; throws `QueryError` `stopped` when `signal` ends the wait or it takes half a minute.
- *   A query that has started is not touched by either
+ * @returns a function that runs `query` in a slot. It throws `QueryError` `stopped` when `signal` ends the wait or the
+ *   wait takes half a minute. Neither affects a query that has started
  */
 export function limitQueries(
   atOnce: number,

@@ -42,7 +42,7 @@ export async function resolveServer(
 ): Promise<Found> {
   const began = performance.now();
   const record = mayHaveSrv(target, game) ? await srvRecord(target.host, options.signal, srv) : undefined;
-  // The owner of a name controls its SRV record: it must not make us connect to a mail server, for example.
+  // The owner of a name controls its SRV record, which must not lead us to a mail server, for example.
   if (record && isRefusedPort(record.port)) {
     throw new AddressError(
       'address-refused',

@@ -5,7 +5,7 @@ import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 /** The most data of one query; real servers send less. */
 const MOST_BYTES = 64 * 1_024;
 
-/** The least bytes that a datagram counts, so that empty ones are limited too. */
+/** A datagram counts as at least this many bytes, so that empty ones are limited too. */
 const LEAST_DATAGRAM = 64;
 
 /** A `lookup` that returns the address itself: it is already resolved and checked. */

@@ -13,7 +13,7 @@ import { adoptOnEntry } from '../workflows/adopt-servers.ts';
 
 /**
  * Everything that adapters pass to the features: the process's resources and all collections by name. A feature
- * function takes the few it needs.
+ * function takes the few that it needs.
  */
 export type AppDeps = Resources &
   Collections & {

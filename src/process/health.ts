@@ -9,7 +9,7 @@ import { remembered, within } from '../platform/deadline.ts';
 import type { AppDeps } from './app-deps.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
-/** The parts of the platform that readiness checks. */
+/** The dependencies that readiness checks. */
 type HealthDeps = Pick<AppDeps, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
 
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
@@ -112,7 +112,7 @@ export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () =
 /** Not part of the API: left out of the OpenAPI document. */
 const HIDDEN = { schema: { hide: true } };
 
-/** `/healthz`: the process is alive. `/readyz`: 200 if it can do its work, else 503, with its checks. */
+/** `/healthz`: the process is alive. `/readyz`: 200 if it can do its work, otherwise 503, with its checks. */
 export async function healthRoutes(
   app: FastifyInstance,
   { readiness }: { readiness: () => Promise<Readiness> },

@@ -13,7 +13,10 @@ import { rankedAt } from '../ranking/recompute-ranks.ts';
 import type { AppDeps } from './app-deps.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
-/** The result of a call to cast a vote. `replayed`: the idempotency key was used before. `unknown`: the write was lost. */
+/**
+ * The result of a call to cast a vote. `replayed`: the idempotency key was used before. `unknown`: the result of the
+ * write is unknown.
+ */
 type VoteResult = 'accepted' | 'replayed' | 'refused' | 'unknown';
 
 /** The result of a check, or why nothing was recorded. */
@@ -43,7 +46,7 @@ export type Metrics = {
   text(): Promise<string>;
 };
 
-/** The parts of the platform that metrics read. */
+/** The dependencies that metrics read. */
 type MetricsDeps = Pick<
   AppDeps,
   | 'config'
@@ -62,7 +65,7 @@ type MetricsDeps = Pick<
 const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** In seconds: a vote may arrive at once or after three days. */
+/** Buckets in seconds: a vote may arrive at once or after three days. */
 const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200];
 /** In seconds. 10 is the objective's limit, 300 that of backlogs (ops/prometheus/alerts.yml). */
 const DELAY_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];

@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
 import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 
-/** What a process needs besides the platform. */
+/** What a process needs besides its dependencies. */
 export type ProcessContext = {
   metrics: Metrics;
   /** Aborted when the process begins to stop. */
@@ -20,7 +20,7 @@ export type ProcessContext = {
 
 /** The running work of a process. */
 export type Work = {
-  /** Stops the work and closes its own resources, but not the platform. */
+  /** Stops the work and closes its own resources, but not `deps`. */
   close(): Promise<void>;
 };
 
@@ -53,11 +53,11 @@ function warnOfPrivateRanges({ config, log }: Pick<AppDeps, 'config' | 'log'>): 
 }
 
 /**
- * Starts a process's work on `platform`, and its endpoints for health and metrics. The returned `close()` closes the
- * work, the endpoints and the platform, in this order (design rule 12), and never throws.
+ * Starts a process's work with `deps`, and its endpoints for health and metrics. The returned `close()` closes the
+ * work, the endpoints and `deps`, in this order (design rule 12), and never throws.
  *
  * @param name - the name in log lines: `web`, `worker`, `scheduler`
- * @throws the error of a part that does not start; the other parts and the platform are closed then
+ * @throws the error of a part that does not start; the other parts and `deps` are closed then
  */
 export async function startProcess(
   name: string,
@@ -94,8 +94,8 @@ export async function startProcess(
 }
 
 /**
- * Runs one process of the platform until a stop signal, with the configuration of its environment (see
- * `startProcess`). A second signal exits at once.
+ * Runs one process until a stop signal, with the configuration of its environment (see `startProcess`). A second signal
+ * exits at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();
@@ -111,7 +111,7 @@ export async function runProcess(name: string, start: StartWork, options: OpenOp
     const delayMs = deps?.config.SHUTDOWN_DELAY_MS ?? 0;
     setTimeout(() => process.exit(1), delayMs + LONGEST_STOP_MS).unref();
     if (running) void end(running);
-    // The process still waits for MongoDB; nothing must be closed in order yet.
+    // The process still waits for MongoDB, so nothing needs to be closed in order.
     else if (!deps) process.exit(0);
   };
   onStopSignal({ first: stop, second: () => process.exit(130) });

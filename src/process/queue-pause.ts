@@ -7,8 +7,8 @@ import type { AppDeps } from './app-deps.ts';
 const TIMEOUT_MS = SECOND;
 
 /**
- * Whether an operator paused one of the queues that deliver votes. Only Redis knows it. A listener changes its queue
- * with its state, so its votes may be in any of them.
+ * Whether an operator paused one of the queues that deliver votes. Only Redis knows it. The queue of a listener depends
+ * on its state, so its votes may be in any of them.
  *
  * @returns null when Redis does not answer
  */

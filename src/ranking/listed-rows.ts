@@ -29,7 +29,7 @@ export type ListedRow = {
   isPremium: boolean;
   /** The votes of 30 days; 0 before the first ranking of the server. */
   votesCount: number;
-  /** What they weigh, which decided the rank. */
+  /** What these votes weigh, which decided the rank. */
   rankVotes: number;
   listedAt: Date;
   /** The uptime of 30 days by our own checks, 0 to 100; null without any. */

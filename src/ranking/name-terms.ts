@@ -108,15 +108,15 @@ export const LIKELY = 0.55;
  */
 export function likeness(typed: string, name: string): number {
   if (typed === name) return 1;
-  const [asked, there] = [wordsOf(typed), wordsOf(name)];
-  if (asked.length === 0 || there.length === 0) return 0;
-  const letters = asked.reduce((sum, word) => sum + word.length, 0);
-  const byWords = asked.reduce((sum, word) => {
-    return sum + word.length * Math.max(...there.map((other) => wordLikeness(word, other)));
+  const [searched, words] = [wordsOf(typed), wordsOf(name)];
+  if (searched.length === 0 || words.length === 0) return 0;
+  const letters = searched.reduce((sum, word) => sum + word.length, 0);
+  const byWords = searched.reduce((sum, word) => {
+    return sum + word.length * Math.max(...words.map((other) => wordLikeness(word, other)));
   }, 0);
   // One word more or less: `mine craft`, `alphacraft`.
-  const joined = wordLikeness(asked.join(''), there.join(''));
-  const spare = Math.max(there.length - asked.length, 0);
+  const joined = wordLikeness(searched.join(''), words.join(''));
+  const spare = Math.max(words.length - searched.length, 0);
   return Math.max((byWords / letters) * (1 - 0.02 * Math.min(spare, 5)), 0.97 * joined);
 }
 

@@ -6,7 +6,7 @@ import type { Server } from '../servers/server.ts';
 export const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** Every order that the ranking writes besides the rank. */
+/** Every other order that the ranking writes. */
 export const OTHER_SORTS = SORTS.filter((sort) => sort !== 'rank');
 export type OtherSort = Exclude<Sort, 'rank'>;
 
@@ -30,8 +30,9 @@ export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
 export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
 
 /**
- * The figure that an order compares; the highest comes first, and of equal ones the better ranked. Players count while the
- * server is online, and its uptime is that of our own checks, as in the ranking. Unknown figures come last.
+ * The figure that an order compares; the highest comes first, and equal figures are in the order of the ranking.
+ * Players count while the server is online, and its uptime is that of our own checks, as in the ranking. Unknown
+ * figures come last.
  */
 export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | null, now: Date): number {
   switch (sort) {
@@ -46,7 +47,7 @@ export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | nul
   }
 }
 
-/** Enough reviews first, then the average; of equal averages the one of more reviews. */
+/** Enough reviews first, then the average; if two averages are equal, the one of more reviews. */
 function ratingFigure({ average, reviews }: Rating): number {
   return (reviews >= ENOUGH_REVIEWS ? 10 : 0) + average + Math.min(reviews, 9_999) / 10_000_000;
 }

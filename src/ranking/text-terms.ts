@@ -16,7 +16,7 @@ export type Searched = Pick<Server, 'address'> & {
   profile?: Pick<ProfileTexts, 'tags' | 'shortText' | 'description'> | null | undefined;
 };
 
-/** The texts of these fields, the most telling first: only the first words count. */
+/** The texts of these fields, the most important first, because only the first words count. */
 export function textsOf({ address, current, profile }: Searched): string {
   const { tags = [], shortText = '', description = '' } = profile ?? {};
   return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
@@ -87,11 +87,11 @@ export function withoutPort(typed: string): string {
  * search, by their length, of that with the most similar word. It remembers pairs of words, since servers share most words.
  */
 export function textComparison(typed: string): (words: string[]) => number {
-  const asked = textWords(withoutPort(typed)).map((word) => ({ word, known: new Map<string, number>() }));
-  const letters = asked.reduce((sum, { word }) => sum + word.length, 0);
+  const searched = textWords(withoutPort(typed)).map((word) => ({ word, known: new Map<string, number>() }));
+  const letters = searched.reduce((sum, { word }) => sum + word.length, 0);
   return (words) => {
     let alike = 0;
-    for (const { word, known } of asked) {
+    for (const { word, known } of searched) {
       let best = 0;
       for (const other of words) {
         let like = known.get(other);

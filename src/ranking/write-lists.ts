@@ -67,32 +67,32 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
   }
   const before = await listingSummary.findOne({ _id: SUMMARY });
   const now = clock.now();
-  const stands = (written: ListingSummary['names'] | undefined, digest: string, ttlMs: number) =>
+  const isCurrent = (written: ListingSummary['names'] | undefined, digest: string, ttlMs: number) =>
     written?.digest === digest && written.at > after(now, -ttlMs);
   const namesDigest = digestOf(ids, names);
-  const namesStand = stands(before?.names, namesDigest, TERMS_TTL_MS);
+  const namesCurrent = isCurrent(before?.names, namesDigest, TERMS_TTL_MS);
   const textsDigest = digestOf(ids, texts);
-  const textsStand =
-    stands(before?.texts, textsDigest, TERMS_TTL_MS) ||
-    (namesStand &&
+  const textsCurrent =
+    isCurrent(before?.texts, textsDigest, TERMS_TTL_MS) ||
+    (namesCurrent &&
       before?.texts !== undefined &&
-      stands(before.texts, before.texts.digest, textsEveryMs(ids.length)));
+      isCurrent(before.texts, before.texts.digest, textsEveryMs(ids.length)));
   // After a crash half-way, the lists no longer match the digests in the summary.
   const begun = {
-    ...(namesStand ? {} : { 'names.digest': '' }),
-    ...(textsStand || !before?.texts ? {} : { 'texts.at': new Date(0) }),
+    ...(namesCurrent ? {} : { 'names.digest': '' }),
+    ...(textsCurrent || !before?.texts ? {} : { 'texts.at': new Date(0) }),
   };
   if (before && Object.keys(begun).length > 0) {
     await listingSummary.updateOne({ _id: SUMMARY }, { $set: begun });
   }
-  if (!namesStand) await writeTerms(deps, lease, 'n:', ids, names, termsOfName);
-  if (!textsStand) await writeTerms(deps, lease, 't:', ids, texts, termsOfText);
+  if (!namesCurrent) await writeTerms(deps, lease, 'n:', ids, names, termsOfName);
+  if (!textsCurrent) await writeTerms(deps, lease, 't:', ids, texts, termsOfText);
   lease.throwIfLost();
   const summary = {
     _id: SUMMARY,
     ...summaryOf(lists, ids.length),
-    names: namesStand && before ? before.names : { digest: namesDigest, at: now },
-    texts: textsStand && before?.texts ? before.texts : { digest: textsDigest, at: now },
+    names: namesCurrent && before ? before.names : { digest: namesDigest, at: now },
+    texts: textsCurrent && before?.texts ? before.texts : { digest: textsDigest, at: now },
   };
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }

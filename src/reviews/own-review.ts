@@ -47,7 +47,7 @@ export function findOwnReview(
  * Stores or edits a user's one review of a server. An edited review is pending again and leaves the public list. Saving
  * it without a change does nothing.
  *
- * @returns the review; or, above the limit, when the next one may be written
+ * @returns the review; above the limit, when the next one may be written
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveOwnReview(

@@ -36,7 +36,10 @@ const reviewDefinition = {
   rejectedFor: { type: String, default: null },
   /** The reason of the rejection for its author, if there is one. */
   rejectionReason: { type: String, maxlength: LONGEST_REASON, default: null },
-  /** When the server's owner was notified of its approval, or found unwilling; absent before. */
+  /**
+   * When the server's owner was notified of its approval, or no notification was needed because the owner has switched
+   * them off; absent before.
+   */
   toldAt: { type: Date },
   /** The owner's answer, public while the review is; absent without one. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },

@@ -8,10 +8,10 @@ import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { Review } from './review.ts';
 
-/** An account is new for this time. */
+/** An account counts as new for this long. */
 const NEW_ACCOUNT_MS = 30 * DAY;
 
-/** What readers learn about the author of a review. */
+/** What readers see about the author of a review. */
 export type Reviewer = {
   /** Whether the author's account is younger than `NEW_ACCOUNT_MS`; false for reviews that operators entered. */
   isNewAccount: boolean;

@@ -29,7 +29,7 @@ const apiTokenDefinition = {
   scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
   /** The owner or member who made it. It works while they are the owner, or a full member who is not suspended. */
   issuedBy: { type: Schema.Types.ObjectId },
-  /** An operator made it. Absent, like `issuedBy`, in tokens of older versions: then nobody knows. */
+  /** An operator made it. Tokens of older versions have neither this field nor `issuedBy`: their maker is unknown. */
   byOperator: { type: Boolean },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },

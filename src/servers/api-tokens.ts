@@ -67,8 +67,8 @@ type TokenRequest = {
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
 /**
- * How a user makes tokens of a server: as its owner or a full member, or else as an operator. An operator who is a member
- * that may only read makes them as an operator: with that role they would not work.
+ * How a user makes tokens of a server: as its owner or a full member, or else as an operator. If an operator is also a
+ * member who may only read, the token is an operator's, because a token of that role would not work.
  */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
   const role = roleOf(server, userId);
@@ -152,7 +152,7 @@ export async function revokeToken(
  * Replaces a token by a new one of the same name. The old one stays valid for `overlapMs`, so that its owner can
  * change the plugin's token without losing a vote. An earlier expiry of the old one is unchanged.
  *
- * @param maker - who replaces it, and is the maker of the new one
+ * @param maker - the user who replaces it and becomes the maker of the new one
  * @param newId - the id of the new token: a repeated request with the same id makes no second token
  * @returns the new token, or null when the server has no such valid token
  * @throws {TokenMadeError} when a token with this id exists; an interrupted rotation is completed first

@@ -23,7 +23,7 @@ const tokensLoader = findLoader<ApiToken, string>({
   keyOf: ({ hash }) => hash,
 });
 
-/** Servers with what decides whether their tokens work. */
+/** Servers with the fields that decide whether their tokens work. */
 const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1 });
 
 /** Users with their `suspendedAt`. */
@@ -41,8 +41,8 @@ type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collectio
  * an outsider cannot learn which servers exist.
  *
  * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
- * @returns null for every reason: malformed, unknown, revoked or expired token, a token of another
- *   server, one whose maker has lost the right to it, an unknown or removed server
+ * @returns null for every reason: malformed, unknown, revoked or expired token, a token of another server, a token
+ *   whose maker has lost the right to it, an unknown or removed server
  */
 export async function authenticate(
   deps: AuthenticateDeps,
@@ -61,7 +61,10 @@ export async function authenticate(
   return (await isBacked(deps, server, token)) ? { server, token } : null;
 }
 
-/** Whether the maker of a token still has the right to it. An owner's suspension does not end the work of their server. */
+/**
+ * Whether the maker of a token still has the right to it. If an owner is suspended, the tokens of their server still
+ * work.
+ */
 async function isBacked(
   { users, batcher }: Pick<AuthenticateDeps, 'users' | 'batcher'>,
   server: CallersServer,
@@ -108,8 +111,8 @@ export async function authenticateCached(
 /**
  * The token and server of a claim key, which alone names its server. Successes are cached as in `authenticateCached`.
  *
- * @returns null for every other text: an unknown, revoked or expired key, one whose maker has lost the right to it, an API token,
- *   the key of a removed server
+ * @returns null for every other text: an unknown, revoked or expired key, a key whose maker has lost the right to it,
+ *   an API token, the key of a removed server
  */
 export async function authenticateClaimKey(
   deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },

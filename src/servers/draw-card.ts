@@ -41,7 +41,7 @@ export async function drawCard(
   }
   const taken = { _id, attempts };
   try {
-    // The process may have died with the worker, which then recorded nothing.
+    // If the process died together with the worker, nothing was recorded.
     if (attempts > MOST_ATTEMPTS) throw new PictureProcessError('ended', 'it failed too often');
     const png = await draw(server);
     if (png.length > LARGEST_CARD) throw new PictureError('too-large');

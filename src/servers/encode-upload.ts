@@ -28,8 +28,9 @@ const RETRY_MS = 10 * SECOND;
 const NAMED_WITHIN_MS = MINUTE;
 
 /**
- * Encodes an uploaded picture, sets it at its server and deletes the file that came in. A refusal is noted at the server
- * for its owner. Two runs, or one after a crash, have the same result: the stored picture has its hash as its name.
+ * Encodes an uploaded picture, sets it at its server and deletes the uploaded file. A refusal is noted at the server
+ * for its owner. If it runs twice, or again after a crash, the result is the same: the name of the stored picture is
+ * its hash.
  *
  * @throws {PictureProcessError} when this process stops; the upload is due again
  */
@@ -38,7 +39,7 @@ export async function encodeUpload(deps: EncodeDeps, uploadId: string): Promise<
   if (!upload) return 'not-due';
   const server = await deps.servers.findOne({ _id: upload.serverId, removedAt: null });
   if (!server || !isWanted(upload, server)) return discard(deps, upload, server);
-  // The process may have died with the worker, which then recorded nothing.
+  // If the process died together with the worker, nothing was recorded.
   if (upload.attempts > MOST_ATTEMPTS) return refuse(deps, upload, 'slow');
   try {
     await (upload.kind === 'banner' ? encodeBanner(deps, upload) : encodeIcon(deps, upload));

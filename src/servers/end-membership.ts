@@ -54,14 +54,15 @@ export async function removeMember(
   keepFor?: TokenMaker,
 ): Promise<{ revokedTokens: number } | null> {
   if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
-  // First, so that a process that dies between the two steps leaves a member without tokens, who is removed again.
+  // Tokens first: if the process dies between the two steps, a member without tokens is left, and the next removal
+  // completes it.
   if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
   const before = await revokeTokens(deps, serverId, userId);
   const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, 'members.userId': userId },
     { $pull: { members: { userId } } },
   );
-  // One that the member made meanwhile.
+  // A token that the member made meanwhile.
   const revokedTokens = before + (await revokeTokens(deps, serverId, userId));
   if (modifiedCount === 0) return null;
   const tokens = {

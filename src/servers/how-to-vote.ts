@@ -12,7 +12,7 @@ export const LONGEST_HOW_TO_VOTE = 2_000;
 const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });
 
 /**
- * Reads what an owner writes about voting: plain text with line breaks.
+ * Parses the owner's text about voting: plain text with line breaks.
  *
  * @throws {InvalidDocumentError} for a text that is too long or has control characters
  */

@@ -41,12 +41,12 @@ const invitation = z.object({
 });
 
 /**
- * Invites somebody by e-mail address to manage a server. Who signs in with this confirmed address accepts or declines it
- * in the dashboard; the mail has no secret. A second invitation of the same address replaces the first. A user's invitations
- * of one address, to all servers, cause one mail a day.
+ * Invites somebody by e-mail address to manage a server. A user who signs in with this confirmed address accepts or
+ * declines it in the dashboard; the mail has no secret. A second invitation of the same address replaces the first. A
+ * user's invitations of one address, to all servers, cause one mail a day.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null; or, above the limit of 20 a day or a limit of `countMail`, when the user may invite again
+ * @returns null; above the limit of 20 a day or a limit of `countMail`, when the user may invite again
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
@@ -106,7 +106,10 @@ function mailText({ PUBLIC_URL: url, SERVICE_NAME: name }: InviteDeps['config'],
 
 type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
-/** The open invitations of a user. Nobody with an unconfirmed address has any: it may belong to somebody else. */
+/**
+ * The open invitations of a user. A user with an unconfirmed address has none, because the address may belong to
+ * somebody else.
+ */
 export async function invitationsOf(
   { servers, users, clock }: Pick<InviteDeps, 'servers' | 'users' | 'clock'>,
   { email, emailVerified }: Invitee,

@@ -31,8 +31,8 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
 
 /**
  * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason is only in
- * the audit log. A removed icon stays away until the game server sends another one. With a banner goes an uploaded one that
- * waits for a worker.
+ * the audit log. A removed icon stays away until the game server sends another one. If a banner is removed, an uploaded
+ * one that waits for a worker is removed too.
  *
  * @param by - the operator, for the audit log
  * @returns the server as it was before; null when no listed server with this id has the part

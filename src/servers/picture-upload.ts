@@ -5,11 +5,13 @@ const pictureUploadDefinition = {
   _id: { type: String, required: true, match: /^(icon-)?[0-9a-f]{24}$/ },
   serverId: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: ['banner', 'icon'], required: true },
-  /** The file as it came. It may hold a place or a name in its metadata, so it is never served and in no backup. */
+  /**
+   * The uploaded file, unchanged. Its metadata may contain a place or a name, so it is never served and in no backup.
+   */
   bytes: { type: Buffer, required: true },
-  /** Of an icon: the SHA-256 of the answer that had it. */
+  /** For an icon: the SHA-256 of the server's answer that contained it. */
   source: { type: String },
-  /** Of a banner: who uploaded it, for the audit log. */
+  /** For a banner: the user who uploaded it, for the audit log. */
   by: { type: String },
   uploadedAt: { type: Date, required: true },
   /** When a worker may encode it. */

@@ -95,7 +95,7 @@ export function takeUpload(
 /**
  * Gives a taken upload back; a worker may take it `afterMs` later.
  *
- * @param counts - false if the attempt was interrupted by us
+ * @param counts - false if Tallyport itself interrupted the attempt
  */
 export async function giveBackUpload(
   { pictureUploads, clock }: UploadStoreDeps,

@@ -9,7 +9,7 @@ export type Pictures = { pictures: Collection<Picture>; servers: Collection<Serv
 
 /** A picture that was stored this recently may not be referenced by its server yet. */
 const REFERENCED_WITHIN_MS = MINUTE;
-/** The same for the sweep, which also meets requests that were interrupted. */
+/** The same for `sweepPictures`, which also finds pictures of interrupted requests. */
 const SWEPT_AFTER_MS = HOUR;
 const AT_ONCE = 500;
 
@@ -44,7 +44,7 @@ export function picturesOf({ profile }: Pick<Server, 'profile'>): string[] {
   return [icon?.picture, banner?.wide, banner?.narrow].filter((id) => id !== undefined && id !== null);
 }
 
-/** Deletes those of the pictures that no listed server uses. Just stored ones are left to `sweepPictures`. */
+/** Deletes those of the pictures that no listed server uses. `sweepPictures` deletes the ones that were just stored. */
 export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promise<number> {
   return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
 }

@@ -4,7 +4,7 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const previewCardDefinition = {
   /** The server. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** When it was last asked for, to the day: one that nobody asks for is deleted. */
+  /** The day of the last request: a card without requests is deleted. */
   askedAt: { type: Date, required: true },
   /** A hash of the name, address, status and look that it should show. */
   key: { type: String, required: true },
@@ -13,7 +13,7 @@ const previewCardDefinition = {
   attempts: { type: Number, required: true },
   /** A worker is drawing it until then, by the time of mongod. */
   leaseUntil: { type: Date },
-  /** It could not be drawn, and is not tried again until then. */
+  /** It could not be drawn; the next attempt is after this time. */
   failedUntil: { type: Date },
   /** The newest drawing as PNG, its key and its time. */
   png: { type: Buffer },
@@ -21,7 +21,7 @@ const previewCardDefinition = {
   drawnAt: { type: Date },
 } as const;
 
-/** How long a card is stored that nobody asks for. */
+/** How long a card without requests is stored. */
 const STORED_MS = 30 * DAY;
 
 /** The previews of links to servers. */

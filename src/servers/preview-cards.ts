@@ -7,17 +7,20 @@ export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
 /** A card whose name, address, status or look changed is drawn again when it is this old, at the next request. */
 const REDRAWN_AFTER_MS = MINUTE;
-/** One whose figures may have changed. Chats store previews for longer. */
+/** A card of this age may have old figures. Chats store previews for longer. */
 const FIGURES_MS = HOUR;
 
-/** The most cards that are stored, of some 40 KB each; those that were not asked for longest are deleted first. */
+/**
+ * The most cards that are stored, of some 40 KB each; the cards without a request for the longest time are deleted
+ * first.
+ */
 export const MOST_CARDS = 20_000;
 const MOST_A_ROUND = 1_000;
 
 /** The state of a card without its bytes. */
 export type CardState = Pick<PreviewCard, 'dueAt' | 'failedUntil' | 'drawnKey' | 'drawnAt' | 'askedAt'>;
 
-/** The card of a server with its bytes; null when it was never asked for. */
+/** The card of a server with its bytes; null when it was never requested. */
 export function readCard(
   { previewCards }: Pick<Cards, 'previewCards'>,
   serverId: ObjectId,
@@ -67,7 +70,7 @@ export async function markCardDue(
   });
 }
 
-/** Notes that a card is still asked for, once a day. */
+/** Notes once a day that a card is still requested. */
 export async function noteAsked(
   { previewCards, clock }: Cards,
   serverId: ObjectId,

@@ -10,10 +10,10 @@ import type { Server } from './server.ts';
 type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
 
 /**
- * Checks an uploaded banner and stores it as it came. A worker encodes it and sets it as the server's banner
- * (encode-upload.ts); until then the server keeps its old one.
+ * Checks an uploaded banner and stores it unchanged. A worker encodes it and sets it as the server's banner
+ * (encode-upload.ts); until then the server has its old one.
  *
- * @throws {PictureError} for a picture that is refused; one that only the encoder refuses is noted in the profile
+ * @throws {PictureError} for a picture that is refused; if only the encoder refuses it, the profile notes that
  */
 export async function uploadBanner(
   deps: UploadDeps & { servers: Collection<Server> },
@@ -70,7 +70,7 @@ export async function takeIcon(
   if (profile?.icon?.source === source) return;
   if (source === undefined) {
     await deleteUpload(deps, iconUploadId(server));
-    // A refused or removed icon is remembered, so that a server cannot bring it back by a pause.
+    // A refused or removed icon is remembered: otherwise a server could set it again after a pause.
     if (profile?.icon?.picture) await setIcon(deps, server._id, undefined);
     return;
   }

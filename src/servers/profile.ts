@@ -77,7 +77,7 @@ const profileDefinition = {
   removals: { type: [new Schema(removalDefinition, nested)], default: undefined },
 } as const;
 
-/** What a server says of itself. Every field is absent until it is set. */
+/** What a server's owner tells about it. Every field is absent until it is set. */
 export const profileSchema = new Schema(profileDefinition, nested);
 
 export type Removal = Nested<typeof removalDefinition>;

@@ -15,7 +15,7 @@ const checkDefinition = {
   version: { type: String, default: '' },
   /** Why the server was not reached or not queried. */
   words: { type: String, default: '' },
-  /** - `none`: no record of ours; `wrong`: a record with another code; `no-name`: an IP address has no records. */
+  /** - `none`: no record of Tallyport; `wrong`: a record with another code; `no-name`: an IP address has no records. */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
   /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
@@ -44,7 +44,7 @@ const draftDefinition = {
   check: { type: new Schema(checkDefinition, { _id: false }), default: null },
 } as const;
 
-/** How long a draft is kept. */
+/** How long a draft is stored. */
 export const DRAFT_TTL_MS = 14 * DAY;
 
 /**

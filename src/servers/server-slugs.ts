@@ -4,8 +4,8 @@ import type { Server } from './server.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
 /**
- * The most slugs of one server. It keeps each of them for ever, so without a limit one server could take every good
- * name by renaming itself. After the limit a new name does not change the slug.
+ * The most slugs of one server. They belong to it for ever, so without a limit one server could take every good name by
+ * renaming itself. After the limit a new name does not change the slug.
  */
 const MOST_SLUGS = 10;
 

@@ -44,17 +44,17 @@ const probeState = {
   offlineSince: { type: Date, default: null },
   /** The present interval. It grows while a server is offline for long. */
   intervalSeconds: { type: Number, required: true },
-  /** When the scheduler claims it next. This is before `scheduledAt` for a quick retry or after an edit. */
+  /** When the scheduler takes it next. This is before `scheduledAt` for a quick retry or after an edit. */
   nextAt: { type: Date, required: true },
   /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
   /** When the next scheduled probe is due. Only samples of scheduled probes have seconds. */
   scheduledAt: { type: Date, required: true },
-  /** The claim that may write the result of the running probe. A later claim replaces it. */
+  /** The id of the newest take: only its worker may write the result of the running probe. */
   claim: { type: Schema.Types.UUID, default: null },
-  /** The seconds of the claimed probe's sample; 0 for a probe between two scheduled ones. */
+  /** The seconds of the taken probe's sample; 0 for a probe between two scheduled ones. */
   claimSeconds: { type: Number, required: true },
-  /** Incremented by every claim, recorded check and probe reset, so that concurrent writers lose no update. */
+  /** Incremented by every take, recorded check and probe reset, so that concurrent writers lose no update. */
   revision: { type: Number, required: true },
 } as const;
 
@@ -70,7 +70,7 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
-  /** The uptime from our own probes only, whatever the source: the ranking's second figure. */
+  /** The uptime from our own probes only, also if the source is reports: the ranking's second figure. */
   probedUptime: { type: Number, default: null },
   /** Average players of each of the 7 days, oldest first; null: unknown. Absent until computed. */
   players: { type: [Number] },
@@ -124,7 +124,7 @@ const unusualVotes = {
   tokenId: { type: Schema.Types.ObjectId },
   /** The votes of all tokens and of the vote form. */
   votes: { type: Number, required: true },
-  /** Those of the vote form, and those of the token. Absent in flags of older versions. */
+  /** The votes of the vote form, and those of the token. Absent in flags of older versions. */
   web: { type: Number },
   ofToken: { type: Number },
   /** The highest recent number of players. Reported numbers count only up to a limit. */
@@ -172,7 +172,7 @@ const serverDefinition = {
   proof: { type: new Schema(proofDefinition, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
-  /** What the server says of itself. Absent until something is set. */
+  /** What the owner tells about the server. Absent until something is set. */
   profile: { type: profileSchema },
   /** False when the owner switched the vote form off; absent otherwise. */
   webVotes: { type: Boolean },

@@ -57,7 +57,7 @@ export function isId(text: string): boolean {
   return /^[0-9a-f]{24}$/.test(text);
 }
 
-/** `slug` itself when it is free, else the first free one of `slug-2`, `slug-3`, … */
+/** `slug` itself when it is free, otherwise the first free one of `slug-2`, `slug-3`, … */
 export function freeSlug(slug: string, taken: Set<string>): string {
   let free = slug;
   for (let number = 2; taken.has(free); number++) free = `${slug}-${number}`;

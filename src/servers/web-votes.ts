@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Server } from './server.ts';
 
 /**
- * Switches the vote form of a server on or off. Votes that were cast stay as they are.
+ * Switches the vote form of a server on or off. Votes that were cast do not change.
  *
  * @param by - who switched it, for the audit log
  */

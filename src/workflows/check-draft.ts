@@ -17,7 +17,7 @@ export type DraftCheckDeps = DraftDeps & OutgoingLimitDeps & { ask: Ask };
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. A server
  * that can be queried must answer: a record alone does not list an unreachable server.
  *
- * @returns the result; `proof` names what proves the ownership, null when nothing does
+ * @returns the result; `proof` names what proves the ownership, or is null
  */
 export async function checkDraft(
   deps: DraftCheckDeps,

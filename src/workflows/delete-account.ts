@@ -94,7 +94,7 @@ function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | nu
   return decidingAlone(deps, async () => {
     const { accountDeletions, users, clock } = deps;
     const user = await users.findOne({ _id: userId });
-    // Its last steps were interrupted.
+    // An earlier run was interrupted in its last steps.
     if (!user) return accountDeletions.findOne({ _id: userId });
     try {
       await refuseLastOperator(deps, user);
@@ -127,7 +127,7 @@ async function keepLastOperator(deps: DeleteDeps, { _id, email }: WithId<User>):
   if (config.SMTP_URL !== undefined) await putMail(deps, { to: email, ...lastOperatorText(config) });
 }
 
-/** Deletes what the account has, then the account, then the request. */
+/** Deletes the data of the account, then the account, then the request. */
 async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
   const { _id, deletionId, email } = deletion;
   const by = email ?? 'tallyport';
@@ -142,7 +142,7 @@ async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: Acti
   await revokeAccess(deps, _id);
   const details = { personId: _id.toHexString() };
   await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
-  // An unconfirmed address may be a stranger's. Without the user this was done before an interruption.
+  // An unconfirmed address may be a stranger's. If the user is gone, this was done before an interruption.
   const isConfirmed = (await deps.users.findOne({ _id }))?.emailVerified ?? false;
   if (email && isConfirmed && deps.config.SMTP_URL !== undefined) {
     const id = `account-deleted:${deletionId.toHexString()}`;

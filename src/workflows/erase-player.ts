@@ -31,7 +31,7 @@ type EraseDeps = {
   clock: Clock;
 };
 
-/** How many records had the name and lost it, or would lose it; `remaining` votes keep it for now. */
+/** How many records lost the name, or would lose it; `remaining` votes still have it. */
 export type Erased = {
   votes: number;
   reviews: number;
@@ -47,7 +47,7 @@ export type Erased = {
  * completes it.
  *
  * @param name - a valid player name
- * @param by - who asked for it, for the audit log, which does not get the name
+ * @param by - the user who requested it; the audit log has this user and not the name
  * @param options - with `dryRun`, it only counts; `progress` counts servers
  */
 export async function erasePlayer(
@@ -79,7 +79,7 @@ export async function erasePlayer(
     ),
   };
   if (!dryRun) {
-    // A block in effect needs its name; one that was lifted or has ended does not.
+    // A block in effect needs its name; a block that was lifted or has ended does not.
     const ended = { $or: [{ isActive: { $exists: false } }, { endsAt: { $lte: deps.clock.now() } }] };
     await deps.blocks.deleteMany({ kind: 'name', value: key, ...ended });
     await recordAudit(deps, { by, action: 'player.erase', serverId: null, details: { ...erased } });
@@ -100,7 +100,7 @@ async function eraseVotes(
     const ofPlayer = { serverId, usernameKey: key };
     const open = await openVotes({ voteExclusions }, serverId);
     const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
-    // Before the change: afterwards only votes that keep the name are found.
+    // This must come before the change: afterwards only votes that still have the name are found.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
     erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [open, pastCooldown(now)] });
     erased.votes += dryRun
@@ -147,7 +147,7 @@ async function eraseNames<T extends { _id: ObjectId }>(
   return erased;
 }
 
-/** In exclusions of this player that are carried out. */
+/** In finished exclusions of this player. */
 async function eraseExclusions(
   { voteExclusions }: Pick<EraseDeps, 'voteExclusions'>,
   key: string,

@@ -47,7 +47,7 @@ export const MOST_EXPORTED = {
   audit_log: 10_000,
 };
 
-/** Counts one export of a user's data. Returns null when it is allowed; otherwise when the next one is. */
+/** Counts one export of a user's data. Returns null when it is allowed; otherwise when the next one is allowed. */
 export function countExport(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },
   userId: ObjectId,
@@ -81,7 +81,7 @@ export async function* exportAccount(deps: ExportDeps, user: WithId<User>): Asyn
   const favourites = await deps.favourites.findOne({ _id: userId });
   yield `,"favourites":${JSON.stringify(favourites?.entries?.map(({ serverId, at }) => ({ server_id: serverId, at })) ?? [])}`;
   yield `,"last_player_name":${JSON.stringify(favourites?.username ?? null)}`;
-  // Before that another user may have had the address.
+  // Before the account existed, another user may have had the address.
   const own = { by: user.email, at: { $gte: user.emailChangedAt ?? user.createdAt } };
   const entries = deps.auditLog.find(own, upTo('audit_log')).sort({ at: -1, _id: -1 });
   yield* list('audit_log', entries, auditRecord);

@@ -16,12 +16,12 @@ type FindDeps = {
   clock: Clock;
 };
 
-/** The names of so many new, hidden and removed servers are compared, the newest of each first. */
+/** How many names of new, of hidden and of removed servers are compared, the newest first. */
 const COMPARED = 1_000;
 
 /**
  * Finds servers for operators, hidden and removed ones too: by id, owner's e-mail address, or the beginning of a name,
- * address or slug; then as the public search does, by parts of a name and with mistakes.
+ * address or slug; then as the public search does, by parts of a name, misspelt ones too.
  *
  * @param limit - the most servers to return
  */
@@ -61,7 +61,7 @@ async function comparedIds({ servers }: FindDeps, typed: string): Promise<string
   return [...new Set(found.map(({ _id }) => _id.toHexString()))];
 }
 
-/** The server that a text names, or the ones it may mean. */
+/** The server that a text names, or the servers that it may mean. */
 export type NamedServer =
   | { kind: 'one'; server: WithId<Server> }
   | { kind: 'several'; servers: WithId<Server>[] }

@@ -1,8 +1,8 @@
 import type { DraftCheck } from '../servers/server-draft.ts';
 
 /**
- * What the check of a draft has seen, as a server's fields: its page then has figures before the first probe. Null when
- * the server was not queried. No sample: it counts for no statistics.
+ * The result of a draft's check as a server's fields, so that its page has figures before the first probe. Null when
+ * the server was not queried. It is no sample: no statistics include it.
  */
 export function seenFigures({
   at,

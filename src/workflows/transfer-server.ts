@@ -65,7 +65,8 @@ export async function transferServer(
     { $set: given, $unset: { ownerEmail: '', members: '', invitations: '' } },
   );
   if (!before) return null;
-  // Without an earlier owner nobody else has them: the operator who listed the server gave them to its owner.
+  // If there is no earlier owner, nobody else has the tokens: the operator who listed the server gave them to its
+  // owner.
   const revokedTokens = before.ownerId ? await revokeTokens(deps, serverId) : 0;
   // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });

@@ -126,12 +126,12 @@ test('a legend names only labels that its expression keeps', () => {
 });
 
 test('each alert has a severity, a summary, an entry in the documentation and a unit test', async () => {
-  const operating = await readFile('docs/operating.md', 'utf8');
+  const runbook = await readFile('docs/operating/when-something-is-wrong.md', 'utf8');
   const unitTests = await readFile(pathOf('prometheus/alerts.test.yml'), 'utf8');
   for (const { alert, labels, annotations } of readRules()) {
     if (!alert) continue;
     expect([alert, labels?.severity, annotations?.summary]).not.toContain(undefined);
-    expect(operating).toContain(`| \`${alert}\` |`);
+    expect(runbook).toContain(`| \`${alert}\` |`);
     expect(unitTests).toMatch(new RegExp(`alertname: ${alert}\\n +exp_alerts:\\n +- exp_labels`));
   }
 });

@@ -15,7 +15,7 @@ import { listerOf, type Target } from './targets.ts';
 /** After the last fault every vote of a working listener is expected within a minute. */
 const CALM_MS = 75 * SECOND;
 
-/** The number of votes for each server when all is mended, cast through every web process at once. */
+/** The number of votes that are cast for each server after all faults ended, through every web process at once. */
 const FAIR_WEATHER_VOTES = 20;
 
 type Scene = {
@@ -27,8 +27,8 @@ type Scene = {
 };
 
 /**
- * Completes a history for the judge when all faults have ended: waits for the open votes, resends unconfirmed ones as an
- * owner would do it, repairs the counters, casts some votes in fair weather, and reads what is stored.
+ * Completes a history for the judge when all faults have ended: waits for the open votes, resends unconfirmed ones as
+ * an owner would do it, repairs the counters, casts some votes without faults, and reads what is stored.
  */
 export async function concludeHistory(
   deps: AppDeps,
@@ -44,7 +44,7 @@ export async function concludeHistory(
   return collect(deps, { urls, targets, beganAt }, { ...seen, calls, drifts, repairedAt });
 }
 
-/** Waits until no working listener has a vote to come; sends what is unconfirmed again, as its owner would. */
+/** Waits until all votes of working listeners have arrived; resends unconfirmed ones, as an owner would. */
 async function settle(deps: AppDeps, targets: Target[]): Promise<void> {
   const deadline = Date.now() + CALM_MS;
   const working = targets.filter(({ kind }) => kind === 'working').map((t) => new ObjectId(t.serverId));
@@ -53,7 +53,7 @@ async function settle(deps: AppDeps, targets: Target[]): Promise<void> {
       serverId: { $in: working },
       'delivery.state': { $in: ['waiting', 'sending'] },
     });
-  /** Listeners that a fault met before their first vote hold their votes: their owners resume them. */
+  /** If a fault hit a listener before its first vote, the listener is paused: its owner resumes it. */
   const resumeHeld = async () => {
     const held = deps.listeners.find({ serverId: { $in: working }, 'pause.code': 'never-acknowledged' });
     for await (const { serverId } of held) await resumeListener(deps, serverId, 'storm');
@@ -74,8 +74,8 @@ async function settle(deps: AppDeps, targets: Target[]): Promise<void> {
 
 /**
  * Waits until the increments of all votes so far are written or lost: after an outage a batch may wait for the batch
- * before it. A web process writes its batches in order, so it casts one more vote, and earlier ones are done when that
- * vote is counted.
+ * before it. A web process writes its batches in order. So one more vote is cast through it, and when that vote is
+ * counted, earlier ones are done.
  */
 async function incrementsWritten(deps: AppDeps, urls: string[]): Promise<void> {
   const lister = listerOf(deps);
@@ -93,7 +93,7 @@ async function incrementsWritten(deps: AppDeps, urls: string[]): Promise<void> {
 
 /** Repairs the counters of the storm's days; returns by how many votes they were wrong. */
 async function repair(deps: AppDeps, targets: Target[], beganAt: Date): Promise<number> {
-  // Nobody casts any more, so the last minute is as settled as it will be in two.
+  // No more votes are cast, so the last minute is already settled.
   const clock = { now: () => after(deps.clock.now(), 2 * MINUTE) };
   const days = [...new Set([dayOf(beganAt), dayOf(deps.clock.now())])];
   const found = await Promise.all(

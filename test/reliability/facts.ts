@@ -10,11 +10,11 @@ export type Facts = {
   strays: Receipt[];
 };
 
-/** A player at a server; players' names differ in more than case here. */
+/** A player at a server; the names of players differ in more than case. */
 export const playerOf = ({ serverId, username }: { serverId: string; username: string }) =>
   `${serverId}/${username.toLowerCase()}`;
 
-/** What a listener is told: the name as it was typed, and the time of the vote. */
+/** What a listener receives: the name as it was typed, and the time of the vote. */
 const messageOf = ({ serverId, username, votedAt }: Pick<Receipt, 'serverId' | 'username' | 'votedAt'>) =>
   `${serverId}/${username}@${votedAt}`;
 
@@ -25,7 +25,8 @@ export function order({ calls, receipts, votes }: History): Facts {
   const receiptsByVote = new Map<string, Receipt[]>();
   const strays: Receipt[] = [];
   for (const receipt of receipts) {
-    // By what the message says; v1 carries no id. A vote that reached another's listener is a stray, too.
+    // By the content of the message, because v1 has no id. A vote that reached another server's listener belongs to no
+    // vote, too.
     const voteId = byMessage.get(messageOf(receipt));
     if (voteId === undefined || (receipt.voteId ?? voteId) !== voteId) strays.push(receipt);
     else append(receiptsByVote, voteId, receipt);
@@ -37,7 +38,7 @@ export function order({ calls, receipts, votes }: History): Facts {
   return { votesById, votesByPlayer, callsByPlayer, receiptsByVote, strays };
 }
 
-/** Adds `value` to those found under `key`. */
+/** Adds `value` to the values of `key`. */
 export function append<T>(map: Map<string, T[]>, key: string, value: T): void {
   const found = map.get(key);
   if (found) found.push(value);

@@ -6,7 +6,7 @@ import { during, type Inject, killing, onLine, pick, stopping } from './inject.t
 import type { Processes } from './processes.ts';
 import type { Listening, Target } from './targets.ts';
 
-/** What faults happen to. */
+/** The targets of faults. */
 export type Scene = { processes: Processes; targets: Target[]; deps: AppDeps };
 
 /** Writes whose result matters: of the vote, its counter, its key, its attempts. */
@@ -19,7 +19,7 @@ const WRITES = [
   mongoCommand('update', 'idempotency_keys'),
 ];
 
-/** Every fault that can happen to these processes, services and listeners. */
+/** Every fault that can be injected into these processes, services and listeners. */
 export function faultsOf(scene: Scene): Record<string, Inject> {
   return { ...ofProcesses(scene), ...ofServices(scene), ...ofListeners(scene) };
 }
@@ -34,7 +34,7 @@ function ofProcesses({ processes: { web, workers, scheduler } }: Scene): Record<
   };
 }
 
-/** The faults of MongoDB and Redis, and of the lines to them. */
+/** The faults of MongoDB and Redis, and of the connections to them. */
 export function ofServices({ processes, deps }: Scene): Record<string, Inject> {
   const members = [...processes.web, ...processes.workers];
   const toMongod = (which: number) => pick(members, which).toMongod();
@@ -54,7 +54,7 @@ export function ofServices({ processes, deps }: Scene): Record<string, Inject> {
 
 function ofListeners({ targets }: Scene): Record<string, Inject> {
   const working = targets.filter((target) => target.kind === 'working');
-  // v1 takes a connection that closes in the middle of a frame for a success: nothing could be judged then.
+  // In v1 a connection that closes in the middle of a frame counts as a success, so nothing could be judged.
   const confirming = working.filter(({ confirms }) => confirms);
   const on =
     (some: Target[], begin: keyof Listening, mend: keyof Listening): Inject =>
@@ -78,7 +78,7 @@ function ofListeners({ targets }: Scene): Record<string, Inject> {
   };
 }
 
-/** Empties Redis as soon as it is there, within `lasting` milliseconds. */
+/** Empties Redis as soon as it answers, within `lasting` milliseconds. */
 async function flush({ producerRedis }: AppDeps, lasting: number): Promise<void> {
   const deadline = performance.now() + lasting;
   while (performance.now() < deadline) {

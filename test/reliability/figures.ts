@@ -3,7 +3,7 @@ import { order } from './facts.ts';
 import type { Call } from './history.ts';
 import type { Storm } from './storm.ts';
 
-/** What a storm was, in numbers. */
+/** The figures of a storm. */
 type Figures = {
   faults: number;
   calls: number;
@@ -11,7 +11,7 @@ type Figures = {
   refused: number;
   unanswered: number;
   votes: number;
-  /** Votes for working listeners, and how many of them stand as delivered. */
+  /** Votes for working listeners, and how many of them are stored as delivered. */
   toDeliver: number;
   delivered: number;
   ambiguous: number;
@@ -20,7 +20,7 @@ type Figures = {
   rolledBack: number;
   /** The longest time during the faults in which no call was accepted or refused, in milliseconds. */
   longestOutageMs: number;
-  /** From the last mending to the last first receipt, in milliseconds; 0 when all had arrived by then. */
+  /** From the end of the last fault to the last first receipt, in milliseconds; 0 when all had arrived by then. */
   caughtUpMs: number;
 };
 
@@ -63,7 +63,7 @@ export function longestGap(calls: Pick<Call, 'endedAt'>[]): { ms: number; endedA
   return gaps.reduce((longest, gap) => (gap.ms > longest.ms ? gap : longest), { ms: 0, endedAt: 0 });
 }
 
-/** A table of one row, in Markdown, as docs/reliability.md has it. */
+/** A table of one row, in Markdown, as README.md in this folder has it. */
 export function tableOf(
   { seed, lengthMs, votesPerSecond }: { seed: number; lengthMs: number; votesPerSecond: number },
   figures: Figures,

@@ -9,7 +9,7 @@ export type Call = {
   idempotencyKey?: string;
   startedAt: number;
   endedAt: number;
-  /** What came back; `unknown` when the connection broke, no answer came in time, or a 5xx left it open. */
+  /** The answer; `unknown` when the connection broke, no answer came in time, or a 5xx left it open. */
   answer:
     | { kind: 'accepted'; voteId: string; nextVoteAt: number; monthlyVotes: number }
     | { kind: 'refused'; nextVoteAt: number }
@@ -27,7 +27,7 @@ export type Receipt = {
   voteId?: string;
 };
 
-/** A vote as the database has it in the end. */
+/** A vote as it is stored in the end. */
 export type StoredVote = {
   voteId: string;
   serverId: string;
@@ -36,7 +36,7 @@ export type StoredVote = {
   state: DeliveryState;
   deliveredAt?: number;
   attemptCount: number;
-  /** The newest attempts; all of them while there are no more than are kept. */
+  /** The newest attempts; all of them unless there are more than the timeline stores. */
   attempts: {
     at: number;
     code?: OutcomeCode;
@@ -47,7 +47,7 @@ export type StoredVote = {
   ends: Partial<Record<OutcomeClass, number>>;
 };
 
-/** A server and what its listener was told to be. */
+/** A server and the behaviour of its listener. */
 export type Listed = {
   serverId: string;
   listener: 'working' | 'always-failing';
@@ -55,7 +55,7 @@ export type Listed = {
   counted: { monthly: number; allTime: number };
 };
 
-/** Everything that happened, seen from outside and as it stands in the end. */
+/** Everything that happened, as seen from outside, and the stored data in the end. */
 export type History = {
   calls: Call[];
   receipts: Receipt[];
@@ -67,6 +67,6 @@ export type History = {
   drifts: number;
   /** When the last fault ended. */
   faultsEndedAt: number;
-  /** When the counters were repaired; every call that began later was made in fair weather, of a new player. */
+  /** When the counters were repaired; every later call was made without faults, for a new player. */
   repairedAt: number;
 };

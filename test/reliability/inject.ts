@@ -4,10 +4,10 @@ import type { FaultProxy } from '../support/fault-proxy.ts';
 import type { Fault } from './plan.ts';
 import type { ControlledProcess } from './process-control.ts';
 
-/** Injects one fault and ends it after `lasting` milliseconds. `which` selects what it happens to. */
+/** Injects one fault and ends it after `lasting` milliseconds. `which` selects its target. */
 export type Inject = (fault: Pick<Fault, 'lasting' | 'which'>) => Promise<void>;
 
-/** Selects what a fault happens to by a random number. */
+/** Selects the target of a fault by a random number. */
 type Choose<T> = (which: number) => T | Promise<T>;
 
 export function pick<T>(list: T[], which: number): T {
@@ -30,7 +30,7 @@ export function stopping(choose: Choose<ControlledProcess>): Inject {
   };
 }
 
-/** A fault of a line, which is restored when the fault ends. */
+/** A fault of a connection, which is restored when the fault ends. */
 export function onLine(choose: Choose<FaultProxy>, begin: (line: FaultProxy) => unknown): Inject {
   return async ({ lasting, which }) => {
     const line = await choose(which);
@@ -44,7 +44,7 @@ export async function during(lasting: number, begin: () => unknown, mend: () => 
   await untilMended(mend);
 }
 
-/** Another process may have the port for a moment that a service or listener had and wants again. */
+/** For a moment another process may have the port that a service or listener needs again. */
 export async function untilMended(mend: () => unknown): Promise<void> {
   const deadline = performance.now() + 10 * SECOND;
   for (;;) {

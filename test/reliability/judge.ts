@@ -21,12 +21,12 @@ export type Rule =
   | 'each-vote-its-number'
   | 'nothing-ends-by-itself';
 
-/** A working listener has every vote so long after the last fault was mended, or after a later acceptance. */
+/** A working listener has every vote this long after the last fault ended, or after a later acceptance. */
 const DELIVERED_WITHIN_MS = 60 * SECOND;
 
 /**
- * Judges a history by what Tallyport promises (design, "What must stay true", 1 to 5, 8 and 9). Knows nothing
- * of how it is done: only what callers were told, what listeners received, and what is stored in the end.
+ * Judges a history by what Tallyport promises (design, "What must stay true", 1 to 5, 8 and 9). It does not know the
+ * implementation: only the answers to callers, what listeners received, and what is stored in the end.
  *
  * @returns every breach; none means that the promises were kept
  */
@@ -67,8 +67,8 @@ function acceptedIsStored({ calls }: History, { votesById }: Facts): string[] {
 }
 
 /**
- * A player is refused for a vote of their own, until 24 h after it. That vote may be gone only where its own end
- * was unknown: it was read before it was safe on disk.
+ * A player is refused for a vote of their own, until 24 h after it. That vote may be missing only if its own result was
+ * unknown: it was read before it was durable.
  */
 function refusedForAVote({ calls }: History, { votesByPlayer, callsByPlayer }: Facts): string[] {
   return calls.flatMap((call) => {
@@ -83,7 +83,7 @@ function refusedForAVote({ calls }: History, { votesByPlayer, callsByPlayer }: F
   });
 }
 
-/** Whoever was told nothing expects nothing, but a vote that is stored counts, so it is delivered as well. */
+/** A caller without an answer expects nothing. But a vote that is stored counts, so it is delivered as well. */
 function deliveredInTime({ calls, votes, servers, faultsEndedAt }: History, facts: Facts): string[] {
   const working = serversOf(servers, 'working');
   const answeredAt = new Map(accepted(calls).map(({ answer, endedAt }) => [answer.voteId, endedAt]));
@@ -99,7 +99,7 @@ function deliveredInTime({ calls, votes, servers, faultsEndedAt }: History, fact
     });
 }
 
-/** With a working listener every vote is delivered in the end; with one that always fails, every vote waits. */
+/** If the listener works, every vote is delivered in the end; if it always fails, every vote waits. */
 function onlyFailingListenersWait({ votes, servers }: History): string[] {
   const failing = serversOf(servers, 'always-failing');
   return votes
@@ -118,7 +118,7 @@ function deliveredWasReceived({ votes }: History, { receiptsByVote }: Facts): st
     .map(({ voteId }) => `the vote ${voteId} stands as delivered and was never received`);
 }
 
-/** Every vote that is stored, and so every one received, goes back to a call that was not refused. */
+/** Every stored vote, and so every received one, comes from a call that was not refused. */
 function receivedWasCast({ votes }: History, { callsByPlayer, strays }: Facts): string[] {
   const invented = votes.filter((vote) => !(callsByPlayer.get(playerOf(vote)) ?? []).some(mayHaveMade(vote)));
   return [
@@ -154,7 +154,7 @@ function duplicatesOnlyWhereAmbiguous(_history: History, { receiptsByVote, votes
   return [...receiptsByVote].flatMap(([voteId, receipts]) => {
     const vote = votesById.get(voteId);
     const ambiguous = vote?.ends.ambiguous ?? 0;
-    // Nobody knew of a late acknowledgement when the vote was sent again.
+    // A late acknowledgement was not known when the vote was sent again.
     const late = vote?.attempts.filter((attempt) => attempt.late).length ?? 0;
     return receipts.length <= 1 + ambiguous + late
       ? []
@@ -165,8 +165,8 @@ function duplicatesOnlyWhereAmbiguous(_history: History, { receiptsByVote, votes
 }
 
 /**
- * First attempts start in the order of voting. Two votes are compared only where one was answered before the
- * other was cast: otherwise there is no order that anybody could have seen.
+ * First attempts start in the order of voting. Two votes are compared only if one was answered before the other was
+ * cast; otherwise no caller could see an order.
  */
 function attemptsStartInOrder({ calls, servers }: History, { votesById }: Facts): string[] {
   const answeredAt = new Map<string, number>();
@@ -179,7 +179,7 @@ function attemptsStartInOrder({ calls, servers }: History, { votesById }: Facts)
 
 type Tried = { voteId: string; serverId: string; castAt: number; answeredAt: number; triedAt: number };
 
-/** When a vote was first tried, where that is still on record. One that no answer names was answered never. */
+/** The time of a vote's first attempt, if it is still stored. A vote that no answer names counts as never answered. */
 function firstAttempt(vote: StoredVote, answeredAt: Map<string, number>): Tried[] {
   const { voteId, serverId, votedAt: castAt, attemptCount, attempts } = vote;
   const [first] = attempts;
@@ -247,8 +247,8 @@ function countersEqualVotes({ votes, servers }: History): string[] {
 const SLOW_MS = 100;
 
 /**
- * In fair weather every call of a new player is accepted. Its number is reached by then and not above all votes of its
- * server; votes that race on several processes may get the same one.
+ * Without faults every call of a new player is accepted. Its number is at least the number of earlier votes and not
+ * above all votes of its server; votes that race on several processes may get the same one.
  */
 function eachVoteItsNumber({ calls, servers, repairedAt }: History): string[] {
   const fair = calls.filter(({ startedAt }) => startedAt >= repairedAt);
@@ -259,7 +259,7 @@ function eachVoteItsNumber({ calls, servers, repairedAt }: History): string[] {
       .map(({ answer }) => answer.monthlyVotes)
       .toSorted((a, b) => a - b);
     const before = monthly - numbers.length;
-    // A database that is slower than the writes may have counted a vote that the process adds as well (ADR 42).
+    // If the database is slower than the writes, it may have counted a vote that the process adds as well (ADR 42).
     const isSlow = fair.some((call) => call.serverId === serverId && call.endedAt - call.startedAt > SLOW_MS);
     const most = isSlow ? monthly + numbers.length : monthly;
     return numbers.every((number) => before < number && number <= most)

@@ -3,10 +3,10 @@ import { SECOND } from '../../src/platform/clock.ts';
 import type { Call } from './history.ts';
 import type { Target } from './targets.ts';
 
-/** How long a caller waits for an answer, unless told otherwise. */
+/** How long a caller waits for an answer by default. */
 const TIMEOUT_MS = 10 * SECOND;
 
-/** Shares of the calls: under a key; one that repeats an earlier one under its key; of a player who voted before. */
+/** Shares of the calls: with a key; repetitions of an earlier call with its key; of a player who voted before. */
 const KEYED = 0.3;
 const REPEATED = 0.1;
 const BACK = 0.1;
@@ -14,7 +14,7 @@ const BACK = 0.1;
 const RESPELT = 0.1;
 const RACED = 0.15;
 
-/** No fault of the network or the database gives a caller this answer; 500 is a fault of ours. */
+/** No fault of the network or the database causes this answer; 500 is an error of Tallyport. */
 class UnexpectedAnswer extends Error {}
 
 /** A server that votes can be cast for. */
@@ -26,14 +26,13 @@ type Wish = Pick<Call, 'serverId' | 'username' | 'idempotencyKey'>;
 /** A load that runs until it is stopped. */
 export type Load = {
   calls: Call[];
-  /** Casts no more; waits for the calls under way. Throws what no client should ever be told. */
+  /** Stops the load and waits for the calls under way. Throws if a call had an answer that no client should get. */
   stop(): Promise<void>;
 };
 
 /**
- * Casts `perSecond` votes a second for `targets`, over every web process: some by players who come back too soon,
- * some under a key, some of these again, and some twice at once, under one key or none. What the caller was told
- * is noted, whatever it was.
+ * Casts `perSecond` votes a second for `targets`, over every web process: some of players in their cooldown, some with
+ * a key, some of these repeated, and some twice at once, with one key or none. Every answer is noted.
  *
  * @param timeoutMs - how long a caller waits for an answer
  */
@@ -66,7 +65,7 @@ export function startLoad(
     for (let sent = 0; !stopping.signal.aborted; ) {
       const wish = wishes.next();
       const first = Math.floor(random() * urls.length);
-      // The same player in two processes at once: both must not be let in.
+      // The same player in two processes at once: only one may be accepted.
       const raced = random() < RACED ? urls.length : 1;
       for (let racer = 0; racer < raced; racer += 1, sent += 1) {
         start(racer === 0 ? wish : wishes.respelt(wish), urls[(first + racer) % urls.length] as string);
@@ -89,7 +88,7 @@ export function startLoad(
   };
 }
 
-/** Makes up what players and plugins ask for, following from `random` and the calls so far. */
+/** Makes the next call, derived from `random` and the calls so far. */
 function wishesOf(targets: Target[], calls: Call[], random: () => number) {
   let players = 0;
   const one = <T>(list: T[]): T | undefined => list[Math.floor(random() * list.length)];
@@ -98,7 +97,7 @@ function wishesOf(targets: Target[], calls: Call[], random: () => number) {
 
   return {
     next(): Wish {
-      // Whoever got no answer asks again under the same key: so the newest of these come first.
+      // A caller without an answer repeats the call with the same key, so the newest of these come first.
       const keyed = calls.slice(-200).filter(({ idempotencyKey }) => idempotencyKey !== undefined);
       const unanswered = keyed.filter(({ answer }) => answer.kind === 'unknown');
       const repeated = random() < REPEATED ? one(unanswered.length > 0 ? unanswered : keyed) : undefined;
@@ -112,7 +111,7 @@ function wishesOf(targets: Target[], calls: Call[], random: () => number) {
       players += 1;
       return { serverId, username: `Player_${players}`, ...keyOf(players) };
     },
-    /** The same, now and then in another spelling; a key goes with one spelling alone. */
+    /** The same, sometimes in another spelling; a key belongs to one spelling only. */
     respelt(wish: Wish): Wish {
       if (wish.idempotencyKey || random() >= RESPELT) return wish;
       return { ...wish, username: wish.username.toUpperCase() };
@@ -120,7 +119,7 @@ function wishesOf(targets: Target[], calls: Call[], random: () => number) {
   };
 }
 
-/** Casts `each` votes of new players for every target, all at once, by turns over the web processes. */
+/** Casts `each` votes of new players for every target, all at once, distributed over the web processes in turn. */
 export function castAll(targets: Called[], urls: string[], each: number): Promise<Call[]> {
   const wishes = targets.flatMap(({ serverId }) =>
     Array.from({ length: each }, (_, number) => ({ serverId, username: `Calm_${number}` })),

@@ -1,6 +1,6 @@
 import { SECOND } from '../../src/platform/clock.ts';
 
-/** One fault: it begins `at` milliseconds after the storm does and is mended `lasting` milliseconds later. */
+/** One fault: it begins `at` milliseconds after the storm and ends `lasting` milliseconds later. */
 export type Fault = { at: number; lasting: number; kind: string; which: number };
 
 /** Numbers from 0 to 1 that follow from `seed` alone (mulberry32). */
@@ -21,15 +21,15 @@ export type Span = readonly [number, number];
 const LASTING_MS: Span = [500, 4 * SECOND];
 const PAUSE_MS: Span = [500, 2 * SECOND];
 
-/** The pause of a storm in which twice as many faults are at work together. */
+/** The pause in a storm with twice as many faults at the same time. */
 export const SHORT_PAUSE_MS: Span = [250, SECOND];
 
-/** A worker that stood still for longer than its lease must not send what another has taken over. */
+/** If a worker is suspended for longer than its lease, it must not send votes that another worker has taken over. */
 const LASTING_OF: Partial<Record<string, Span>> = { 'stop-worker': [7 * SECOND, 9 * SECOND] };
 
 /**
  * The faults of a storm: every kind once in a shuffled round, then the next round. The same seed and kinds give the
- * same plan. All are mended before the storm is over.
+ * same plan. All faults end before the storm is over.
  */
 export function planFaults(
   kinds: string[],

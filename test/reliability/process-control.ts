@@ -16,7 +16,7 @@ export type ControlledProcess = {
   resume(): void;
 };
 
-/** A process of ours. */
+/** A Tallyport process. */
 export type ControlledProgram = ControlledProcess & {
   /** SIGTERM; waits for its end. Throws when it ends with another exit code than 0. */
   end(): Promise<void>;
@@ -72,7 +72,7 @@ export function service(
 export const THIS_VERSION = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * A process of ours, by its entry: `src/web.ts`. It does not outlive this one.
+ * A process of ours, by its entry: `src/web.ts`. It ends with this process.
  *
  * @param root - the folder of a version's source
  */

@@ -20,7 +20,7 @@ import { startStormReplicaSet } from './services/replica-set.ts';
 import { startStormSentinel } from './services/sentinel.ts';
 import type { Connection, StormService } from './services/storm-service.ts';
 
-/** A process of ours, with its lines to MongoDB and Redis. */
+/** A Tallyport process, with its connections to MongoDB and Redis. */
 export type PlatformProcess = ControlledProcess & {
   toMongod: Connection['line'];
   toRedis: Connection['line'];
@@ -37,9 +37,9 @@ export type Topology = {
 const MONGODS = { alone: startLoneMongod, 'replica-set': startStormReplicaSet };
 const REDISES = { alone: startLoneRedis, sentinel: startStormSentinel, cluster: startStormCluster };
 
-/** The real processes of a platform: 2 web, 2 workers, a scheduler, MongoDB and Redis. */
+/** The real processes of Tallyport: 2 web, 2 workers, a scheduler, MongoDB and Redis. */
 export type Processes = {
-  /** For whoever looks in from outside. */
+  /** The addresses for the test itself. */
   config: ConnectedConfig;
   urls: string[];
   web: PlatformProcess[];
@@ -67,7 +67,7 @@ export const ENVIRONMENT = {
   METRICS_PORT: '0',
 };
 
-/** Faults in a storm last seconds, not hours; so do the schedules. */
+/** Faults in a storm last seconds, not hours, so the schedules are short too. */
 export const SHORT_SCHEDULES = {
   LISTENER_TIMEOUT_MS: '1000',
   LEASE_MS: '6000',

@@ -40,7 +40,7 @@ const values = script(
   .option('--history <file>', 'write all calls, receipts and stored votes into this file, as JSON')
   .parse()
   .opts<Options>();
-// Interrupted, it ends as a process does that may tell its children: none is left behind.
+// If it is interrupted, it exits so that its child processes end too.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 

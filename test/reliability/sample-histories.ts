@@ -49,7 +49,7 @@ export function receipt(username: string, voteId: string, after = 0, more: Parti
   };
 }
 
-/** Two players voted, a second apart, and all went well; `changes` break it. */
+/** Two players voted, a second apart, without a fault; `changes` break it. */
 export function history(changes: Partial<History> = {}): History {
   return {
     calls: [call('Alex', 'one'), call('Steve', 'two', SECOND)],
@@ -92,7 +92,7 @@ export function fairWeather(numbers: [number, number], changes: Partial<History>
   });
 }
 
-/** The working server with so many votes counted. */
+/** The working server with this number of counted votes. */
 export function counting(server: Listed, votes: number): Listed {
   return server.serverId === WORKING ? { ...server, counted: { monthly: votes, allTime: votes } } : server;
 }

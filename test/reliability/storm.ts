@@ -28,7 +28,7 @@ export type StormOptions = {
   say?: (line: string) => void;
 };
 
-/** What a storm left behind. */
+/** The result of a storm. */
 export type Storm = {
   history: History;
   faults: Fault[];
@@ -41,10 +41,9 @@ export type Storm = {
 const PROTOCOLS = ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const;
 
 /**
- * Runs the real processes under load while they are killed and stopped, their data is flushed, lines are cut and
- * listeners come and go, as the seed plans it. Then everything is mended, what is unconfirmed is sent again as an
- * owner would, the counters are repaired, some votes are cast in fair weather, and the history is returned for
- * the judge.
+ * Runs the real processes under load while they are killed and stopped, their data is flushed, connections are cut and
+ * listeners stop and start, as the seed plans it. Then all faults end, unconfirmed votes are resent as an owner would
+ * do it, the counters are repaired, some votes are cast without faults, and the history is returned for the judge.
  */
 export async function runStorm(options: StormOptions): Promise<Storm> {
   const { seed, lengthMs, votesPerSecond, pauseMs, say = () => undefined } = options;
@@ -91,7 +90,7 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
 /** How long the end of a fault may take: a service may need 60 s for its start. */
 const MENDING_MS = 2 * MINUTE;
 
-/** Lets every fault happen at its time, and waits until the last is mended. */
+/** Injects every fault at its time, and waits until the last one has ended. */
 async function rage(
   faults: Fault[],
   lengthMs: number,

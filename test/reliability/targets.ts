@@ -13,7 +13,7 @@ import { addServer } from '../../src/servers/listed-servers.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import type { Receipt } from './history.ts';
 
-/** What a storm can do to a listener. Each may be done again, or undone, while it is so already. */
+/** What a storm can do to a listener. Each may be repeated, or undone twice. */
 export type Listening = {
   away(): Promise<void>;
   back(): Promise<void>;
@@ -28,9 +28,9 @@ export type Target = Listening & {
   serverId: string;
   token: string;
   kind: 'working' | 'always-failing';
-  /** v1 cannot confirm that a vote arrived: a storm does nothing to it that looks like a success. */
+  /** v1 cannot confirm that a vote arrived, so a storm injects nothing that looks like a success. */
   confirms: boolean;
-  /** The line between the workers and its listener. */
+  /** The proxy between the workers and its listener. */
   line: FaultProxy;
   close(): Promise<void>;
 };
@@ -76,7 +76,7 @@ export function listerOf(deps: AppDeps): Lister {
 
 type Wanted = { name: string; protocol: 'votifier-v1' | 'votifier-v2' | 'http'; kind?: Target['kind'] };
 
-/** Lists a server and starts its listener behind a line that can be cut; every vote it takes is noted. */
+/** Lists a server and starts its listener behind a proxy that can be cut; every vote that it takes is noted. */
 export async function addTarget(
   lister: Lister,
   { name, protocol, kind = 'working' }: Wanted,
@@ -130,7 +130,7 @@ export async function addTarget(
   };
 }
 
-/** Its port is closed and whoever is connected loses the connection. */
+/** Its port is closed, and open connections are cut. */
 function comingAndGoing(listener: VotifierListener): Pick<Listening, 'away' | 'back'> {
   let open = true;
   return {
@@ -146,7 +146,7 @@ function comingAndGoing(listener: VotifierListener): Pick<Listening, 'away' | 'b
   };
 }
 
-/** New connections are reset at once; who is connected stays, since v1 would take a loss for a success. */
+/** New connections are reset at once. Open ones stay, because in v1 a lost connection counts as a success. */
 function turningAway(listener: VotifierListener): Pick<Listening, 'away' | 'back'> {
   return {
     async away() {

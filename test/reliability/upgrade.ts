@@ -37,7 +37,7 @@ export type UpgradeOptions = {
 /** What happened during an upgrade. */
 export type Upgrade = {
   history: History;
-  /** Requests other than votes that were not answered with 200; how many there were. */
+  /** Requests other than votes: how many there were, and those that were not answered with 200. */
   failedReads: string[];
   reads: number;
   /** When each step began (Unix time), and how long it took; in milliseconds. */
@@ -51,19 +51,19 @@ const READ_EVERY_MS = 100;
 /** A request that takes long on a busy machine has not failed. */
 const ANSWER_TIMEOUT_MS = MINUTE;
 
-/** A web process says that it is not ready for so long before it closes. The load balancer looks once a second. */
+/** A web process says that it is not ready for this long before it closes. The load balancer looks once a second. */
 const SHUTDOWN_DELAY_MS = '2500';
 
-/** No listener is ever away: one that answers late, on a busy machine, must not be taken for one that is. */
+/** All listeners are up: if one answers late on a busy machine, it must not count as down. */
 const PATIENT = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' };
 
 /** A process in both versions; one of them runs. */
 type Member = { url: string; old: ControlledProgram; current: ControlledProgram };
 
 /**
- * Upgrades a running platform of an earlier release as docs/operating.md says, under load: the migration, then workers,
- * scheduler and web processes one after the other. Then it goes back to the earlier release, in the reverse order.
- * Returns the history for the judge.
+ * Upgrades the running processes of an earlier release as docs/operating/every-day.md says, under load: the migration,
+ * then workers, scheduler and web processes one after the other. Then it goes back to the earlier release, in the
+ * reverse order. Returns the history for the judge.
  */
 export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
   const { binaries, votesPerSecond, steadyMs, say = () => undefined } = options;
@@ -223,7 +223,7 @@ function startReading(url: string, { serverId, token }: Target) {
   };
 }
 
-/** Returns what was wrong with the answer, if anything was. */
+/** Returns what is wrong with the answer, if anything is. */
 async function readOnce(url: string, token: string): Promise<string | undefined> {
   try {
     const headers = { authorization: `Bearer ${token}` };

@@ -42,7 +42,7 @@ export type OpenApi = {
   components: { schemas: Record<string, Schema>; headers: Record<string, unknown> };
 };
 
-/** The API's own description, against which answers are held. */
+/** The API's own description, with which answers are compared. */
 export type ApiDescription = {
   /** Fails unless the description has this answer: its status, its headers, and exactly its fields. */
   check(method: string, endpoint: string, answer: Answer): void;
@@ -57,7 +57,7 @@ export async function readDescription(url: string): Promise<ApiDescription> {
       const path = `/api/v1/servers/{server_id}/${endpoint.split('?')[0]}`;
       const operation = document.paths[path]?.[method.replace('HEAD', 'GET').toLowerCase()];
       const described = operation?.responses[answer.status];
-      // What answers a path or a method that is not described stands in the description's prose.
+      // The description's prose says what answers an unknown path or method.
       if (!operation) expect([400, 404, 405]).toContain(answer.status);
       else expect(described, `${method} ${path} answered ${answer.status}`).toBeDefined();
       for (const name of Object.keys(described?.headers ?? {})) {

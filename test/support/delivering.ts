@@ -54,20 +54,20 @@ export async function drainHere(
   return end;
 }
 
-/** A platform whose clock the test moves. */
+/** Dependencies whose clock the test moves. */
 export type ClockedDeps = AppDeps & { clock: MovableClock };
 
-/** Opens a platform of its own, with a clock that is moved. */
+/** Opens dependencies of its own, with a clock that the test moves. */
 export async function openDeliveryDeps(env: Record<string, string> = {}): Promise<ClockedDeps> {
   return { ...(await testDeps({ ...QUICK, ...env })), clock: movableClock() };
 }
 
-/** Opens a separate platform with one server and its listener. Only `drain()` delivers votes. */
+/** Opens separate dependencies with one server and its listener. Only `drain()` delivers votes. */
 export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
   return deliveryBenchOn(await openDeliveryDeps(env));
 }
 
-/** One more server with its listener on a platform that is open. */
+/** One more server with its listener, on dependencies that are open. */
 export async function deliveryBenchOn(deps: ClockedDeps): Promise<DeliveryBench> {
   const { clock } = deps;
   const listener = new VotifierListener();

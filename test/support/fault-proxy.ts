@@ -10,21 +10,20 @@ export type Matcher = (request: Buffer) => boolean;
 type Meanwhile = () => Promise<unknown>;
 
 /**
- * Stands between a client and mongod or Redis, and makes the network fail where a test wants it to.
+ * A proxy between a client and mongod or Redis that makes the network fail as a test needs it.
  *
- * The faults for one request (`cut…`, `stallNext`) each meet the next request that matches, once; several may
- * wait, the first told comes first. Each returns a promise of the moment at which the fault has happened; it
- * rejects when the proxy is closed before. The faults of the line (`refuse`, `hang`, `delay`) last until
- * `restore()`.
+ * The faults for one request (`cut…`, `stallNext`) each meet the next request that matches, once; several may wait, in
+ * the order in which they were requested. Each returns a promise of the moment at which the fault has happened; it
+ * rejects when the proxy is closed before. The faults of the line (`refuse`, `hang`, `delay`) last until `restore()`.
  */
 export type FaultProxy = {
   port: number;
   /** `uri` (`mongodb://127.0.0.1:27017/name`, `redis://…`) with the proxy's port. */
   through(uri: string): string;
   /**
-   * The next request that matches reaches the server; when its answer arrives here, `meanwhile` runs, the answer
-   * is thrown away and the connection is cut: the client cannot know what became of its request. If the connection
-   * closes without an answer, because another fault killed the server, this fault has happened too.
+   * The next request that matches reaches the server; when its answer arrives here, `meanwhile` runs, the answer is
+   * thrown away and the connection is cut: the client cannot know the result of its request. If the connection closes
+   * without an answer, because another fault killed the server, this fault has happened too.
    */
   cutAfterNext(matches: Matcher, meanwhile?: Meanwhile): Promise<void>;
   /** The next matching request is dropped, `meanwhile` runs, and the connection is closed. */
@@ -55,8 +54,8 @@ type Fault = {
  * Starts a proxy in front of the service on 127.0.0.1:`serverPort`.
  *
  * @param requests - how the client's bytes fall into requests. `mongodb`: one message of the connection protocol each
- *   (a client must not compress; the driver does not unless told to). `chunks`: as they arrive, which suits
- *   Redis: a matcher may meet several commands at once
+ *   (a client must not compress; the driver does not by default). `chunks`: as they arrive, which suits Redis: a
+ *   matcher may meet several commands at once
  */
 export async function startFaultProxy(
   serverPort: number,
@@ -225,7 +224,7 @@ async function* mongodbMessages(client: Socket): AsyncGenerator<Buffer> {
 /**
  * Matches a MongoDB command on a collection, such as `mongoCommand('insert', 'votes')`.
  *
- * @param containing - texts, such as names of fields, that must all stand in the message too
+ * @param containing - texts, such as names of fields, that the message must contain too
  */
 export function mongoCommand(name: string, collection: string, ...containing: string[]): Matcher {
   const value = Buffer.from(`${collection}\0`);

@@ -17,7 +17,7 @@ export type OidcProvider = {
   isEmailInToken: boolean;
   /** The requests that reached it: method and path. */
   requests: string[];
-  /** Lies, each off by default. */
+  /** Wrong answers, each off by default. */
   lies: {
     /** Changes the discovery document. */
     discovery?: (document: Claims) => unknown;

@@ -10,9 +10,9 @@ export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * Starts one of our processes by its entry, such as `src/web.ts`, with `env` and nothing else but where compiled
- * code is kept. Its output comes in pipes, and it has a channel to see by that its parent is gone. It is killed at
- * the latest when the test ends (see at-the-end.ts).
+ * Starts a Tallyport process by its entry, such as `src/web.ts`, with only `env` and the folder of compiled code as its
+ * environment. Its output comes in pipes, and by an IPC channel it notices that its parent is gone. It is killed at the
+ * latest when the test ends (see at-the-end.ts).
  */
 export function spawnOwn(entry: string, env: Record<string, string>, args: string[] = []) {
   const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));

@@ -83,9 +83,7 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
   };
 }
 
-/**
- * Opens a platform on a fresh, migrated database, and serves the whole application on a free port.
- */
+/** Opens dependencies on a fresh, migrated database, and serves the whole application on a free port. */
 export async function startApp(changes: Record<string, string> = {}): Promise<TestDeps> {
   const config = testConfig(changes);
   const clock = movableClock();

@@ -40,8 +40,8 @@ export async function onPooledMongo({ MONGODB_URI }: ConnectedConfig): Promise<O
 }
 
 /**
- * The platform as a process opens it, its database made ready and, unless `env` names another Redis, connected to
- * Redis; closed when the test ends.
+ * The dependencies as a process opens them, with the database migrated and, unless `env` names another Redis, connected
+ * to Redis; closed when the test ends.
  */
 export async function testDeps(env: Record<string, string> = {}): Promise<AppDeps> {
   const config = testConfig(env);

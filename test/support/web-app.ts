@@ -21,7 +21,7 @@ export async function openWebApp(env: Record<string, string> = {}): Promise<WebA
   return openWebAppOn({ ...(await testDeps(env)), passwords: CHEAP_PASSWORDS });
 }
 
-/** The web application on a platform that is open already; closed as that of `openWebApp`. */
+/** The web application on dependencies that are open already; closed as that of `openWebApp`. */
 export async function openWebAppOn(deps: AppDeps): Promise<WebApp> {
   const stopping = new AbortController();
   const app = await buildApp(deps, {
@@ -56,7 +56,7 @@ export function sendForm(
   });
 }
 
-/** Asks for a page as a browser does. */
+/** Requests a page as a browser does. */
 export function getPage({ app, deps }: WebApp, path: string, headers: Record<string, string> = {}) {
   return app.inject({
     url: `${deps.config.basePath}${path}`,

@@ -6,7 +6,7 @@ import type { Voter } from '../../src/votes/web/origin-keys.ts';
 import { castWebVote, challengeFor, type WebVoteResult } from '../../src/votes/web/web-vote.ts';
 import { solve } from './vote-form.ts';
 
-/** What became of a vote: counted, held, or the code of its refusal. */
+/** The result of a vote: counted, held, or the code of its refusal. */
 export type Outcome = 'counted' | 'held' | Exclude<WebVoteResult['kind'], 'accepted'>;
 
 /** The account of a user who signed up `days` days ago and confirmed the address. */

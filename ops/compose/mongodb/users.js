@@ -32,7 +32,7 @@ function becomeRoot() {
   const earlier = signIn(encodeURIComponent(user), password);
   if (!earlier) {
     throw new Error(
-      `Neither root (with the password in /data/configdb/root-password) nor ${user} (with MONGODB_PASSWORD) can sign in to MongoDB. See "Compose" in docs/operating.md.`,
+      `Neither root (with the password in /data/configdb/root-password) nor ${user} (with MONGODB_PASSWORD) can sign in to MongoDB. See "Compose" in docs/operating/install.md.`,
     );
   }
   earlier.createUser({ user: 'root', pwd: rootPassword, roles: ['root'] });

@@ -47,7 +47,7 @@ export async function claimContracts(
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );
-  // Plugins send any content type, mostly with no body: only a form has parameters.
+  // Plugins send any content type, mostly without a body. Only a form has parameters.
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
     done(null, null),
   );
@@ -123,7 +123,7 @@ async function isServer(
 /** The player of a call: a name, or a SteamID, which is compared like a name. Undefined without one. */
 function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
   const given = username || steamid;
-  // No vote has a name that cannot be one.
+  // No vote has an invalid name.
   return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
 }
 

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The parameters of a call of a plugin, from its address and its form; of a repeated one the first value. */
+/**
+ * The parameters of a plugin's call, from its address and its form. If a parameter is repeated, its first value counts.
+ */
 export type Parameters = Record<string, string | undefined>;
 
 export function parametersOf(request: FastifyRequest): Parameters {

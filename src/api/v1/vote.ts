@@ -163,7 +163,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
             ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, deps.clock),
           })
           .type('application/json; charset=utf-8')
-          // A string goes out as it is: a replay is the first answer byte for byte.
+          // A string is sent unchanged, so a replay is the first answer byte for byte.
           .send(body as never)
       );
     },

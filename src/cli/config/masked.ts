@@ -10,7 +10,7 @@ const ADDRESS = new RegExp(
 
 /**
  * The address of a service without user name, password and options: `mongodb://***@db:27017/tallyport`. Null if they
- * cannot be told apart with certainty.
+ * cannot be separated with certainty.
  */
 export function shownAddress(url: string): string | null {
   const [, scheme, credentials, hosts, path] = ADDRESS.exec(url) ?? [];
@@ -18,7 +18,7 @@ export function shownAddress(url: string): string | null {
   return `${scheme}${credentials ? `${HIDDEN}@` : ''}${hosts}${path}`;
 }
 
-/** A setting's value for people: nothing of a secret but the address of a service. */
+/** A setting's value as it is shown: of a secret only the address of a service. */
 export function shownValue(name: string, value: string): string {
   if (SECRETS.has(name)) return shownAddress(value) ?? HIDDEN;
   return value.replace(/(:\/\/)[^/?#\s]*@/g, `$1${HIDDEN}@`);

@@ -31,7 +31,7 @@ const EXPECTED = new Set([...KNOWN, ...OTHERS]);
 /** One wrong letter in four, at most two. */
 const MOST_WRONG = 2;
 
-/** Variables that look like a misspelt setting, a line for each. Others in the environment are none of our business. */
+/** Variables that look like a misspelt setting, a line for each. Other variables belong to other programs. */
 export function misspeltVariables(variables: Record<string, string>): string[] {
   return Object.keys(variables)
     .filter((name) => !EXPECTED.has(name))

@@ -31,7 +31,7 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'AbortError') return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds`;
-  // ioredis says of a Cluster only that no node answered.
+  // For a Cluster, ioredis only says that no node answered.
   const { lastNodeError } = error as { lastNodeError?: Error };
   return printable(lastNodeError?.message ?? error.message);
 }

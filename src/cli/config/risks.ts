@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 import { isLoopback } from '../../platform/config-values.ts';
 
-/** What is allowed and probably not meant, a line for each. */
+/** Settings that are allowed and probably a mistake, a line for each. */
 export function risksOf(config: Config, variables: Record<string, string>): string[] {
   return [
     ...incomplete(config),

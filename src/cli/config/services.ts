@@ -20,7 +20,7 @@ export type ServiceReport = Findings & {
 
 const MAIL_TIMEOUT_MS = 15 * SECOND;
 
-/** Connects to the configured services, side by side, and changes nothing in them. */
+/** Connects to the configured services at the same time and changes nothing in them. */
 export async function checkServices(config: Config): Promise<ServiceReport[]> {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'cli');
   const { MONGODB_URI, REDIS_URL, SMTP_URL, OIDC_ISSUER } = config;

@@ -5,7 +5,7 @@ import { bindCollections } from '../collections.ts';
 /** The index of builds before 0.2.0 that allowed a server one open quarantine. */
 const ONE_A_SERVER = 'open_quarantines';
 
-/** What MongoDB answers when there is no such index or collection. */
+/** MongoDB's error codes for a missing index or collection. */
 const MISSING = new Set(['IndexNotFound', 'NamespaceNotFound']);
 
 /** Lets a server have an open quarantine for each origin. The new unique index is there already. */

@@ -24,7 +24,7 @@ export function byNetwork(key: string, address: string, allowance: Allowance): L
 /**
  * Counts one use of each limit, in order, up to the first that is used up.
  *
- * @returns null when all allow it; else when the next use is allowed
+ * @returns null when all limits allow it; otherwise when the next use is allowed
  */
 export async function takeAll(
   deps: Parameters<typeof useAllowance>[0],

@@ -31,7 +31,7 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
 /**
  * Takes one check from a user's allowance, in one conditional update.
  *
- * @returns null when it was taken; else when the next check is allowed
+ * @returns null when it was taken; otherwise when the next check is allowed
  */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },

@@ -16,7 +16,7 @@ export function plainAddress(text: string | undefined): string | null {
   return isIP(address) ? ipaddr.process(address).toString() : null;
 }
 
-/** More proxies than this are in front of no listing. It bounds the work for one header. */
+/** No listing has more proxies than this in front. The limit bounds the work for one header. */
 const MOST_HOPS = 16;
 
 /**
@@ -31,6 +31,6 @@ export function plainForwardedFor(value: string): string | null {
     .filter((entry) => entry.trim() !== '')
     .slice(-MOST_HOPS)
     .map(plainAddress);
-  const kept = entries.slice(entries.lastIndexOf(null) + 1);
-  return kept.length > 0 ? kept.join(', ') : null;
+  const addresses = entries.slice(entries.lastIndexOf(null) + 1);
+  return addresses.length > 0 ? addresses.join(', ') : null;
 }

@@ -41,7 +41,7 @@ export type Connection = {
  * account's part of the destination. A destination is an address, or an address and port once it has greeted, so that
  * listeners on different ports do not share an allowance. Callers do not limit destinations that acknowledge.
  *
- * @returns null when the connection may be opened; else when it may be, and which allowance is used up
+ * @returns null when the connection may be opened; otherwise when it may be opened, and which allowance is used up
  * @throws the driver's error when MongoDB fails
  */
 export async function takeConnection(

@@ -25,7 +25,7 @@ export type Allowance = { times: number; windowMs: number };
 /**
  * Uses the allowance of `key` once. The window begins with the first use; refused uses do not count.
  *
- * @returns null when the use is allowed; else when the next one is
+ * @returns null when the use is allowed; otherwise when the next use is allowed
  */
 export async function useAllowance(
   { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },

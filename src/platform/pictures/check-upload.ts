@@ -18,8 +18,8 @@ export const ICON_SIDE = 64;
 const LARGEST_ICON = 48 * 1_024;
 
 /**
- * Checks a banner by its structure and the size that its header states, without decoding it: a bomb of many pixels costs
- * nothing. A camera's rotation is unknown here, so a banner may be too small on one side only for the encoder.
+ * Checks a banner by its structure and the size that its header states, without decoding it, so a bomb of many pixels
+ * costs nothing. A camera's rotation is unknown here, so a banner may be too small on one side only for the encoder.
  *
  * @throws {PictureError} for a file that is not one decent picture
  */

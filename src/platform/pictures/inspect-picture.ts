@@ -3,7 +3,9 @@ import { webpSize } from './webp-size.ts';
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp';
 
-/** What a picture's structure says of it. A camera's rotation is not applied to the size, which is in pixels. */
+/**
+ * What the structure of a picture says about it. A camera's rotation is not applied to the size, which is in pixels.
+ */
 export type Inspected = { format: PictureFormat; width: number; height: number };
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');

@@ -10,7 +10,7 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
  * - `extra-data`: something follows the picture in the file.
  * - `too-many-pixels`, `too-small`: its size in pixels.
  * - `slow`: it took too long to read. `busy`: too many others are waiting; try again.
- * - `late`: no worker prepared it within a day, or it was lost with the state of a moment that a backup does not have.
+ * - `late`: no worker prepared it within a day, or a restored backup did not contain it.
  */
 export const PICTURE_FAILURES = [
   'none',

@@ -63,7 +63,7 @@ export function createPictureProcess(
     lastId += 1;
     try {
       const answer = await own.ask({ id: lastId, task, input } as PictureRequest, deadlineMs);
-      if (own.asked >= picturesEach || answer.rss > MOST_MEMORY) retire();
+      if (own.requests >= picturesEach || answer.rss > MOST_MEMORY) retire();
       if ('refused' in answer) throw new PictureError(answer.refused);
       return answer.result as PictureTasks[K]['result'];
     } catch (error) {
@@ -91,8 +91,8 @@ const stopped = () => new PictureProcessError('stopped', 'the process stops');
 
 type Child = {
   pid: number | undefined;
-  /** How many pictures it was asked for. */
-  asked: number;
+  /** How many pictures it was requested to make. */
+  requests: number;
   isAlive(): boolean;
   ask(request: PictureRequest, deadlineMs: number): Promise<PictureAnswer>;
   kill(): void;
@@ -101,7 +101,7 @@ type Child = {
 function startChild(log: Logger): Child {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const running: ChildProcess = fork(ENTRY, {
-    // Without the secrets of this process.
+    // The child does not get the secrets of this process.
     env: { PATH, ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) },
     execArgv: ['--max-old-space-size=128'],
     // Keeps buffers as they are.
@@ -114,10 +114,10 @@ function startChild(log: Logger): Child {
   log.debug({ event: 'picture_process.started', childPid: running.pid });
   const own: Child = {
     pid: running.pid,
-    asked: 0,
+    requests: 0,
     isAlive: () => running.exitCode === null && running.signalCode === null && running.connected,
     ask(request, deadlineMs) {
-      own.asked += 1;
+      own.requests += 1;
       return answerOf(running, request, deadlineMs);
     },
     kill: () => void running.kill('SIGKILL'),

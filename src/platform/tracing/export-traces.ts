@@ -49,7 +49,7 @@ const KINDS = {
 
 /**
  * Makes spans and exports them in batches. Nothing is registered with OpenTelemetry's global API: other libraries would
- * then export spans of their own, with attributes that nobody here has checked.
+ * then export spans of their own, with attributes that nobody has checked.
  */
 export function exportTraces(
   settings: TraceSettings,

@@ -32,7 +32,7 @@ const ratio = z
   .transform(Number);
 
 /**
- * The settings of traces, under OpenTelemetry's own names (docs/operating.md, "Traces"). An endpoint switches traces on.
+ * The settings of traces, under OpenTelemetry's own names (docs/operating/settings.md, "Traces"). An endpoint switches traces on.
  * The SDK itself reads some that are not here from the environment, such as OTEL_RESOURCE_ATTRIBUTES.
  */
 export const traceSettings = {

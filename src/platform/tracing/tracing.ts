@@ -36,7 +36,7 @@ export type Tracing = {
   run<T>(span: NewSpan, work: (span: Span) => Promise<T>): Promise<T>;
   /** The `traceparent` of the active span; undefined without one. */
   active(): string | undefined;
-  /** Exports what is not exported yet, for at most 2 s. Never throws. */
+  /** Exports the remaining spans, for at most 2 s. Never throws. */
   close(): Promise<void>;
 };
 

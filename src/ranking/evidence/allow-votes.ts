@@ -30,9 +30,9 @@ const allowing = z.object({
 });
 
 /**
- * Stores an operator's decision that so many votes of a server a UTC day count for the rank without evidence: votes that
- * wait are counted with the next ranking. Rules for networks still apply. 0 takes the decision back. All days of the
- * ranking are weighed again; a second call does no harm.
+ * Stores an operator's decision about how many votes of a server count for the rank on each UTC day without evidence:
+ * votes that wait are counted with the next ranking. Rules for networks still apply. 0 ends the decision. All days of
+ * the ranking are weighed again; a second call does no harm.
  *
  * @param by - the operator, for the audit log
  * @returns the server as it is now; null when no such server is listed
@@ -52,7 +52,7 @@ export async function allowVotes(
     { returnDocument: 'after' },
   );
   if (!server) return null;
-  // A ranking that read the server before finds another `reweighed`, and stores nothing.
+  // If a ranking read the server before this update, it finds another `reweighed` and stores nothing.
   await deps.voteCounters.updateMany(
     { serverId },
     { $unset: { weighed: true, less: true, waiting: true }, $inc: { reweighed: 1 } },

@@ -5,20 +5,20 @@ import { startOf } from '../../platform/periods/period-marks.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../votes/web/vote-origin.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
-/** A network that voted for a server as more players of a day than count in full. */
+/** A network from which more players voted for a server on a day than count in full. */
 export type CrowdedNetwork = {
   serverId: ObjectId;
   /** How many times the figures of a single network apply: an IPv6 /48 is several. */
   factor: number;
-  /** As `playerHash` gives them. */
+  /** The results of `playerHash`. */
   players: string[];
   /** Those who voted with a confirmed account that is older than 7 days. */
   established: string[];
 };
 
 /**
- * The networks of a UTC day that used the vote form of these servers as many players, narrow networks first. What they
- * were refused or held for is in it as well: only counted votes are weighed.
+ * The networks from which many players used the vote form of these servers on a UTC day, narrow networks first. It
+ * includes players whose votes were refused or held: only counted votes are weighed.
  */
 export function crowdedNetworks(
   { voteOrigins }: { voteOrigins: Collection<VoteOrigin> },

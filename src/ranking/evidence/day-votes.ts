@@ -9,7 +9,7 @@ import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from '.
 
 type ReadDeps = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
 
-/** The votes of a server and day by what speaks for them. */
+/** The votes of a server and day by their evidence. */
 export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
 
 /** Votes read at a time. */
@@ -31,8 +31,8 @@ const not = (condition: Document) => ({ $not: [condition] });
 const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
 
 /**
- * Counts the votes of servers on a UTC day, each once, by number and source alone: without networks, exclusions and
- * imports, which only matter where a day is remarkable (`readVotes`).
+ * Counts the votes of servers on a UTC day, each once, by number and source alone. It reads no networks, exclusions and
+ * imports, because they matter only on a remarkable day (`readVotes`).
  */
 export async function countVotes(
   { votes }: Pick<ReadDeps, 'votes'>,
@@ -67,7 +67,7 @@ export async function countVotes(
   return new Map(await counts.map(({ _id, ...counted }) => [_id.toHexString(), counted] as const).toArray());
 }
 
-/** Which of these servers have excluded votes before the end of a day: their names may be less known than they look. */
+/** The servers with excluded votes before the end of a day: the numbers of these votes must not make a name known. */
 export async function withExclusions(
   { votes }: Pick<ReadDeps, 'votes'>,
   serverIds: ObjectId[],
@@ -90,7 +90,7 @@ type Member = NetworkVote & { isRegular: boolean; weight: number };
 
 /**
  * The same for one server, exactly: names by their earlier counted votes, and votes by their networks. It reads a
- * thousand votes at a time and keeps those of crowded networks only.
+ * thousand votes at a time and stores only those of crowded networks.
  */
 export async function readVotes(
   deps: ReadDeps,
@@ -127,7 +127,7 @@ export async function readVotes(
   await inChunks(deps.votes, { serverId, votedAt: dayRange(day), excludedAt: null }, take);
 
   for (const network of networks) {
-    // A vote that a narrow network made small does not use up the room of the wider one.
+    // If a vote weighs less because of a narrow network, it does not use up the room of the wider network.
     const left = network.members.filter(({ weight }) => weight > 0);
     for (const [i, weight] of networkWeights(left, network.factor).entries()) {
       const member = left[i];

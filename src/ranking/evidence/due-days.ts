@@ -28,7 +28,7 @@ type FindDeps = {
   clock: Clock;
 };
 
-/** A day of so few votes is not weighed: each counts in full, wherever it came from. */
+/** A day of at most this many votes is not weighed: each counts in full, whatever its source. */
 export const ALWAYS_FULL = FULL_OF_NETWORK;
 
 /**
@@ -70,7 +70,8 @@ function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: bool
   // A finished day on which all votes count in full is stored as their number.
   const isClean = { $eq: [votes, weighed] };
   const isSame = { $eq: [votes, `${weighed}.of`] };
-  // Votes that were cast since count in full meanwhile, so this is for days on which all do.
+  // Newer votes count in full until the day is weighed again, so this holds only for days on which all votes count in
+  // full.
   const hardlyGrew = {
     $and: [
       { $gt: [votes, OFTEN] },
@@ -79,13 +80,13 @@ function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: bool
       { $lt: [votes, { $multiply: [GROWTH, `${weighed}.of`] }] },
     ],
   };
-  const stands = isFinal
+  const unchanged = isFinal
     ? [{ $and: [isSame, { $eq: [`${weighed}.isFinal`, true] }] }]
     : [isSame, ...(grows ? [hardlyGrew] : [])];
   const isFew = { $and: [{ $lte: [{ $ifNull: [votes, 0] }, ALWAYS_FULL] }, { $lte: [weighed, null] }] };
   return {
     $cond: [
-      { $or: [isClean, isFew, ...stands] },
+      { $or: [isClean, isFew, ...unchanged] },
       null,
       { day: { $literal: day }, votes, isFinal: { $literal: isFinal } },
     ],

@@ -4,12 +4,12 @@ import { NEW_VOTES } from './weigh-day.ts';
 
 type Named = Pick<Vote, 'usernameKey' | 'seq'>;
 
-/** Which of a server's votes are cast by regulars. */
+/** Tells which of a server's votes were cast by regulars. */
 export type KnownNames = { areRegulars(votes: Named[]): Promise<boolean[]> };
 
 /**
- * Tells regulars from new names. A vote's number says how many its player cast before; excluded votes make nobody known,
- * and votes that were imported do.
+ * Tells regulars from new names. A vote's number says how many votes its player cast before. Excluded votes do not make
+ * a name known; imported votes do.
  *
  * @param before - the end of the day that is weighed
  */

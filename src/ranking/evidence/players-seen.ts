@@ -4,7 +4,7 @@ import type { DailyStats } from '../../history/daily-stats.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
 
-/** The highest number of players of this many days before counts, and that of the day itself. */
+/** The highest number of players of the day and of this many days before it counts. */
 export const PLAYER_DAYS = 30;
 
 /** The fields of a server that say how many players it has now. */
@@ -21,8 +21,8 @@ export const CURRENT_PLAYERS = {
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
 /**
- * The most players that our checks saw on servers by a UTC day, over it and the 30 days before. A server's own reports do
- * not count. A server that no check has reached or missed in this time is not in the result.
+ * The most players that our checks saw on servers by a UTC day, over it and the 30 days before. A server's own reports
+ * do not count. If no check was made in this time, the server is not in the result.
  *
  * @param now - set for today, whose statistics are not computed yet: the current number counts as well
  */

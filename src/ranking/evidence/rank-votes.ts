@@ -15,7 +15,7 @@ export type RankDay = {
   votes: number;
   /** In votes, with one decimal. */
   rankVotes: number;
-  /** The most players that our checks saw; null where they see no number, undefined where it made no difference. */
+  /** The most players that our checks saw; null if they see no number, undefined if the number made no difference. */
   players?: number | null | undefined;
 } & Record<Reason, number>;
 
@@ -50,7 +50,7 @@ export async function rankVotesByDay(
   });
 }
 
-/** As `rankingPipeline` counts it; votes that are not weighed yet are left to the next ranking. */
+/** Counted as in `rankingPipeline`; the next ranking weighs the votes that are not weighed yet. */
 function rankDay(
   day: string,
   votes: number,

@@ -18,8 +18,9 @@ export async function firstWeighedDay({
 }
 
 /**
- * The same, decided by the first ranking of a version that weighs: the day after it, because processes of the previous
- * version may still take votes today; the same day in a listing without votes.
+ * The same day, and decides it if this is the first ranking that weighs: it is the day after that ranking, because
+ * processes of the previous version may still take votes today. In a listing without votes it is the day of the
+ * ranking.
  */
 export async function startWeighing(deps: {
   periodMarks: Collection<PeriodMark>;

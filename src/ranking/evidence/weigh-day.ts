@@ -17,23 +17,25 @@ export const NEW_VOTES = 4;
 
 /** New names count in full up to this many for each player, and at least up to `FEWEST`. */
 export const NEW_NAMES_A_PLAYER = 3;
-/** The same of votes of the API, new names or not. */
+/** The same for votes of the API, of new and known names. */
 export const API_VOTES_A_PLAYER = 5;
 export const FEWEST = 20;
 
-/** All votes of a day together: those above wait for an operator. */
+/** The limit of all votes of a day together: votes above it wait for an operator. */
 export const VOTES_A_PLAYER = 10;
 export const NEVER_WAITING = 50;
 
-/** The players of a server where our checks see no number: without a game that we can ask, or before the first check. */
+/**
+ * The assumed number of players if our checks see none: without a game that can be queried, or before the first check.
+ */
 export const ASSUMED_PLAYERS = 25;
 
 /** More players than this count as this many: a game server can tell our checks any number. */
 export const MOST_PLAYERS = 1_000;
 
-/** The counted votes of a server and UTC day by what speaks for them. */
+/** The counted votes of a server and UTC day by their evidence. */
 export type DayEvidence = {
-  /** Cast elsewhere. */
+  /** Imported votes. */
   imported: number;
   form: { regulars: number; newcomers: number };
   api: { regulars: number; newcomers: number };
@@ -71,7 +73,7 @@ export function weighDay(
   const full = form.regulars + apiRegulars + newcomers;
   const counted = Math.min(full, rooms.all);
 
-  // What is left of the day's room goes to votes that count a tenth.
+  // The rest of the day's room is used by votes that count a tenth.
   let room = rooms.all - counted;
   const take = (votes: number) => {
     const taken = Math.min(votes, room);
@@ -96,7 +98,7 @@ export function weighDay(
   };
 }
 
-/** A vote of a network. Regulars and votes with old accounts are proven: they come before others. */
+/** A vote of a network. Votes of regulars and of old accounts are proven and come before others. */
 export type NetworkVote = { isProven: boolean };
 
 /**

@@ -34,10 +34,10 @@ type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
 type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAllowance'>>;
 
 /**
- * Weighs the votes of the ranking's days that are due (`eachDueCounter`) and stores what they weigh on their counters. A
- * run that is interrupted leaves the rest to the next one; running it again changes nothing.
+ * Weighs the votes of the ranking's days that are due (`eachDueCounter`) and stores what they weigh on their counters.
+ * After an interruption, the next run weighs the rest; running it again changes nothing.
  *
- * @returns the first day that is weighed, and how many days of servers were
+ * @returns the first day that is weighed, and how many days of servers were weighed
  * @throws {LeaseLostError}; the signal's reason
  */
 export async function weighVotes(
@@ -103,7 +103,7 @@ async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slic
   return writes.length;
 }
 
-/** An operator's decision since the counter was read makes the day due again, so nothing is stored then. */
+/** If an operator decided since the counter was read, the day is due again, so nothing is stored. */
 function writeOf(
   { serverId, month, reweighed }: Due,
   day: string,
@@ -129,7 +129,7 @@ function writeOf(
   };
 }
 
-/** The weight by the counts of the day; where these show anything remarkable, by its votes one by one. */
+/** The weight, computed from the counts of the day; if these are remarkable, from its votes one by one. */
 async function weightOf(
   deps: WeighDeps,
   serverId: ObjectId,

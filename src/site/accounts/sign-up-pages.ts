@@ -63,7 +63,7 @@ const signUpForm = addressForm.extend({ name: shownText(60), password: newPasswo
 
 /**
  * `/sign-up`: creates a user with the role `owner`. If the listing sends mail, the form has only the address, and the
- * user chooses name and password behind a link (see verify-email.ts). Otherwise it creates the account at once.
+ * user chooses name and password behind a link (see verify-email-pages.ts). Otherwise it creates the account at once.
  */
 export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;

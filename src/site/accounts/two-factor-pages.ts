@@ -38,7 +38,7 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
 
   const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(deps, userOf(request));
 
-  /** Runs `work` with a proof of identity (see proof.ts). Otherwise returns the form with its error. */
+  /** Runs `work` after re-authentication (see re-authentication.ts). Otherwise returns the form with its error. */
   async function proven<T>(
     request: FastifyRequest,
     sent: SentForm | undefined,

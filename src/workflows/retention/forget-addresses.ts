@@ -16,7 +16,7 @@ type ForgetDeps = {
   config: Pick<Config, 'KEEP_ADDRESSES_MONTHS'>;
 };
 
-/** Stands in the place of an e-mail address that was removed. */
+/** Replaces an e-mail address that was removed. */
 const REMOVED_ADDRESS = '(removed)';
 
 /** A text that is an e-mail address. Other authors are `cli`, `automatic` and the like. */
@@ -90,7 +90,7 @@ export async function forgetAddresses(
   );
 }
 
-/** What a removed server's document says of people; its owner's id means nothing once the account is deleted. */
+/** The personal data in a removed server's document; its owner's id means nothing once the account is deleted. */
 const REMOVED_LEFTOVERS = ['ownerEmail', 'invitations', 'members'];
 
 async function changeAll<T extends { _id: ObjectId }>(

@@ -111,7 +111,7 @@ async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** `kept`: the time of the oldest vote that keeps its name, because its delivery or its quarantine is open. */
+/** `kept`: the time of the oldest vote that still has its name, because its delivery or its quarantine is open. */
 async function forgetBatch(
   { votes, clock }: ForgetDeps,
   batch: Named[],

@@ -19,17 +19,17 @@ const SLOTS = 16_384;
 /** A replica takes over after its primary has not answered for so long; 15 s by default. */
 const NODE_TIMEOUT_MS = SECOND;
 
-/** How long a fault waits for a node that tells the roles. */
+/** How long a fault waits for a node that returns the roles. */
 const ROLES_TIMEOUT_MS = 5 * SECOND;
 
 type ClusterNode = Node & { id: string; bus: number };
 
-/** Three primaries with a replica each, every node behind a line that all use. */
+/** Three primaries with a replica each, every node behind a proxy that all processes use. */
 export async function startStormCluster(options: ServiceOptions): Promise<StormService> {
   const nodes = await Promise.all(Array.from({ length: 2 * SHARDS }, (_, n) => openClusterNode(n, options)));
   await join(nodes);
 
-  /** The nodes of a role, by what the first node that answers says. */
+  /** The nodes of a role, according to the first node that answers. */
   async function withRole(role: 'master' | 'slave'): Promise<Node[]> {
     const found = await askFor(ROLES_TIMEOUT_MS, async () => {
       for (const { port } of nodes) {

@@ -8,13 +8,13 @@ import { killing, stopping } from '../inject.ts';
 import { service } from '../process-control.ts';
 import type { ServiceOptions, StormService } from './storm-service.ts';
 
-/** One mongod. Each process reaches it on a line of its own. */
+/** One mongod. Each process reaches it through a proxy of its own. */
 export function startLoneMongod(options: ServiceOptions): Promise<StormService> {
   const addressOf = (port: number) => `${MONGOD.address(port)}/storm?directConnection=true`;
   return startLone(MONGOD, options, { name: 'mongod', requests: 'mongodb', addressOf });
 }
 
-/** One Redis. Each process reaches it on a line of its own. */
+/** One Redis. Each process reaches it through a proxy of its own. */
 export function startLoneRedis(options: ServiceOptions): Promise<StormService> {
   return startLone(REDIS, options, { name: 'redis', requests: 'chunks', addressOf: REDIS.address });
 }

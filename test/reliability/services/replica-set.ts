@@ -8,16 +8,16 @@ import { careOf, type Node, openNode, type ServiceOptions, type StormService } f
 
 const NAME = 'storm';
 
-/** Members elect another primary after so long without one; the default of MongoDB is 10 s. */
+/** Members elect another primary after this time without one; the default of MongoDB is 10 s. */
 const ELECTION_TIMEOUT_MS = 2 * SECOND;
 
-/** A primary whose secondaries do not answer takes writes for so long: it steps down at the election's time-out. */
+/** A primary whose secondaries do not answer accepts writes for this long: it steps down at the election's timeout. */
 const ALONE_MS = SECOND;
 
 /** How long a fault waits for a primary. */
 const PRIMARY_TIMEOUT_MS = 5 * SECOND;
 
-/** A replica set of three, each member behind a line that all processes and the other members use. */
+/** A replica set of three, each member behind a proxy that all processes and the other members use. */
 export async function startStormReplicaSet(options: ServiceOptions): Promise<StormService> {
   const nodes = await Promise.all(
     [0, 1, 2].map((n) =>
@@ -33,7 +33,7 @@ export async function startStormReplicaSet(options: ServiceOptions): Promise<Sto
   const ports = nodes.map(({ port }) => port);
   await initiate(NAME, ports[0] as number, hosts, ELECTION_TIMEOUT_MS);
 
-  /** The primary; any member while there is none for long. */
+  /** The primary; if there is none for long, any member. */
   async function primary(): Promise<Node> {
     const index = await primaryOf(ports, PRIMARY_TIMEOUT_MS);
     return nodes[index ?? 0] as Node;
@@ -80,8 +80,9 @@ async function stepDown({ port }: Node): Promise<void> {
 }
 
 /**
- * The secondaries stand still while the primary takes writes that it cannot replicate; then it is killed, and the others
- * elect one of themselves. When it comes back, it must roll back what only it had. One such write of ours is noted.
+ * The secondaries are suspended while the primary accepts writes that it cannot replicate. Then it is killed, and the
+ * others elect one of themselves. When it comes back, it must roll back these writes. One such write of the storm is
+ * noted.
  */
 function rollingBack(
   primary: () => Promise<Node>,

@@ -19,13 +19,13 @@ import {
 
 const NAME = 'storm';
 
-/** Sentinels call a primary down after so long; 30 s by default. */
+/** Sentinels treat a primary as down after this time; 30 s by default. */
 const DOWN_AFTER_MS = SECOND;
 
 /** How long a fault waits for a Sentinel that names the primary. */
 const PRIMARY_TIMEOUT_MS = 5 * SECOND;
 
-/** A primary and two replicas, each behind a line that all use, and three Sentinels. */
+/** A primary and two replicas, each behind a proxy that all processes use, and three Sentinels. */
 export async function startStormSentinel(options: ServiceOptions): Promise<StormService> {
   const open = (n: number, more: string[]) =>
     openNode(REDIS, options, {
@@ -42,7 +42,7 @@ export async function startStormSentinel(options: ServiceOptions): Promise<Storm
   const sentinels = await Promise.all([0, 1, 2].map((n) => openSentinel(n, first.line.port, options)));
   await Promise.all(sentinels.map((one) => one.start()));
 
-  /** The node that the Sentinels call the primary; the first while none of them answers. */
+  /** The node that the Sentinels name as the primary; the first node if none of them answers. */
   async function primary(): Promise<Node> {
     const named = await askFor(PRIMARY_TIMEOUT_MS, async () => {
       const ports = await Promise.all(sentinels.map(({ port }) => namedPrimary(port)));

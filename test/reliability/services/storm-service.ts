@@ -9,22 +9,25 @@ import { type ControlledProcess, service } from '../process-control.ts';
 
 /** MongoDB or Redis as the processes of a storm use it: one node, or several that take over from each other. */
 export type StormService = {
-  /** For whoever looks in from outside; past the lines where there is one node. */
+  /** The address for the test itself; a single node is reached without a proxy. */
   address: string;
-  /** Opens the way of one process. */
+  /** Opens the connection of one process. */
   connect(): Promise<Connection>;
   /** The faults of its nodes, by name. */
   faults: Record<string, Inject>;
   /** Starts what does not run, resumes what is stopped, and restores every line. */
   mend(): Promise<void>;
-  /** How many writes were made that a failover took back; only replica sets do. */
+  /** How many writes a failover rolled back; only replica sets do that. */
   rolledBack?(): Promise<number>;
   close(): Promise<void>;
 };
 
 export type Connection = {
   address: string;
-  /** The line to the node that takes writes now. A lone node has a line for each process, others one for all. */
+  /**
+   * The proxy of the node that accepts writes now. A lone node has a proxy for each process, other nodes have one for
+   * all.
+   */
   line(): FaultProxy | Promise<FaultProxy>;
 };
 
@@ -39,7 +42,7 @@ export type ServiceOptions = {
   args?: string[];
 };
 
-/** A node behind a line. Other nodes and clients know only the line's port. */
+/** A node behind a proxy. Other nodes and clients know only the proxy's port. */
 export type Node = ControlledProcess & { port: number; line: FaultProxy };
 
 /** A node that is not started yet. `args` are added to its command line. */
@@ -59,7 +62,7 @@ export async function openNode(
   return { ...service(own, { binary, dir: join(folder, name), port }, died), port, line };
 }
 
-/** Asks again and again until there is an answer; undefined after `ms` milliseconds. */
+/** Repeats a call until there is an answer; undefined after `ms` milliseconds. */
 export async function askFor<T>(ms: number, ask: () => Promise<T | undefined>): Promise<T | undefined> {
   const deadline = performance.now() + ms;
   while (performance.now() < deadline) {
