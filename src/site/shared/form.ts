@@ -40,6 +40,11 @@ function asSentence(english: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
+/** Rules as sentences in the language of the page. */
+export function sentencesOf(rules: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, asSentence(rule)]));
+}
+
 /** Reads a form with its schema: the data, or the form to show again. A missing field gets the error of an empty one. */
 export function readForm<S extends z.ZodType>(
   schema: S,
@@ -48,21 +53,23 @@ export function readForm<S extends z.ZodType>(
   const values = typedValues(request);
   const parsed = schema.safeParse(values);
   if (parsed.success) return { data: parsed.data, typed: { values, errors: {} } };
-  const errors = sentencesOf(parsed.error);
+  const errors = rulesOf(parsed.error);
   const missing = Object.keys(errors).filter((name) => name !== 'form' && !Object.hasOwn(values, name));
   const empty = Object.fromEntries(missing.map((name) => [name, '']));
-  const emptyErrors = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
-  // An optional field must be sent too: a missing one must not clear the stored value.
-  for (const name of missing) errors[name] = emptyErrors[name] ?? t('This field is missing.');
-  return { data: null, typed: { values, errors } };
+  const emptyErrors = rulesOf(schema.safeParse({ ...values, ...empty }).error);
+  for (const name of missing) {
+    const rule = emptyErrors[name];
+    errors[name] = rule ?? t('This field is missing.');
+    // An optional field must be sent too: a missing one must not clear the stored value.
+    if (!rule) errors.form = t('The form was incomplete. Reload the page.');
+  }
+  return { data: null, typed: { values, errors: sentencesOf(errors) } };
 }
 
 /** The first error of each field. */
-function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
+function rulesOf(error: z.ZodError | undefined): Record<string, string> {
   const errors: Record<string, string> = {};
-  for (const { path, message } of error?.issues ?? []) {
-    errors[String(path[0] ?? 'form')] ??= asSentence(message);
-  }
+  for (const { path, message } of error?.issues ?? []) errors[String(path[0] ?? 'form')] ??= message;
   return errors;
 }
 
