@@ -52,8 +52,11 @@ export type Form<S extends z.ZodObject> = {
   run: (sent: SentForm<S>) => FormAnswer | Promise<FormAnswer>;
   /** What another error of the feature says about the form; undefined if the form did not cause it. */
   refusalOf?: (error: unknown) => Refused | undefined;
-  /** The page of the form with what was entered. Without it, an error page names what is wrong, as for a button. */
-  show?: (request: FastifyRequest, typed: Typed) => Page | Promise<Page>;
+  /**
+   * The page of the form with what was entered; null if what was entered does not make one. Without it, an error page
+   * says what is wrong, as for a button.
+   */
+  show?: (request: FastifyRequest, typed: Typed) => Page | null | Promise<Page | null>;
 };
 
 /** The form is refused as a whole. `retryAt`: when it will be accepted. */
@@ -121,16 +124,10 @@ async function sendAgain<S extends z.ZodObject>(
   { values, refused: { status = 400, errors, retryAt } }: Again,
 ): Promise<FastifyReply> {
   const sentences = sentencesOf(errors);
-  if (!show) {
-    const text = sentences.form ?? Object.values(sentences).join(' ');
-    throw new PageError(status, text, retryAt);
-  }
-  const open = Object.entries(values).filter(([name]) => !secrets.includes(name as (typeof secrets)[number]));
-  const page = await show(request, { values: Object.fromEntries(open), errors: sentences });
-  return sendPage(
-    request,
-    reply.headers(retryAfter(retryAt)),
-    await withErrorSummary(page, sentences, retryAt),
-    status,
-  );
+  const hidden = new Set<string>(secrets.map(String));
+  const open = Object.fromEntries(Object.entries(values).filter(([name]) => !hidden.has(name)));
+  const page = await show?.(request, { values: open, errors: sentences });
+  if (!page) throw new PageError(status, sentences.form ?? Object.values(sentences).join(' '), retryAt);
+  const withErrors = await withErrorSummary(page, sentences, retryAt);
+  return sendPage(request, reply.headers(retryAfter(retryAt)), withErrors, status);
 }

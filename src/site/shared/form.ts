@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { t, translated } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
@@ -9,12 +9,21 @@ export type Typed = { values: Record<string, string>; errors: Record<string, str
 /** An empty form. */
 export const UNTOUCHED: Typed = { values: {}, errors: {} };
 
+/** A text field whose rules the feature checks; a missing one is empty. */
+export const fieldText = z.string().default('');
+
 /** The form fields of a request as text. If a field occurs twice, the last value counts. */
 export function typedValues(request: FastifyRequest): Record<string, string> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, String(Array.isArray(value) ? value.at(-1) : value)]),
   );
+}
+
+/** All values of a field that occurs several times, such as a group of boxes. */
+export function allValues(request: FastifyRequest, name: string): string[] {
+  const body = (request.body ?? {}) as Record<string, unknown>;
+  return [body[name] ?? []].flat().map(String);
 }
 
 /** The query parameters of a request as trimmed text. Empty ones are left out. */

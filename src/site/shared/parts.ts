@@ -113,11 +113,12 @@ export function select(
 }
 
 export function checkbox(field: Field & { checked?: boolean }): Html {
-  const { name, id = name, label, hint, checked } = field;
+  const { name, id = name, label, hint, error, checked } = field;
   return html`<div class="field check">
     <input id="${id}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
     <label for="${id}">${label}</label>
     ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
+    ${error ? html`<p class="error" id="${id}-error">${error}</p>` : ''}
   </div>`;
 }
 
