@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
-import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { PageError, retryAfter } from '../error-pages.ts';
 import { withErrorSummary } from './error-summary.ts';
-import { readForm, sentencesOf, type Typed } from './form.ts';
+import { INCOMPLETE, readForm, sentencesOf, type Typed } from './form.ts';
 import { type Page, sendPage } from './layout.ts';
 
 /** Why a form is not accepted: a sentence for each field, or under `form` for the whole form. */
@@ -51,7 +50,7 @@ export type Form<S extends z.ZodObject> = {
   /** Calls the feature. An `InvalidDocumentError` of it shows the form again. */
   run: (sent: SentForm<S>) => FormAnswer | Promise<FormAnswer>;
   /** What another error of the feature says about the form; undefined if the form did not cause it. */
-  refusalOf?: (error: unknown) => Refused | undefined;
+  refusalOf?: (error: unknown, values: Record<string, string>) => Refused | undefined;
   /**
    * The page of the form with what was entered; null if what was entered does not make one. Without it, an error page
    * says what is wrong, as for a button.
@@ -97,11 +96,11 @@ async function answerOf<S extends z.ZodObject>(
     if (early) return { answer: early, values };
     if (data) return { answer: await run({ request, reply, data, values }), values };
     return {
-      answer: show ? { errors } : refused(400, t('The form was incomplete. Reload the page.')),
+      answer: show ? { errors } : refused(400, INCOMPLETE),
       values,
     };
   } catch (error) {
-    const answer = refusalOf?.(error) ?? invalid(error, fields);
+    const answer = refusalOf?.(error, values) ?? invalid(error, fields);
     if (!answer) throw error;
     return { answer, values };
   }

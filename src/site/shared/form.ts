@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { t, translated } from '../../language/t.ts';
+import { defineMessage, t, translated } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
 /** The entered values of a form, to show them again, and the error of each field. */
@@ -8,6 +8,9 @@ export type Typed = { values: Record<string, string>; errors: Record<string, str
 
 /** An empty form. */
 export const UNTOUCHED: Typed = { values: {}, errors: {} };
+
+/** Says that a browser sent less than the form has: the user can only load the page again. */
+export const INCOMPLETE = defineMessage('The form was incomplete. Reload the page.');
 
 /** A text field whose rules the feature checks; a missing one is empty. */
 export const fieldText = z.string().default('');
@@ -70,7 +73,7 @@ export function readForm<S extends z.ZodType>(
     const rule = emptyErrors[name];
     errors[name] = rule ?? t('This field is missing.');
     // An optional field must be sent too: a missing one must not clear the stored value.
-    if (!rule) errors.form = t('The form was incomplete. Reload the page.');
+    if (!rule) errors.form = INCOMPLETE;
   }
   return { data: null, typed: { values, errors: sentencesOf(errors) } };
 }

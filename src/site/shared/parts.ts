@@ -15,9 +15,16 @@ export function notice(tone: Tone, content: Content): Html {
 }
 
 /** A section with a heading; `actions` are shown beside the heading. */
-export function card(part: { title: Content; id?: string; actions?: Content; body: Content }): Html {
-  const { title, id, actions, body } = part;
-  return html`<section class="card" ${id ? html`id="${id}"` : ''}>
+export function card(part: {
+  title: Content;
+  id?: string;
+  actions?: Content;
+  /** The card is what a form led to, such as a preview: it gets the focus. */
+  isResult?: boolean;
+  body: Content;
+}): Html {
+  const { title, id, actions, isResult, body } = part;
+  return html`<section class="card" ${id ? html`id="${id}"` : ''} ${isResult ? html`tabindex="-1" autofocus` : ''}>
     <header class="card-head"><h2>${title}</h2>${actions ? html`<div class="actions">${actions}</div>` : ''}</header>
     ${body}
   </section>`;
