@@ -58,7 +58,7 @@ export function handleErrors(app: FastifyInstance): void {
             status: error.statusCode,
             code: codeOfStatus(error.statusCode),
             sentence: error.message,
-            headers: retryAfter(error),
+            headers: retryAfter(error.retryAt),
           }
         : refusalOf(error, request);
     logRefusal(request, error, refusal);
@@ -92,10 +92,14 @@ function sendErrorPage(
 /** When to try again, from the `Retry-After` header. */
 function retry(headers: Record<string, string>): Content {
   const seconds = Number(headers['retry-after']);
-  if (!(seconds > 0)) return '';
+  return seconds > 0 ? tryAgain(after(new Date(), seconds * SECOND)) : '';
+}
+
+/** When the same request will be accepted. */
+export function tryAgain(at: Date): Content {
   const now = new Date();
-  const at = after(now, seconds * SECOND);
-  return html`<p>${t('You can try again <strong>{time}</strong>, at {at}.', { time: relative(at, now), at: seconds < 60 ? exactTime(at) : time(at) })}</p>`;
+  const isSoon = at.getTime() - now.getTime() < 60 * SECOND;
+  return html`<p>${t('You can try again <strong>{time}</strong>, at {at}.', { time: relative(at, now), at: isSoon ? exactTime(at) : time(at) })}</p>`;
 }
 
 /** Links to other pages. */
@@ -116,7 +120,8 @@ function nextSteps({ base }: Site, request: FastifyRequest, status: number): Con
     ${status === 500 ? html`<p class="soft small">${t('Error number for the operator: <span>{id}</span>', { span: (text) => html`<span class="mono">${text}</span>`, id: request.id })}</p>` : ''}`;
 }
 
-function retryAfter({ retryAt }: PageError): Record<string, string> {
+/** The header `Retry-After` of an answer 429 or 503. */
+export function retryAfter(retryAt: Date | undefined): Record<string, string> {
   if (!retryAt) return {};
   return { 'retry-after': String(Math.max(1, Math.ceil((retryAt.getTime() - Date.now()) / 1_000))) };
 }

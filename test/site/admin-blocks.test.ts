@@ -56,7 +56,7 @@ test('a very large network needs a check box', async () => {
 test('errors are beside their fields, and a link fills in the form', async () => {
   const { statusCode, body } = await send({ kind: 'name', value: '', reason: '', endsAt: 'soon' });
   expect(statusCode).toBe(400);
-  expect(body).toContain('Enter a time such as');
+  expect(body).toContain('Must be a time such as');
   expect((await send({ kind: 'name', value: 'Steve', reason: ' ' })).body).toContain(
     'The reason must say why.',
   );

@@ -197,7 +197,7 @@ describe('an operator', () => {
     const before = await read();
     const missing = await removeAs(serverId, { part: 'description', profileReason: ' ' });
     expect(missing.statusCode).toBe(400);
-    expect(missing.body.match(/must say why/g)).toHaveLength(1);
+    expect(missing.body.match(/-error">[^<]*must say why/g)).toHaveLength(1);
     expect((await removeAs(serverId, { part: 'name', profileReason: 'x' })).statusCode).toBe(400);
     expect(await read()).toEqual(before);
   });

@@ -253,7 +253,7 @@ test.each([
     const { body, statusCode } = await sendForm(web, `/account/two-factor/${sent}`, fields, headers);
     expect(statusCode).toBe(400);
     expect(body.match(/<details[^>]*>/)?.[0]).toMatch(details);
-    const forms = body.split('<form').filter((form) => form.includes(sentence));
+    const forms = body.split('<form').filter((form) => form.includes(`-error">${sentence}`));
     expect(forms).toHaveLength(1);
     expect(forms[0]).toContain(`action="/account/two-factor/${sent}"`);
   }

@@ -158,7 +158,6 @@ export const ACCOUNTS = {
     'Passwort geändert. Deine anderen Sitzungen sind abgemeldet.',
   'Session signed out.': 'Sitzung abgemeldet.',
   'The current password is wrong.': 'Das jetzige Passwort ist falsch.',
-  'This session does not exist.': 'Diese Sitzung gibt es nicht.',
   Profile: 'Profil',
   Password: 'Passwort',
   'Two-factor authentication': 'Zwei-Faktor-Anmeldung',

@@ -323,7 +323,6 @@ export const LISTENERS = {
   'Vote plugin, {time}': 'Vote-Plugin, {time}',
   'This form was already sent, and its key was shown then. Revoke the key under “API access” and create another one.':
     'Dieses Formular wurde schon gesendet, und sein Schlüssel wurde damals gezeigt. Widerrufe den Schlüssel unter „API-Zugang“ und lege einen neuen an.',
-  'Enter the name of a player.': 'Gib den Namen eines Spielers ein.',
   '<bdi>{username}</bdi>: {kind} Nothing was claimed.':
     '<bdi>{username}</bdi>: {kind} Es wurde nichts abgeholt.',
   'Two ways to reward players': 'Zwei Wege, Spieler zu belohnen',

@@ -227,8 +227,6 @@ export const LISTING = {
   'This deletes your review and the owner’s answer. It cannot be undone.':
     'Das löscht deine Bewertung und die Antwort des Besitzers. Es lässt sich nicht zurücknehmen.',
   'Delete review': 'Bewertung löschen',
-  'The review is not saved. Check the fields below.':
-    'Die Bewertung ist nicht gespeichert. Prüfe die Felder unten.',
   'Stars for <bdi>{name}</bdi>': 'Sterne für <bdi>{name}</bdi>',
   Choose: 'Wählen',
   'Review (optional)': 'Bewertung (freiwillig)',
@@ -378,7 +376,6 @@ export const LISTING = {
   'All time': 'Gesamte Zeit',
   'Choose one of these.': 'Wähle einen dieser Werte.',
   'Your favourites': 'Deine Favoriten',
-  'The form was incomplete.': 'Das Formular war unvollständig.',
   'You changed your favourites too often. Wait a few minutes.':
     'Du hast deine Favoriten zu oft geändert. Warte ein paar Minuten.',
   'You have {most} favourites, the most possible. Remove one first.':

@@ -139,6 +139,7 @@ export const SITE = {
   'No rank history yet. The first rank appears after the first full day.':
     'Noch kein Rangverlauf. Der erste Rang erscheint nach dem ersten vollen Tag.',
   'Rank per day': 'Rang je Tag',
+  'There is a problem': 'Es gibt ein Problem',
   'not recorded': 'nicht aufgezeichnet',
   'Copy<span> {label}</span>': 'Kopieren<span>: {label}</span>',
   Copied: 'Kopiert',

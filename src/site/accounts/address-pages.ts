@@ -17,17 +17,24 @@ import { showUser } from '../../workflows/find-users.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE, SIGNED_IN } from '../page-route.ts';
-import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
 import { TOO_MANY_LINKS, withMinimumDuration } from './better-auth-calls.ts';
-import { passwordAndCodeForm, passwordForm, withReAuthentication } from './re-authentication.ts';
+import {
+  PROOF_FIELDS,
+  passwordAndCodeForm,
+  passwordForm,
+  withReAuthentication,
+} from './re-authentication.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
 const decisionForm = z.object({
-  token: z.string().max(MAX_TOKEN_LENGTH),
+  // What is no token is answered as a link that does not work.
+  token: z.string().max(MAX_TOKEN_LENGTH).catch(''),
   decision: z.enum(['confirm', 'cancel'], { error: defineMessage('Choose one of these.') }),
 });
 
@@ -49,49 +56,60 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
     sendPage(request, reply, await form(request)),
   );
 
-  app.post('/account/email', SIGNED_IN, async (request, reply) => {
-    const user = userOf(request);
-    const proof = user.twoFactorEnabled ? passwordAndCodeForm : passwordForm;
-    const { data, typed } = readForm(proof.extend({ email: addressSchema }), request);
-    if (!data) return sendPage(request, reply, await form(request, typed), 400);
-    const { email } = data;
-    const own = { user, sessionId: sessionOf(request) };
-    const change = async () => {
-      if (!sendsMail) return (await changeAddressUnconfirmed(deps, own, { email })) ? 'changed' : 'taken';
-      const from = { address: request.ip, userId: user._id };
-      const retryAt =
-        (await countAddressRequest(deps, user._id)) ??
-        (await countMail(deps, { email, ...from })) ??
-        // The present address gets a mail too. Unconfirmed, it may be a stranger's.
-        (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
-      if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
-      // The duration must not reveal whether another account has the address.
-      await withMinimumDuration(() => requestAddressChange(deps, own, { email }));
-      return 'requested';
-    };
-    try {
-      const proven = await withReAuthentication(request, { deps, auth }, data, change);
-      if ('refused' in proven) {
-        return sendPage(request, reply, await form(request, withError(typed, proven.refused)), 400);
-      }
+  formRoute(app, {
+    path: '/account/email',
+    access: SIGNED_IN,
+    schema: (request) =>
+      (userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm).extend({
+        email: addressSchema,
+      }),
+    secrets: PROOF_FIELDS,
+    show: form,
+    run: async ({ request, reply, data }) => {
+      const user = userOf(request);
+      const proven = await withReAuthentication(request, { deps, auth }, data, () =>
+        change(request, data.email),
+      );
+      if ('errors' in proven) return proven;
       const result = proven.done;
-      if (result === 'taken') {
-        return sendPage(request, reply, await form(request, { ...typed, errors: { email: TAKEN } }), 409);
-      }
+      if (typeof result !== 'string') return result;
       request.log.info({ event: `account.address_${result}`, userId: user._id.toHexString() });
-      if (result === 'requested') return sendPage(request, reply, sentPage(base, user.email, email));
-      reply.header('set-cookie', devices.cookieFor(email));
-      return reply.redirect(`${base}/account?done=email`, 303);
-    } catch (error) {
-      if (error instanceof PageError) throw error;
-      return sendPage(request, reply, await form(request, errorsOf(error, typedValues(request))), 400);
-    }
+      if (result === 'requested') return { page: sentPage(base, user.email, data.email) };
+      reply.header('set-cookie', devices.cookieFor(data.email));
+      return `${base}/account?done=email`;
+    },
   });
 
-  app.post('/account/email/cancel', SIGNED_IN, async (request, reply) => {
-    const change = await findAddressChange(deps, userOf(request)._id);
-    const isCancelled = change !== null && (await cancelAddressChange(deps, change));
-    return reply.redirect(`${base}/account${isCancelled ? '?done=email-cancelled' : ''}`, 303);
+  const change = async (
+    request: FastifyRequest,
+    email: string,
+  ): Promise<'changed' | 'requested' | Refused> => {
+    const user = userOf(request);
+    const own = { user, sessionId: sessionOf(request) };
+    if (!sendsMail) {
+      const isChanged = await changeAddressUnconfirmed(deps, own, { email });
+      return isChanged ? 'changed' : { status: 409, errors: { email: TAKEN } };
+    }
+    const from = { address: request.ip, userId: user._id };
+    const retryAt =
+      (await countAddressRequest(deps, user._id)) ??
+      (await countMail(deps, { email, ...from })) ??
+      // The present address gets a mail too. Unconfirmed, it may be a stranger's.
+      (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
+    if (retryAt) return refused(429, TOO_MANY_LINKS, retryAt);
+    // The duration must not reveal whether another account has the address.
+    await withMinimumDuration(() => requestAddressChange(deps, own, { email }));
+    return 'requested';
+  };
+
+  formRoute(app, {
+    path: '/account/email/cancel',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      const change = await findAddressChange(deps, userOf(request)._id);
+      const isCancelled = change !== null && (await cancelAddressChange(deps, change));
+      return `${base}/account${isCancelled ? '?done=email-cancelled' : ''}`;
+    },
   });
 
   app.get('/confirm-address', ANYONE, async (request, reply) => {
@@ -102,22 +120,27 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
     return sendPage(request, reply, confirmPage(base, found, token as string));
   });
 
-  app.post('/confirm-address', ANYONE, async (request, reply) => {
-    const { data } = readForm(decisionForm, request);
-    const found = data && (await changeOfLink(deps, data.token));
-    if (!found) return sendPage(request, reply, invalidLinkPage(base), 400);
-    const { change, end } = found;
-    const userId = change._id.toHexString();
-    if (data.decision === 'cancel' && end === 'old') {
-      const isCancelled = await cancelAddressChange(deps, change);
-      if (!isCancelled) return sendPage(request, reply, invalidLinkPage(base), 400);
-      request.log.info({ event: 'account.address_cancelled', userId });
-      return sendPage(request, reply, confirmedPage(base, change, 'cancelled'));
-    }
-    const result = await confirmAddressChange(deps, data.token);
-    request.log.info({ event: 'account.address_confirmed', userId, end, result });
-    if (result === 'useless-link') return sendPage(request, reply, invalidLinkPage(base), 400);
-    return sendPage(request, reply, confirmedPage(base, change, result, end), result === 'taken' ? 409 : 200);
+  formRoute(app, {
+    path: '/confirm-address',
+    access: ANYONE,
+    schema: decisionForm,
+    run: async ({ request, data: { token, decision } }) => {
+      const invalid = { page: invalidLinkPage(base), status: 400 };
+      const found = await changeOfLink(deps, token);
+      if (!found) return invalid;
+      const { change, end } = found;
+      const userId = change._id.toHexString();
+      if (decision === 'cancel' && end === 'old') {
+        if (!(await cancelAddressChange(deps, change))) return invalid;
+        request.log.info({ event: 'account.address_cancelled', userId });
+        return { page: confirmedPage(base, change, 'cancelled') };
+      }
+      const result = await confirmAddressChange(deps, token);
+      request.log.info({ event: 'account.address_confirmed', userId, end, result });
+      if (result === 'useless-link') return invalid;
+      const page = confirmedPage(base, change, result, end);
+      return { page, status: result === 'taken' ? 409 : 200 };
+    },
   });
 }
 

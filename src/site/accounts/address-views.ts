@@ -7,7 +7,7 @@ import type { Typed } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { badge, button, facts, notice, textField } from '../shared/parts.ts';
+import { badge, button, facts, textField } from '../shared/parts.ts';
 import { reAuthenticationFields } from './re-authentication.ts';
 
 /** The address on the account page, and a change that waits for confirmations. */
@@ -48,7 +48,6 @@ export function changePage({ base, user, hasPassword, sendsMail }: Changing, typ
     title: t('Change your e-mail address'),
     width: 'narrow',
     body: html`<h1>${t('Change your e-mail address')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <p>${
         sendsMail
           ? t(

@@ -5,7 +5,7 @@ import type { HashingClient } from '../../accounts/password-slots.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { siteOf } from '../../platform/limits/network-of.ts';
-import { PageError } from '../error-pages.ts';
+import { type Refused, refused } from '../shared/form-route.ts';
 
 /** Passes the library's cookies on to the browser. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
@@ -28,8 +28,8 @@ export const TOO_MANY_LINKS =
   'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.';
 
 /** Shown when a network or a mail domain has its new accounts of the day; `retryAt` goes into `Retry-After`. */
-export function tooManyAccounts(retryAt: Date): PageError {
-  return new PageError(429, t(TOO_MANY_ACCOUNTS), retryAt);
+export function tooManyAccounts(retryAt: Date): Refused {
+  return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);
 }
 
 export const TOO_MANY_ACCOUNTS = defineMessage(

@@ -14,13 +14,20 @@ import { showUser } from '../../workflows/find-users.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE, SIGNED_IN } from '../page-route.ts';
-import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
-import { passwordAndCodeForm, passwordForm, withReAuthentication } from './re-authentication.ts';
+import {
+  PROOF_FIELDS,
+  passwordAndCodeForm,
+  passwordForm,
+  withReAuthentication,
+} from './re-authentication.ts';
 
-const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH) });
+/** What is no token is answered as a link that does not work. */
+const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });
 
 /** `/account/delete` requests the deletion of an account, and `/keep-account` is the page behind the link that cancels it. */
 export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
@@ -42,46 +49,53 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
     sendPage(request, reply, await show(request)),
   );
 
-  app.post('/account/delete', SIGNED_IN, async (request, reply) => {
-    const user = userOf(request);
-    const { data, typed } = readForm(user.twoFactorEnabled ? passwordAndCodeForm : passwordForm, request);
-    if (!data) return sendPage(request, reply, await show(request, typed), 400);
-    try {
+  formRoute(app, {
+    path: '/account/delete',
+    access: SIGNED_IN,
+    schema: (request) => (userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm),
+    secrets: PROOF_FIELDS,
+    show,
+    run: async ({ request, data }) => {
+      const user = userOf(request);
       const proven = await withReAuthentication(request, { deps, auth }, data, () =>
         requestDeletion(deps, user),
       );
-      if ('refused' in proven) {
-        return sendPage(request, reply, await show(request, withError(typed, proven.refused)), 400);
-      }
-    } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      return sendPage(request, reply, await show(request, withError(typed, error.message)), 409);
-    }
-    request.log.info({ event: 'account.deletion_requested', userId: user._id.toHexString() });
-    return reply.redirect(`${base}/account`, 303);
+      if ('errors' in proven) return proven;
+      request.log.info({ event: 'account.deletion_requested', userId: user._id.toHexString() });
+      return `${base}/account`;
+    },
+    refusalOf: (error) => (error instanceof UserError ? refused(409, error.message) : undefined),
   });
 
-  app.post('/account/delete/cancel', SIGNED_IN, async (request, reply) => {
-    const { _id } = userOf(request);
-    const isKept = await cancelDeletion(deps, _id);
-    if (isKept) request.log.info({ event: 'account.deletion_cancelled', userId: _id.toHexString() });
-    return reply.redirect(`${base}/account${isKept ? '?done=kept' : ''}`, 303);
+  formRoute(app, {
+    path: '/account/delete/cancel',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      const { _id } = userOf(request);
+      const isKept = await cancelDeletion(deps, _id);
+      if (isKept) request.log.info({ event: 'account.deletion_cancelled', userId: _id.toHexString() });
+      return `${base}/account${isKept ? '?done=kept' : ''}`;
+    },
   });
 
   app.get('/keep-account', ANYONE, async (request, reply) => {
-    const { data } = tokenForm.safeParse(request.query);
-    const deletion = data ? await deletionOfLink(deps, data.token) : null;
-    if (!data || !deletion) return sendPage(request, reply, invalidKeepLinkPage(base), 400);
-    return sendPage(request, reply, keepPage(base, deletion, data.token));
+    const { token } = tokenForm.parse(request.query);
+    const deletion = await deletionOfLink(deps, token);
+    if (!deletion) return sendPage(request, reply, invalidKeepLinkPage(base), 400);
+    return sendPage(request, reply, keepPage(base, deletion, token));
   });
 
-  app.post('/keep-account', ANYONE, async (request, reply) => {
-    const { data } = readForm(tokenForm, request);
-    const deletion = data ? await deletionOfLink(deps, data.token) : null;
-    if (!deletion || !(await cancelDeletion(deps, deletion._id))) {
-      return sendPage(request, reply, invalidKeepLinkPage(base), 400);
-    }
-    request.log.info({ event: 'account.deletion_cancelled', userId: deletion._id.toHexString() });
-    return sendPage(request, reply, keptPage(base));
+  formRoute(app, {
+    path: '/keep-account',
+    access: ANYONE,
+    schema: tokenForm,
+    run: async ({ request, data }) => {
+      const deletion = await deletionOfLink(deps, data.token);
+      if (!deletion || !(await cancelDeletion(deps, deletion._id))) {
+        return { page: invalidKeepLinkPage(base), status: 400 };
+      }
+      request.log.info({ event: 'account.deletion_cancelled', userId: deletion._id.toHexString() });
+      return { page: keptPage(base) };
+    },
   });
 }

@@ -33,13 +33,11 @@ type Deleting = {
 /** Says what a deletion means before it is requested. */
 export function deletePage(deleting: Deleting, typed: Typed): Page {
   const { base, view, deletion, sendsMail } = deleting;
-  const { errors } = typed;
   return {
     title: t('Delete your account'),
     width: 'narrow',
     body: html`<h1>${t('Delete your account')}</h1>
       ${deletionBanner(base, deletion)}
-      ${errors.form ? notice('bad', errors.form) : ''}
       <p>${sendsMail ? t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.') : t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.')}</p>
       ${card({ title: t('What happens'), body: consequences(deleting) })}
       ${

@@ -4,23 +4,31 @@ import { t } from '../../language/t.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { countExport, exportAccount } from '../../workflows/export-account.ts';
 import { userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import type { AccountParts } from './account-parts.ts';
 
 /** `/account/export`: the user's data as a JSON file. A POST, so that other sites cannot use the allowance up. */
 export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
-  app.post('/account/export', SIGNED_IN, async (request, reply) => {
-    const { _id } = userOf(request);
-    const retryAt = await countExport(deps, _id);
-    if (retryAt) throw new PageError(429, t('You can export your data three times in an hour.'), retryAt);
-    const user = await deps.users.findOne({ _id });
-    if (!user) throw new PageError(404, t('This account no longer exists.'));
-    request.log.info({ event: 'account.exported', userId: _id.toHexString() });
-    return reply
-      .header('cache-control', 'no-store')
-      .header('content-disposition', `attachment; filename="account-${dayOf(deps.clock.now())}.json"`)
-      .type('application/json; charset=utf-8')
-      .send(Readable.from(exportAccount(deps, user)));
+  formRoute(app, {
+    path: '/account/export',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      const { _id } = userOf(request);
+      const retryAt = await countExport(deps, _id);
+      if (retryAt) return refused(429, t('You can export your data three times in an hour.'), retryAt);
+      const user = await deps.users.findOne({ _id });
+      if (!user) return refused(404, t('This account no longer exists.'));
+      request.log.info({ event: 'account.exported', userId: _id.toHexString() });
+      const name = `account-${dayOf(deps.clock.now())}.json`;
+      return {
+        send: (reply) =>
+          reply
+            .header('cache-control', 'no-store')
+            .header('content-disposition', `attachment; filename="${name}"`)
+            .type('application/json; charset=utf-8')
+            .send(Readable.from(exportAccount(deps, user))),
+      };
+    },
   });
 }

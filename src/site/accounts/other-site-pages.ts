@@ -12,9 +12,10 @@ import { errorType } from '../../platform/error-type.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
-import { queryText, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import { queryText } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import type { Content } from '../shared/html.ts';
-import { type Page, sendPage } from '../shared/layout.ts';
+import type { Page } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -59,32 +60,36 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { deps, auth 
   const { base } = app.site;
   const { PUBLIC_URL } = deps.config;
 
-  app.post(`/sign-in/${id}`, ANYONE, async (request, reply) => {
-    const next = nextPath(typedValues(request).next, base, `${base}/dashboard`);
-    const retryAt = await countOtherSite(deps, request.ip);
-    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
-    try {
-      const { headers, response } = await auth.api.signInSocial({
-        body: {
-          provider: id,
-          callbackURL: `${new URL(PUBLIC_URL).origin}${next}`,
-          errorCallbackURL: `${PUBLIC_URL}/sign-in`,
-          disableRedirect: true,
-        },
-        headers: signInHeaders(request),
-        returnHeaders: true,
-      });
-      if (!response.url) throw new Error(`the sign-in library returned no address at ${id}`);
-      giveCookies(reply, headers);
-      // Not a redirect: for the one after a form, browsers require that our policy names every site on the way, and
-      // a provider may send the user on to others.
-      reply.header('refresh', `0; url=${response.url}`);
-      return sendPage(request, reply, leavingPage(name, response.url));
-    } catch (error) {
-      if (!(error instanceof OpenIdError)) throw error;
-      logRefusedSignIn(request, id, { code: 'unavailable', reason: error.message });
-      return reply.redirect(`${base}/sign-in${queryText({ error: 'unavailable', from: id, next })}`, 303);
-    }
+  formRoute(app, {
+    path: `/sign-in/${id}`,
+    access: ANYONE,
+    run: async ({ request, reply, values }) => {
+      const next = nextPath(values.next, base, `${base}/dashboard`);
+      const retryAt = await countOtherSite(deps, request.ip);
+      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+      try {
+        const { headers, response } = await auth.api.signInSocial({
+          body: {
+            provider: id,
+            callbackURL: `${new URL(PUBLIC_URL).origin}${next}`,
+            errorCallbackURL: `${PUBLIC_URL}/sign-in`,
+            disableRedirect: true,
+          },
+          headers: signInHeaders(request),
+          returnHeaders: true,
+        });
+        if (!response.url) throw new Error(`the sign-in library returned no address at ${id}`);
+        giveCookies(reply, headers);
+        // Not a redirect: for the one after a form, browsers require that our policy names every site on the way, and
+        // a provider may send the user on to others.
+        reply.header('refresh', `0; url=${response.url}`);
+        return { page: leavingPage(name, response.url) };
+      } catch (error) {
+        if (!(error instanceof OpenIdError)) throw error;
+        logRefusedSignIn(request, id, { code: 'unavailable', reason: error.message });
+        return `${base}/sign-in${queryText({ error: 'unavailable', from: id, next })}`;
+      }
+    },
   });
 }
 
@@ -161,19 +166,19 @@ function logRefusedSignIn(
   request.log.warn({ event: 'account.sign_in_refused', provider, address: request.ip, ...why });
 }
 
-/** The form of the sign-in page after a sign-in with another site (`?error=CODE&from=ID`). */
-export function formAfterOtherSite(
+/** Why a sign-in with another site failed (`?error=CODE&from=ID` of the sign-in page). */
+export function errorOfOtherSite(
   site: Site,
   sites: OtherSite[],
   { error, from }: { error?: unknown; from?: unknown },
-): Typed {
+): string | undefined {
   const other = sites.find(({ id }) => id === from);
-  if (!other || typeof error !== 'string') return UNTOUCHED;
-  if (error === 'SUSPENDED') return withError(UNTOUCHED, suspendedText(site));
+  if (!other || typeof error !== 'string') return undefined;
+  if (error === 'SUSPENDED') return suspendedText(site);
   const { name } = other;
-  const text =
-    ERRORS.get(error)?.(name) ?? t('Sign-in with {name} failed. Try again, or use your password.', { name });
-  return withError(UNTOUCHED, text);
+  return (
+    ERRORS.get(error)?.(name) ?? t('Sign-in with {name} failed. Try again, or use your password.', { name })
+  );
 }
 
 /** The buttons on the sign-in and sign-up pages. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
@@ -27,12 +27,14 @@ import { showUser } from '../../workflows/find-users.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { readForm, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
-import { chosenKinds, kindBoxes } from '../shared/kind-boxes.ts';
+import { idParam } from '../shared/id-param.ts';
+import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { badge, button, card, dataTable, facts, notice, textField } from '../shared/parts.ts';
+import { badge, button, card, dataTable, facts, textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { addressPart } from './address-views.ts';
 import { agentName } from './agent-name.ts';
@@ -88,70 +90,93 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
 
   app.get('/account', SIGNED_IN, async (request, reply) => sendPage(request, reply, await show(request)));
 
-  app.post('/account/name', SIGNED_IN, async (request, reply) => {
-    const { data, typed } = readForm(nameForm, request);
-    if (!data) return sendPage(request, reply, await show(request, typed), 400);
-    await changeOwnAccount(deps, userOf(request)._id, { name: data.name });
-    return reply.redirect(`${base}/account?done=name`, 303);
+  formRoute(app, {
+    path: '/account/name',
+    access: SIGNED_IN,
+    schema: nameForm,
+    show,
+    run: async ({ request, data }) => {
+      await changeOwnAccount(deps, userOf(request)._id, { name: data.name });
+      return `${base}/account?done=name`;
+    },
   });
 
-  app.post('/account/mail', SIGNED_IN, async (request, reply) => {
-    const setting = mailSetting(chosenKinds(typedValues(request)));
-    await changeOwnAccount(deps, userOf(request)._id, setting);
-    return reply.redirect(`${base}/account?done=mail-${setting.wantsMail ? 'on' : 'off'}#notifications`, 303);
+  formRoute(app, {
+    path: '/account/mail',
+    access: SIGNED_IN,
+    schema: kindsForm,
+    run: async ({ request, values }) => {
+      const setting = mailSetting(chosenKinds(values));
+      await changeOwnAccount(deps, userOf(request)._id, setting);
+      return `${base}/account?done=mail-${setting.wantsMail ? 'on' : 'off'}#notifications`;
+    },
   });
 
-  app.post('/account/password', SIGNED_IN, async (request, reply) => {
-    const { data, typed } = readForm(passwordForm, request);
-    if (!data) return sendPage(request, reply, await show(request, typed), 400);
-    const user = userOf(request);
-    const { _id } = user;
-    const refused = refuseOwn(typed, data.password, user);
-    if (refused) return sendPage(request, reply, await show(request, refused), 400);
-    const retryAt = await countReAuthentication(deps, _id);
-    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
-    try {
-      const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>
-        auth.api.changePassword({
-          body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
-          headers: signInHeaders(request),
-          returnHeaders: true,
-        }),
-      );
+  formRoute(app, {
+    path: '/account/password',
+    access: SIGNED_IN,
+    schema: passwordForm,
+    secrets: ['current', 'password'],
+    show,
+    run: async ({ request, reply, data }) => {
+      const user = userOf(request);
+      const userId = user._id.toHexString();
+      const own = refuseOwn(data.password, user);
+      if (own) return own;
+      const retryAt = await countReAuthentication(deps, user._id);
+      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+      try {
+        const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>
+          auth.api.changePassword({
+            body: { currentPassword: data.current, newPassword: data.password, revokeOtherSessions: true },
+            headers: signInHeaders(request),
+            returnHeaders: true,
+          }),
+        );
+        giveCookies(reply, headers);
+      } catch (error) {
+        const code = refusalCode(error);
+        request.log.warn({ event: 'account.password_refused', userId, code });
+        return { errors: { current: t('The current password is wrong.') } };
+      }
+      request.log.info({ event: 'account.password_changed', userId });
+      await finishPasswordChange(deps, user);
+      return `${base}/account?done=password`;
+    },
+  });
+
+  formRoute(app, {
+    path: '/account/sites/:siteId/unlink',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      const { siteId } = request.params as { siteId: string };
+      const site = sites.find(({ id }) => id === siteId);
+      if (!site) return refused(404, t('This page does not exist.'));
+      const user = userOf(request);
+      if (!(await unlinkSite(deps, user, site))) return refused(409, t('Set a password first.'));
+      request.log.info({ event: 'account.site_unlinked', userId: user._id.toHexString(), provider: site.id });
+      return `${base}/account?done=unlinked`;
+    },
+  });
+
+  formRoute(app, {
+    path: '/account/sessions/end-all',
+    access: SIGNED_IN,
+    run: async ({ request, reply }) => {
+      await endSessions(deps, userOf(request)._id);
+      const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
       giveCookies(reply, headers);
-    } catch (error) {
-      const code = refusalCode(error);
-      request.log.warn({ event: 'account.password_refused', userId: _id.toHexString(), code });
-      const errors = { ...typed.errors, current: t('The current password is wrong.') };
-      return sendPage(request, reply, await show(request, { ...typed, errors }), 400);
-    }
-    request.log.info({ event: 'account.password_changed', userId: _id.toHexString() });
-    await finishPasswordChange(deps, user);
-    return reply.redirect(`${base}/account?done=password`, 303);
+      return `${base}/sign-in?done=signed-out-everywhere`;
+    },
   });
 
-  app.post('/account/sites/:siteId/unlink', SIGNED_IN, async (request, reply) => {
-    const { siteId } = request.params as { siteId: string };
-    const site = sites.find(({ id }) => id === siteId);
-    if (!site) throw new PageError(404, t('This page does not exist.'));
-    const user = userOf(request);
-    if (!(await unlinkSite(deps, user, site))) throw new PageError(409, t('Set a password first.'));
-    request.log.info({ event: 'account.site_unlinked', userId: user._id.toHexString(), provider: site.id });
-    return reply.redirect(`${base}/account?done=unlinked`, 303);
-  });
-
-  app.post('/account/sessions/end-all', SIGNED_IN, async (request, reply) => {
-    await endSessions(deps, userOf(request)._id);
-    const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
-    giveCookies(reply, headers);
-    return reply.redirect(`${base}/sign-in?done=signed-out-everywhere`, 303);
-  });
-
-  app.post('/account/sessions/:sessionId/end', SIGNED_IN, async (request, reply) => {
-    const { sessionId } = request.params as { sessionId: string };
-    if (!/^[0-9a-f]{24}$/.test(sessionId)) throw new PageError(404, t('This session does not exist.'));
-    await endSession(deps, userOf(request)._id, new ObjectId(sessionId));
-    return reply.redirect(`${base}/account?done=session`, 303);
+  formRoute(app, {
+    path: '/account/sessions/:sessionId/end',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      await endSession(deps, userOf(request)._id, idParam(request, 'sessionId'));
+      return `${base}/account?done=session`;
+    },
   });
 }
 
@@ -175,14 +200,13 @@ type Account = {
 };
 
 function accountPage(account: Account): Page {
-  const { base, sendsMail, sites, typed } = account;
+  const { base, sendsMail, sites } = account;
   const { user } = account.signedIn;
   return {
     title: t('Your account'),
     messages: MESSAGES,
     body: html`<h1>${t('Your account')}</h1>
       ${deletionBanner(base, account.deletion)}
-      ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <div class="columns">
         ${card({ title: t('Profile'), body: namePart(account) })}
         ${card({ title: t('E-mail address'), body: addressPart(base, user, account.addressChange) })}

@@ -1,16 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import type { Collection, ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
 import { deleteOwnReview, listOwnReviews } from '../../reviews/own-review.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import { userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { queryOf } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, confirmed, pager } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
@@ -53,15 +54,17 @@ export function ownReviewPages(app: FastifyInstance, { deps }: Pick<AccountParts
     });
   });
 
-  app.post('/account/reviews/:reviewId/delete', SIGNED_IN, async (request, reply) => {
-    const { reviewId } = request.params as { reviewId: string };
-    const userId = userOf(request)._id;
-    const review = /^[0-9a-f]{24}$/.test(reviewId)
-      ? await deps.reviews.findOne({ _id: new ObjectId(reviewId), personId: userId })
-      : null;
-    if (!review) throw new PageError(404, t('You have no such review.'));
-    await deleteOwnReview(deps, { serverId: review.serverId, userId });
-    return reply.redirect(`${path}?done=deleted`, 303);
+  formRoute(app, {
+    path: '/account/reviews/:reviewId/delete',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      const { _id: userId } = userOf(request);
+      const own = { _id: idParam(request, 'reviewId'), personId: userId };
+      const review = await deps.reviews.findOne(own);
+      if (!review) return refused(404, t('You have no such review.'));
+      await deleteOwnReview(deps, { serverId: review.serverId, userId });
+      return `${path}?done=deleted`;
+    },
   });
 }
 

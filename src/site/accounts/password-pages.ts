@@ -8,12 +8,12 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { signInHeaders } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
 import { contactLine } from '../shared/contact.ts';
-import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { notice, textField } from '../shared/parts.ts';
+import { textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, refusalCode, TOO_MANY_LINKS, withMinimumDuration } from './better-auth-calls.ts';
@@ -30,7 +30,8 @@ const forgotForm = z.object({
 /** Longer than any token that we make. */
 const MAX_TOKEN_LENGTH = 200;
 
-const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH), password: newPassword });
+/** What is no token is answered as a link that does not work. */
+const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });
 
 /** `/forgot-password` sends a link to `/set-password`. */
 export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
@@ -41,14 +42,18 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
     sendPage(request, reply, sendsMail ? forgotPage(app.site, UNTOUCHED) : askOperatorPage(app.site)),
   );
 
-  app.post('/forgot-password', ANYONE, async (request, reply) => {
-    if (!sendsMail) return sendPage(request, reply, askOperatorPage(app.site), 404);
-    const { data, typed } = readForm(forgotForm, request);
-    if (!data) return sendPage(request, reply, forgotPage(app.site, typed), 400);
-    const retryAt = await countMail(deps, { email: data.email, address: request.ip });
-    if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
-    await withMinimumDuration(() => sendEntryLink(deps, auth, data.email));
-    return sendPage(request, reply, sentPage(data.email));
+  formRoute(app, {
+    path: '/forgot-password',
+    access: ANYONE,
+    schema: forgotForm,
+    check: () => (sendsMail ? null : { page: askOperatorPage(app.site), status: 404 }),
+    show: (_request, typed) => forgotPage(app.site, typed),
+    run: async ({ request, data: { email } }) => {
+      const retryAt = await countMail(deps, { email, address: request.ip });
+      if (retryAt) return refused(429, TOO_MANY_LINKS, retryAt);
+      await withMinimumDuration(() => sendEntryLink(deps, auth, email));
+      return { page: sentPage(email) };
+    },
   });
 
   app.get('/set-password', ANYONE, async (request, reply) => {
@@ -56,35 +61,38 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
     if (typeof token !== 'string' || !(await userIdOfLink(token))) {
       return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
     }
-    return sendPage(request, reply, setPage(base, token, UNTOUCHED));
+    return sendPage(request, reply, setPage(base, { values: { token }, errors: {} }));
   });
 
-  app.post('/set-password', ANYONE, async (request, reply) => {
-    const { data, typed } = readForm(setForm, request);
-    if (!data) return sendPage(request, reply, setPage(base, typed.values.token ?? '', typed), 400);
-    const userId = await userIdOfLink(data.token);
-    const user = userId ? await deps.users.findOne({ _id: new ObjectId(userId) }) : null;
-    const refused = user && refuseOwn(typed, data.password, user);
-    if (refused) return sendPage(request, reply, setPage(base, data.token, refused), 400);
-    try {
-      await hashingFor(hashingClientOf(request), () =>
-        auth.api.resetPassword({
-          body: { token: data.token, newPassword: data.password },
-          headers: signInHeaders(request),
-        }),
-      );
-    } catch (error) {
-      const code = refusalCode(error);
-      request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
-      if (code !== 'INVALID_TOKEN') {
-        const sentence = t('Could not set this password. Choose another one.');
-        return sendPage(request, reply, setPage(base, data.token, withError(typed, sentence)), 400);
+  formRoute(app, {
+    path: '/set-password',
+    access: ANYONE,
+    schema: setForm,
+    secrets: ['password'],
+    show: (_request, typed) => setPage(base, typed),
+    run: async ({ request, data: { token, password } }) => {
+      const userId = await userIdOfLink(token);
+      const user = userId ? await deps.users.findOne({ _id: new ObjectId(userId) }) : null;
+      const own = user && refuseOwn(password, user);
+      if (own) return own;
+      try {
+        await hashingFor(hashingClientOf(request), () =>
+          auth.api.resetPassword({
+            body: { token, newPassword: password },
+            headers: signInHeaders(request),
+          }),
+        );
+      } catch (error) {
+        const code = refusalCode(error);
+        request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
+        return code === 'INVALID_TOKEN'
+          ? { page: invalidLinkPage(base, sendsMail), status: 400 }
+          : refused(400, t('Could not set this password. Choose another one.'));
       }
-      return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
-    }
-    request.log.info({ event: 'account.password_set', address: request.ip });
-    if (user) await noteAccountChange(deps, user, 'password');
-    return reply.redirect(`${base}/sign-in?done=password-set`, 303);
+      request.log.info({ event: 'account.password_set', address: request.ip });
+      if (user) await noteAccountChange(deps, user, 'password');
+      return `${base}/sign-in?done=password-set`;
+    },
   });
 
   /** The id of the user whose password a link sets; null if the link is invalid. Does not use the link up. */
@@ -103,7 +111,6 @@ function forgotPage(site: Site, { values, errors }: Typed): Page {
     width: 'narrow',
     body: html`<h1>${t('Reset your password')}</h1>
       <p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/forgot-password" class="card stack">
         ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
         <button type="submit">${t('Send link')}</button>
@@ -148,15 +155,13 @@ function invalidLinkPage(base: string, sendsMail: boolean): Page {
   };
 }
 
-function setPage(base: string, token: string, typed: Typed): Page {
-  const { errors } = typed;
+function setPage(base: string, typed: Typed): Page {
   return {
     title: t('Set a password'),
     width: 'narrow',
     body: html`<h1>${t('Set a password')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/set-password" class="card stack">
-        <input type="hidden" name="token" value="${token}" />
+        <input type="hidden" name="token" value="${typed.values.token ?? ''}" />
         ${newPasswordField(typed, t('New password'))}
         <button type="submit">${t('Set password')}</button>
         <p class="soft small">${t('All of your sessions will be signed out. Sign in with the new password.')}</p>

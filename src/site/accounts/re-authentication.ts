@@ -8,8 +8,8 @@ import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { signInHeaders, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import type { Typed } from '../shared/form.ts';
+import { type Refused, refused } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
 import { textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -35,23 +35,24 @@ export const passwordAndCodeForm = passwordForm.extend({
     .pipe(z.string().min(1, defineMessage('Enter a code.')).max(32, defineMessage('The code is too long.'))),
 });
 
+/** The fields of both forms: they are never filled in again. */
+export const PROOF_FIELDS: ('password' | 'code')[] = ['password', 'code'];
+
 type Proof = { password: string; code?: string | undefined };
 
 /**
  * Runs `work` after checking the password, and a code if the second factor is on. Someone with a stolen password or an
- * open session must not be able to take the account over. Otherwise returns the sentence to show.
- *
- * @throws {PageError} 429 after too many attempts
+ * open session must not be able to take the account over. Otherwise returns why the form is refused.
  */
 export async function withReAuthentication<T>(
   request: FastifyRequest,
   { deps, auth }: Pick<AccountParts, 'deps' | 'auth'>,
   { password, code }: Proof,
   work: () => Promise<T>,
-): Promise<{ done: T } | { refused: string }> {
+): Promise<{ done: T } | Refused> {
   const { _id, email } = userOf(request);
   const retryAt = await countReAuthentication(deps, _id);
-  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+  if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
   try {
     const done = await hashingFor(hashingClientOf(request, email), async () => {
       await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
@@ -62,7 +63,7 @@ export async function withReAuthentication<T>(
   } catch (error) {
     const reason = refusalCode(error);
     request.log.warn({ event: 'account.proof_refused', address: request.ip, code: reason });
-    return { refused: REFUSALS[reason] ?? t('The password is wrong.') };
+    return { errors: REFUSALS[reason] ?? { password: t('The password is wrong.') } };
   }
 }
 
@@ -73,12 +74,14 @@ function inSession(request: FastifyRequest) {
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
-const REFUSALS: Record<string, string> = {
-  TOTP_ALREADY_ENABLED: 'Two-factor authentication is already on.',
-  INVALID_CODE: defineMessage('The code is wrong. Wait for the next one, or enter a backup code.'),
-  INVALID_BACKUP_CODE: defineMessage('The backup code is wrong or was already used.'),
-  CODE_USED: defineMessage('That code was already used. Wait for the next one.'),
-  CREDENTIAL_ACCOUNT_NOT_FOUND: defineMessage('Set a password first.'),
+const REFUSALS: Record<string, Record<string, string>> = {
+  TOTP_ALREADY_ENABLED: { form: 'Two-factor authentication is already on.' },
+  INVALID_CODE: {
+    code: defineMessage('The code is wrong. Wait for the next one, or enter a backup code.'),
+  },
+  INVALID_BACKUP_CODE: { code: defineMessage('The backup code is wrong or was already used.') },
+  CODE_USED: { code: defineMessage('That code was already used. Wait for the next one.') },
+  CREDENTIAL_ACCOUNT_NOT_FOUND: { form: defineMessage('Set a password first.') },
 };
 
 /** The field for the current password. */

@@ -11,17 +11,18 @@ import { countCode, countTry, forgiveTry } from '../../accounts/sign-in-limits.t
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { signInHeaders } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
-import { queryText, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { withErrorSummary } from '../shared/error-summary.ts';
+import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import type { Content } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { notice, textField } from '../shared/parts.ts';
+import { textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import { homeOf } from './home.ts';
-import { formAfterOtherSite, otherSiteButtons } from './other-site-pages.ts';
+import { errorOfOtherSite, otherSiteButtons } from './other-site-pages.ts';
 import { suspensionNotice } from './suspension.ts';
 
 const signInForm = z.object({
@@ -82,44 +83,51 @@ export function signInPages(app: FastifyInstance, { deps, auth, devices }: Accou
     const { next } = query;
     if (request.signedIn && next === undefined)
       return reply.redirect(await homeOf(deps, base, request.signedIn.user._id), 303);
-    return sendPage(request, reply, page(inside(next), formAfterOtherSite(app.site, sites, query)));
+    const shown = page(inside(next), UNTOUCHED);
+    const error = errorOfOtherSite(app.site, sites, query);
+    return sendPage(request, reply, error ? await withErrorSummary(shown, { form: error }) : shown);
   });
 
-  app.post('/sign-in', ANYONE, async (request, reply) => {
-    const { data, typed } = readForm(signInForm, request);
-    const next = inside(typed.values.next);
-    if (!data) return sendPage(request, reply, page(next, typed), 400);
-    const device = devices.find(request.headers.cookie, data.email);
-    const who = { email: data.email, address: request.ip, device };
-    refuseTooMany(await countTry(deps, who));
-    try {
-      const { headers, response } = await hashingFor(hashingClientOf(request, device && data.email), () =>
-        auth.api.signInEmail({
-          body: { email: data.email, password: data.password },
-          headers: signInHeaders(request),
-          returnHeaders: true,
-        }),
-      );
-      giveCookies(reply, headers);
-      if ('twoFactorRedirect' in response) {
-        return reply.redirect(`${base}/sign-in/code${queryText({ next })}`, 303);
+  formRoute(app, {
+    path: '/sign-in',
+    access: ANYONE,
+    schema: signInForm,
+    secrets: ['password'],
+    show: (_request, typed) => page(inside(typed.values.next), typed),
+    run: async ({ request, reply, data }) => {
+      const next = inside(data.next);
+      const device = devices.find(request.headers.cookie, data.email);
+      const who = { email: data.email, address: request.ip, device };
+      const retryAt = await countTry(deps, who);
+      if (retryAt) return tooMany(retryAt);
+      try {
+        const { headers, response } = await hashingFor(hashingClientOf(request, device && data.email), () =>
+          auth.api.signInEmail({
+            body: { email: data.email, password: data.password },
+            headers: signInHeaders(request),
+            returnHeaders: true,
+          }),
+        );
+        giveCookies(reply, headers);
+        if ('twoFactorRedirect' in response) return `${base}/sign-in/code${queryText({ next })}`;
+        await forgiveTry(deps, who);
+        reply.header('set-cookie', devices.cookieFor(data.email));
+        request.log.info({ event: 'account.signed_in', userId: response.user.id });
+        return next || (await homeOf(deps, base, new ObjectId(response.user.id)));
+      } catch (error) {
+        const code = refusalCode(error);
+        request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
+        if (code === 'EMAIL_NOT_VERIFIED' && !(await countMail(deps, who))) {
+          await offerAccount(deps, data.email);
+        }
+        return refused(
+          401,
+          code === 'SUSPENDED'
+            ? await suspensionNotice(deps, app.site, data.email)
+            : t(REFUSALS[code] ?? 'Wrong e-mail address or password.'),
+        );
       }
-      await forgiveTry(deps, who);
-      reply.header('set-cookie', devices.cookieFor(data.email));
-      request.log.info({ event: 'account.signed_in', userId: response.user.id });
-      return reply.redirect(next || (await homeOf(deps, base, new ObjectId(response.user.id))), 303);
-    } catch (error) {
-      const code = refusalCode(error);
-      request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
-      if (code === 'EMAIL_NOT_VERIFIED' && !(await countMail(deps, who))) {
-        await offerAccount(deps, data.email);
-      }
-      const sentence =
-        code === 'SUSPENDED'
-          ? await suspensionNotice(deps, app.site, data.email)
-          : t(REFUSALS[code] ?? 'Wrong e-mail address or password.');
-      return sendPage(request, reply, page(next, withError(typed, sentence)), 401);
-    }
+    },
   });
 
   app.get('/sign-in/code', ANYONE, async (request, reply) => {
@@ -127,38 +135,47 @@ export function signInPages(app: FastifyInstance, { deps, auth, devices }: Accou
     return sendPage(request, reply, codePage(base, inside(next), UNTOUCHED));
   });
 
-  app.post('/sign-in/code', ANYONE, async (request, reply) => {
-    const { data, typed } = readForm(codeForm, request);
-    const next = inside(typed.values.next);
-    if (!data) return sendPage(request, reply, codePage(base, next, typed), 400);
-    refuseTooMany(await countCode(deps, request.ip));
-    try {
-      const verification = {
-        body: { code: data.code },
-        headers: await headersOfPending(request, auth),
-        returnHeaders: true,
-      } as const;
-      const { headers, response } = APP_CODE.test(data.code)
-        ? await auth.api.verifyTOTP(verification)
-        : await auth.api.verifyBackupCode(verification);
-      giveCookies(reply, headers);
-      reply.header('set-cookie', devices.cookieFor(response.user.email));
-      return reply.redirect(next || (await homeOf(deps, base, new ObjectId(response.user.id))), 303);
-    } catch (error) {
-      const code = refusalCode(error);
-      request.log.warn({ event: 'account.code_refused', address: request.ip, code });
-      if (code === 'INVALID_TWO_FACTOR_COOKIE') {
-        return reply.redirect(`${base}/sign-in${queryText({ done: 'code-too-late', next })}`, 303);
+  formRoute(app, {
+    path: '/sign-in/code',
+    access: ANYONE,
+    schema: codeForm,
+    secrets: ['code'],
+    show: (_request, typed) => codePage(base, inside(typed.values.next), typed),
+    run: async ({ request, reply, data }) => {
+      const next = inside(data.next);
+      const retryAt = await countCode(deps, request.ip);
+      if (retryAt) return tooMany(retryAt);
+      try {
+        const verification = {
+          body: { code: data.code },
+          headers: await headersOfPending(request, auth),
+          returnHeaders: true,
+        } as const;
+        const { headers, response } = APP_CODE.test(data.code)
+          ? await auth.api.verifyTOTP(verification)
+          : await auth.api.verifyBackupCode(verification);
+        giveCookies(reply, headers);
+        reply.header('set-cookie', devices.cookieFor(response.user.email));
+        return next || (await homeOf(deps, base, new ObjectId(response.user.id)));
+      } catch (error) {
+        const code = refusalCode(error);
+        request.log.warn({ event: 'account.code_refused', address: request.ip, code });
+        if (code === 'INVALID_TWO_FACTOR_COOKIE') {
+          return `${base}/sign-in${queryText({ done: 'code-too-late', next })}`;
+        }
+        return refused(401, t(CODE_REFUSALS[code] ?? 'The code is wrong or has expired.'));
       }
-      const sentence = t(CODE_REFUSALS[code] ?? 'The code is wrong or has expired.');
-      return sendPage(request, reply, codePage(base, next, withError(typed, sentence)), 401);
-    }
+    },
   });
 
-  app.post('/sign-out', ANYONE, async (request, reply) => {
-    const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
-    giveCookies(reply, headers);
-    return reply.redirect(`${base}/sign-in?done=signed-out`, 303);
+  formRoute(app, {
+    path: '/sign-out',
+    access: ANYONE,
+    run: async ({ request, reply }) => {
+      const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
+      giveCookies(reply, headers);
+      return `${base}/sign-in?done=signed-out`;
+    },
   });
 }
 
@@ -175,8 +192,8 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
   return headers;
 }
 
-function refuseTooMany(retryAt: Date | null): void {
-  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+function tooMany(retryAt: Date): Refused {
+  return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
 }
 
 type SignIn = { base: string; next: string; buttons: Content };
@@ -187,7 +204,6 @@ function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed):
     width: 'narrow',
     messages: MESSAGES,
     body: html`<h1>${t('Sign in')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', error: errors.email })}
@@ -205,7 +221,6 @@ function codePage(base: string, next: string, { errors }: Typed): Page {
     title: t('Two-factor authentication'),
     width: 'narrow',
     body: html`<h1>${t('Two-factor authentication')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, error: errors.code, hint: t('Six digits from your authenticator app, or one of your backup codes.') })}

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
@@ -12,13 +12,13 @@ import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-lim
 import { defineMessage, t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
-import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { notice, textField } from '../shared/parts.ts';
+import { textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import {
   giveCookies,
@@ -39,15 +39,12 @@ export const newPassword = z
     error: defineMessage('This password is too common. Choose another one.'),
   });
 
-/** The form with an error if the password is the user's own address or name; otherwise null. */
-export function refuseOwn(
-  typed: Typed,
-  password: string,
-  user: { email: string; name: string },
-): Typed | null {
+/** Refuses a password that is the user's own address or name. */
+export function refuseOwn(password: string, user: { email: string; name: string }): Refused | null {
   if (!isOwnPassword(password, user)) return null;
-  const sentence = t('The password must not be your e-mail address or name. Choose another one.');
-  return { ...typed, errors: { ...typed.errors, password: sentence } };
+  return {
+    errors: { password: t('The password must not be your e-mail address or name. Choose another one.') },
+  };
 }
 
 const addressForm = z.object({
@@ -81,61 +78,71 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   });
 
   const form = { page, inside };
-  app.post('/sign-up', ANYONE, sendsMail ? sendingLinks(parts, form) : creatingAccounts(parts, form));
+  if (sendsMail) sendingLinks(app, parts, form);
+  else creatingAccounts(app, parts, form);
 }
 
-type Form = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+type SignUpForm = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
 
 /** Sends a link to the address. The answer is the same for every address. */
-function sendingLinks({ deps }: AccountParts, { page, inside }: Form): Handler {
-  return async (request, reply) => {
-    const { data, typed } = readForm(addressForm, request);
-    if (!data) return sendPage(request, reply, page(inside(typed.values.next), typed), 400);
-    const usedUp = await networkSignUpsUsed(deps, request.ip);
-    if (usedUp) throw tooManyAccounts(usedUp);
-    const retryAt = await countMail(deps, { email: data.email, address: request.ip });
-    if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
-    await withMinimumDuration(() => offerAccount(deps, data.email));
-    return sendPage(request, reply, sentPage(data.email));
-  };
+function sendingLinks(app: FastifyInstance, { deps }: AccountParts, { page, inside }: SignUpForm): void {
+  formRoute(app, {
+    path: '/sign-up',
+    access: ANYONE,
+    schema: addressForm,
+    show: (_request, typed) => page(inside(typed.values.next), typed),
+    run: async ({ request, data: { email } }) => {
+      const usedUp = await networkSignUpsUsed(deps, request.ip);
+      if (usedUp) return tooManyAccounts(usedUp);
+      const retryAt = await countMail(deps, { email, address: request.ip });
+      if (retryAt) return refused(429, TOO_MANY_LINKS, retryAt);
+      await withMinimumDuration(() => offerAccount(deps, email));
+      return { page: sentPage(email) };
+    },
+  });
 }
 
 /** Creates an account with an address that cannot be confirmed. */
-function creatingAccounts({ deps, auth, devices }: AccountParts, { page, inside }: Form): Handler {
-  return async (request, reply) => {
-    const { data, typed } = readForm(signUpForm, request);
-    const next = inside(typed.values.next);
-    if (!data) return sendPage(request, reply, page(next, typed), 400);
-    const { name, email, password } = data;
-    const refused = refuseOwn(typed, password, data);
-    if (refused) return sendPage(request, reply, page(next, refused), 400);
-    const retryAt = await countSignUp(deps, request.ip);
-    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
-    try {
+function creatingAccounts(app: FastifyInstance, parts: AccountParts, { page, inside }: SignUpForm): void {
+  const { deps, auth, devices } = parts;
+  formRoute(app, {
+    path: '/sign-up',
+    access: ANYONE,
+    schema: signUpForm,
+    secrets: ['password'],
+    show: (_request, typed) => page(inside(typed.values.next), typed),
+    run: async ({ request, reply, data }) => {
+      const { name, email, password } = data;
+      const own = refuseOwn(password, data);
+      if (own) return own;
+      const retryAt = await countSignUp(deps, request.ip);
+      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
       const signUp = () =>
         auth.api.signUpEmail({
           body: { name, email, password },
           headers: signInHeaders(request),
           returnHeaders: true,
         });
-      const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
-        hashingFor(hashingClientOf(request), signUp),
-      );
-      if (made.retryAt) throw tooManyAccounts(made.retryAt);
-      const { headers, response } = made.result;
-      giveCookies(reply, headers);
-      reply.header('set-cookie', devices.cookieFor(email));
-      request.log.info({ event: 'account.signed_up', userId: response.user.id });
-      return reply.redirect(next, 303);
-    } catch (error) {
-      if (error instanceof PageError) throw error;
-      const sentence = TAKEN.has(refusalCode(error))
-        ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
-        : t('Could not create the account. Check your entries.');
-      return sendPage(request, reply, page(next, withError(typed, sentence)), 409);
-    }
-  };
+      try {
+        const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
+          hashingFor(hashingClientOf(request), signUp),
+        );
+        if (made.retryAt) return tooManyAccounts(made.retryAt);
+        const { headers, response } = made.result;
+        giveCookies(reply, headers);
+        reply.header('set-cookie', devices.cookieFor(email));
+        request.log.info({ event: 'account.signed_up', userId: response.user.id });
+        return inside(data.next);
+      } catch (error) {
+        return refused(
+          409,
+          TAKEN.has(refusalCode(error))
+            ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
+            : t('Could not create the account. Check your entries.'),
+        );
+      }
+    },
+  });
 }
 
 /** The last code: of two simultaneous sign-ups, the unique index refuses the later one. */
@@ -152,7 +159,6 @@ function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors
     title: t('Sign up'),
     width: 'narrow',
     body: html`<h1>${t('Sign up')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : nameField({ values, errors })}

@@ -8,13 +8,18 @@ import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { signInHeaders, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
-import { type Page, sendPage } from '../shared/layout.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
+import { sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { giveCookies, refusalCode } from './better-auth-calls.ts';
-import { passwordAndCodeForm, passwordForm, withReAuthentication } from './re-authentication.ts';
+import {
+  PROOF_FIELDS,
+  passwordAndCodeForm,
+  passwordForm,
+  withReAuthentication,
+} from './re-authentication.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 
 const codeForm = z.object({
@@ -38,78 +43,98 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
 
   const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(deps, userOf(request));
 
-  /** Runs `work` after re-authentication (see re-authentication.ts). Otherwise returns the form with its error. */
-  async function proven<T>(
-    request: FastifyRequest,
-    sent: SentForm | undefined,
-    work: (values: Values) => Promise<T>,
-  ): Promise<{ done: T } | { refused: Page }> {
-    const form = userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm;
-    const { data, typed } = readForm(form, request);
-    if (!data) return { refused: start(request, typed, sent) };
-    const { password } = data;
-    const proof = await withReAuthentication(request, { deps, auth }, data, () => work({ password }));
-    return 'done' in proof ? proof : { refused: start(request, withError(typed, proof.refused), sent) };
-  }
+  const proof = {
+    access: SIGNED_IN,
+    schema: (request: FastifyRequest) =>
+      userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm,
+    secrets: PROOF_FIELDS,
+  };
 
   app.get('/account/two-factor', SIGNED_IN, async (request, reply) =>
     sendPage(request, reply, start(request)),
   );
 
-  app.post('/account/two-factor/begin', SIGNED_IN, async (request, reply) => {
-    if (userOf(request).twoFactorEnabled) return sendPage(request, reply, start(request), 409);
-    const begun = await proven(request, undefined, (body) => begin(request, body));
-    if ('refused' in begun) return sendPage(request, reply, begun.refused, 400);
-    return sendPage(request, reply, setUpPage(path, begun.done.totpURI));
+  formRoute(app, {
+    ...proof,
+    path: '/account/two-factor/begin',
+    check: (request) => (userOf(request).twoFactorEnabled ? { page: start(request), status: 409 } : null),
+    show: start,
+    run: async ({ request, data }) => {
+      const { password } = data;
+      const begun = await withReAuthentication(request, { deps, auth }, data, () =>
+        begin(request, { password }),
+      );
+      return 'errors' in begun ? begun : { page: setUpPage(path, begun.done.totpURI) };
+    },
   });
 
-  app.post('/account/two-factor/confirm', SIGNED_IN, async (request, reply) => {
+  formRoute(app, {
+    path: '/account/two-factor/confirm',
+    access: SIGNED_IN,
+    schema: codeForm,
+    secrets: ['code'],
     // If it is on, `backup-codes` shows new codes; it needs password and code.
-    if (userOf(request).twoFactorEnabled) return reply.redirect(path, 303);
-    const { data, typed } = readForm(codeForm, request);
-    if (!data) return sendPage(request, reply, codePage(path, typed), 400);
-    const retryAt = await countReAuthentication(deps, userOf(request)._id);
-    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
-    try {
-      const { headers } = await auth.api.verifyTOTP({
-        body: data,
-        headers: signInHeaders(request),
-        returnHeaders: true,
-      });
-      giveCookies(reply, headers);
-      await endOthers(request, headers);
-    } catch (error) {
-      const code = refusalCode(error);
-      if (code === 'TOTP_NOT_ENABLED') return reply.redirect(path, 303);
-      return sendPage(request, reply, codePage(path, withError(typed, WRONG_CODE)), 400);
-    }
-    const user = userOf(request);
-    request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
-    await noteAccountChange(deps, user, 'two-factor-on');
-    const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
-    const onwards = isRequired(request) ? `${base}/operator` : `${base}/account`;
-    return sendPage(request, reply, backupCodesPage(backupCodes, onwards, { isNew: true }));
+    check: (request) => (userOf(request).twoFactorEnabled ? path : null),
+    show: (_request, typed) => codePage(path, typed),
+    run: async ({ request, reply, data }) => {
+      const user = userOf(request);
+      const retryAt = await countReAuthentication(deps, user._id);
+      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+      try {
+        const { headers } = await auth.api.verifyTOTP({
+          body: data,
+          headers: signInHeaders(request),
+          returnHeaders: true,
+        });
+        giveCookies(reply, headers);
+        await endOthers(request, headers);
+      } catch (error) {
+        if (refusalCode(error) === 'TOTP_NOT_ENABLED') return path;
+        return { errors: { code: WRONG_CODE } };
+      }
+      request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
+      await noteAccountChange(deps, user, 'two-factor-on');
+      const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
+      const onwards = isRequired(request) ? `${base}/operator` : `${base}/account`;
+      return { page: backupCodesPage(backupCodes, onwards, { isNew: true }) };
+    },
   });
 
-  app.post('/account/two-factor/backup-codes', SIGNED_IN, async (request, reply) => {
-    const made = await proven(request, 'backup-codes', (body) =>
-      auth.api.generateBackupCodes({ body, headers: signInHeaders(request) }),
-    );
-    if ('refused' in made) return sendPage(request, reply, made.refused, 400);
-    await noteAccountChange(deps, userOf(request), 'backup-codes');
-    return sendPage(request, reply, backupCodesPage(made.done.backupCodes, `${base}/account`));
+  formRoute(app, {
+    ...proof,
+    path: '/account/two-factor/backup-codes',
+    show: (request, typed) => start(request, typed, 'backup-codes'),
+    run: async ({ request, data }) => {
+      const { password } = data;
+      const made = await withReAuthentication(request, { deps, auth }, data, () =>
+        auth.api.generateBackupCodes({ body: { password }, headers: signInHeaders(request) }),
+      );
+      if ('errors' in made) return made;
+      await noteAccountChange(deps, userOf(request), 'backup-codes');
+      return { page: backupCodesPage(made.done.backupCodes, `${base}/account`) };
+    },
   });
 
-  app.post('/account/two-factor/off', SIGNED_IN, async (request, reply) => {
-    const ended = await proven(request, 'off', (body) =>
-      auth.api.disableTwoFactor({ body, headers: signInHeaders(request), returnHeaders: true }),
-    );
-    if ('refused' in ended) return sendPage(request, reply, ended.refused, 400);
-    giveCookies(reply, ended.done.headers);
-    const user = userOf(request);
-    request.log.info({ event: 'account.two_factor_off', userId: user._id.toHexString() });
-    await noteAccountChange(deps, user, 'two-factor-off');
-    return reply.redirect(`${base}/account?done=two-factor-off`, 303);
+  formRoute(app, {
+    ...proof,
+    path: '/account/two-factor/off',
+    show: (request, typed) => start(request, typed, 'off'),
+    run: async ({ request, reply, data }) => {
+      const user = userOf(request);
+      const { password } = data;
+      const ended = await withReAuthentication(request, { deps, auth }, data, () =>
+        auth.api.disableTwoFactor({
+          body: { password },
+          headers: signInHeaders(request),
+          returnHeaders: true,
+        }),
+      );
+      if ('errors' in ended) return ended;
+      giveCookies(reply, ended.done.headers);
+      request.log.info({ event: 'account.two_factor_off', userId: user._id.toHexString() });
+      await noteAccountChange(deps, user, 'two-factor-off');
+      return `${base}/account?done=two-factor-off`;
+    },
   });
 
   /** Ends sessions that began with the password alone. */

@@ -13,7 +13,6 @@ export function offPage(path: string, { errors }: Typed, { isRequired }: { isReq
     width: 'narrow',
     body: html`<h1>${t('Two-factor authentication')}</h1>
       ${isRequired ? notice('attention', t('Operators of this listing must use two-factor authentication. Set it up to open the admin area.')) : ''}
-      ${errors.form ? notice('bad', errors.form) : ''}
       <p>${t('You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.')}</p>
       <form method="post" action="${path}/begin" class="card stack">
         ${passwordField(errors.password)}
@@ -59,8 +58,7 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
 
 /** The fields that confirm a change. `suffix` makes the ids of the two forms distinct. */
 function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
-  return html`${errors.form ? notice('bad', errors.form) : ''}
-    ${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
+  return html`${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
 export function setUpPage(path: string, totpUri: string): Page {
@@ -88,7 +86,6 @@ export function codePage(path: string, { errors }: Typed): Page {
     title: t('Set up two-factor authentication'),
     width: 'narrow',
     body: html`<h1>${t('Set up two-factor authentication')}</h1>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <section class="card stack">${codePart(path, errors.code)}</section>
       <p>${t('App not set up yet? <a>Start over</a>.', { a: (text) => html`<a href="${path}">${text}</a>` })}</p>`,
   };

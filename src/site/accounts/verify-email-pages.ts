@@ -8,7 +8,8 @@ import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { ANYONE } from '../page-route.ts';
-import { readForm, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { formRoute } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { facts } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -37,30 +38,39 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
     return sendPage(request, reply, finishPage({ base, email, token: String(token) }, UNTOUCHED));
   });
 
-  app.post('/verify-email', ANYONE, async (request, reply) => {
-    const { data, typed } = readForm(finishForm, request);
-    const token = typed.values.token ?? '';
-    const email = await addressOf(token);
-    if (email === null) {
+  formRoute(app, {
+    path: '/verify-email',
+    access: ANYONE,
+    schema: finishForm,
+    secrets: ['password'],
+    check: async (request) => {
+      if ((await addressOf(typedValues(request).token)) !== null) return null;
       request.log.warn({ event: 'account.verification_refused', address: request.ip });
-      return sendPage(request, reply, invalidLinkPage(base), 400);
-    }
-    if (!data) return sendPage(request, reply, finishPage({ base, email, token }, typed), 400);
-    const refused = refuseOwn(typed, data.password, { email, name: data.name });
-    if (refused) return sendPage(request, reply, finishPage({ base, email, token }, refused), 400);
-    const made = await makeWithinLimits(
-      deps,
-      { email, address: request.ip },
-      () => hashingFor(hashingClientOf(request), () => finishSignUp(deps, auth, data)),
-      (result) => typeof result !== 'string',
-    );
-    // The link still works then.
-    if (made.retryAt) throw tooManyAccounts(made.retryAt);
-    const finished = made.result;
-    if (finished === 'useless-link') return sendPage(request, reply, invalidLinkPage(base), 400);
-    if (finished === 'has-account') return sendPage(request, reply, hasAccountPage(base), 409);
-    request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
-    return reply.redirect(`${base}/sign-in?done=verified`, 303);
+      return { page: invalidLinkPage(base), status: 400 };
+    },
+    show: async (_request, typed) => {
+      const { token = '' } = typed.values;
+      const email = await addressOf(token);
+      return email === null ? invalidLinkPage(base) : finishPage({ base, email, token }, typed);
+    },
+    run: async ({ request, data }) => {
+      const email = (await addressOf(data.token)) ?? '';
+      const own = refuseOwn(data.password, { email, name: data.name });
+      if (own) return own;
+      const made = await makeWithinLimits(
+        deps,
+        { email, address: request.ip },
+        () => hashingFor(hashingClientOf(request), () => finishSignUp(deps, auth, data)),
+        (result) => typeof result !== 'string',
+      );
+      // The link still works then.
+      if (made.retryAt) return tooManyAccounts(made.retryAt);
+      const finished = made.result;
+      if (finished === 'useless-link') return { page: invalidLinkPage(base), status: 400 };
+      if (finished === 'has-account') return { page: hasAccountPage(base), status: 409 };
+      request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
+      return `${base}/sign-in?done=verified`;
+    },
   });
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Announcement } from '../../moderation/announcement.ts';
@@ -10,61 +10,61 @@ import {
 } from '../../moderation/announcements.ts';
 import { userOf } from '../access.ts';
 import { OPERATOR } from '../page-route.ts';
-import { errorsOf, readForm, type Typed } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
-import { button, card, notice, select, textArea, textField } from '../shared/parts.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { button, card, select, textArea, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { minuteOf, utcMoment } from './utc-fields.ts';
+import { minuteOf, optionalUtcMoment } from './utc-fields.ts';
 
 const MESSAGES = {
   set: 'Announcement set. All pages show it within a minute.',
   cleared: 'Announcement removed.',
 };
 
-const form = z.object({
-  text: z.string(),
-  level: z.string(),
-  until: z.union([z.literal('').transform(() => null), utcMoment], 'must be a time such as 2026-11-21T14:02'),
-});
+const form = z.object({ text: z.string(), level: z.string(), until: optionalUtcMoment });
 
 /** `/operator/announcement`: the text at the top of all pages. */
 export function announcementPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base, announcement: cache } = app.site;
   const path = adminPath(base, '/announcement');
 
-  const show = async (request: FastifyRequest, reply: FastifyReply, typed?: Typed) => {
+  const page = async (typed?: Typed): Promise<Page> => {
     const current = await currentAnnouncement(deps);
-    const body = html`${formCard(path, typed ?? typedOf(current), current !== null)}`;
+    const body = formCard(path, typed ?? typedOf(current), current !== null);
     const frame = adminFrame({ base, part: '/announcement', body });
-    const page = { title: 'Announcement', messages: MESSAGES, body: frame };
-    return sendPage(request, reply, page, typed ? 400 : 200);
+    return { title: 'Announcement', messages: MESSAGES, body: frame };
   };
 
-  app.get('/announcement', OPERATOR, (request, reply) => show(request, reply));
+  app.get('/announcement', OPERATOR, async (request, reply) => sendPage(request, reply, await page()));
 
-  app.post('/announcement', OPERATOR, async (request, reply) => {
-    const { data, typed } = readForm(form, request);
-    if (!data) return show(request, reply, typed);
-    try {
+  formRoute(app, {
+    path: '/announcement',
+    access: OPERATOR,
+    schema: form,
+    show: (_request, typed) => page(typed),
+    run: async ({ request, data }) => {
       await setAnnouncement(deps, data, userOf(request).email);
-    } catch (error) {
-      return show(request, reply, errorsOf(error, typed.values));
-    }
-    await cache.reload();
-    return reply.redirect(`${path}?done=set`, 303);
+      await cache.reload();
+      return `${path}?done=set`;
+    },
   });
 
-  app.post('/announcement/clear', OPERATOR, async (request, reply) => {
-    const cleared = await clearAnnouncement(deps, userOf(request).email);
-    await cache.reload();
-    return reply.redirect(`${path}${cleared ? '?done=cleared' : ''}`, 303);
+  formRoute(app, {
+    path: '/announcement/clear',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const cleared = await clearAnnouncement(deps, userOf(request).email);
+      await cache.reload();
+      return `${path}${cleared ? '?done=cleared' : ''}`;
+    },
   });
 }
 
 function typedOf(current: Announcement | null): Typed {
-  if (!current) return { values: {}, errors: {} };
+  if (!current) return UNTOUCHED;
   const { text, level, until } = current;
   return { values: { text, level, until: until ? minuteOf(until) : '' }, errors: {} };
 }
@@ -72,8 +72,7 @@ function typedOf(current: Announcement | null): Typed {
 function formCard(path: string, { values, errors }: Typed, isSet: boolean): Html {
   return card({
     title: 'Announcement on all pages',
-    body: html`${errors.form ? notice('bad', errors.form) : ''}
-      <form method="post" action="${path}" class="stack">
+    body: html`<form method="post" action="${path}" class="stack">
         ${textArea({ name: 'text', label: 'Text', hint: `Markdown without pictures and tables, up to ${LONGEST_ANNOUNCEMENT} characters.`, required: true, rows: 5, value: values.text ?? '', error: errors.text })}
         ${select({
           name: 'level',

@@ -1,16 +1,16 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId } from 'mongodb';
-import { isId } from '../../servers/slug.ts';
+import { z } from 'zod';
 import { type Block, isEffective } from '../../votes/blocks/block.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
 import { userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
-import { errorsOf, queryOf, queryText, type Typed, typedValues } from '../shared/form.ts';
+import { fieldText, queryOf, queryText, type Typed } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { count, time, timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
+import { idParam } from '../shared/id-param.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import {
   badge,
   button,
@@ -18,7 +18,6 @@ import {
   checkbox,
   confirmed,
   dataTable,
-  notice,
   pager,
   select,
   textArea,
@@ -26,7 +25,7 @@ import {
 } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { utcMoment } from './utc-fields.ts';
+import { optionalUtcMoment } from './utc-fields.ts';
 
 /** Blocks per page. */
 const ROWS = 50;
@@ -36,54 +35,54 @@ const MESSAGES = {
   lifted: 'Block lifted. It ends everywhere within five seconds. Votes that it held back stay excluded.',
 };
 
+const blockForm = z.object({
+  kind: fieldText,
+  value: fieldText,
+  reason: fieldText,
+  endsAt: optionalUtcMoment.optional(),
+  isWideMeant: z.literal('yes').optional(),
+});
+
 /** `/operator/blocks`: the players' names and networks whose votes are blocked. */
 export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/blocks');
 
-  const show = async (request: FastifyRequest, reply: FastifyReply, typed: Typed, status = 200) => {
+  const page = async (request: FastifyRequest, typed: Typed): Promise<Page> => {
     const { from } = queryOf(request);
     await deps.blockList.flush();
     const { rows, next } = await listBlocks(deps, { from, limit: ROWS });
     const now = deps.clock.now();
     const body = html`${addCard(path, typed)} ${listCard(path, rows, now)}
       ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}`;
-    return sendPage(
-      request,
-      reply,
-      { title: 'Blocks', messages: MESSAGES, body: adminFrame({ base, part: '/blocks', body }) },
-      status,
-    );
+    return { title: 'Blocks', messages: MESSAGES, body: adminFrame({ base, part: '/blocks', body }) };
   };
 
-  app.get('/blocks', OPERATOR, (request, reply) => {
+  app.get('/blocks', OPERATOR, async (request, reply) => {
     const { kind = 'name', value = '' } = queryOf(request);
-    return show(request, reply, { values: { kind, value }, errors: {} });
+    return sendPage(request, reply, await page(request, { values: { kind, value }, errors: {} }));
   });
 
-  app.post('/blocks', OPERATOR, async (request, reply) => {
-    const values = { kind: '', value: '', reason: '', endsAt: '', isWideMeant: '', ...typedValues(request) };
-    const endsAt = values.endsAt ? utcMoment.safeParse(values.endsAt) : undefined;
-    if (endsAt && !endsAt.success) {
-      const errors = { endsAt: 'Enter a time such as 2026-11-21T14:02.' };
-      return show(request, reply, { values, errors }, 400);
-    }
-    const { kind, value, reason } = values;
-    const block = { kind, value, reason, endsAt: endsAt?.data, isWideMeant: values.isWideMeant === 'yes' };
-    try {
-      await addBlock(deps, block, userOf(request).email);
-    } catch (error) {
-      return show(request, reply, errorsOf(error, values), 400);
-    }
-    return reply.redirect(`${path}?done=added`, 303);
+  formRoute(app, {
+    path: '/blocks',
+    access: OPERATOR,
+    schema: blockForm,
+    show: page,
+    run: async ({ request, data: { endsAt, isWideMeant, ...block } }) => {
+      const wanted = { ...block, endsAt: endsAt ?? undefined, isWideMeant: isWideMeant === 'yes' };
+      await addBlock(deps, wanted, userOf(request).email);
+      return `${path}?done=added`;
+    },
   });
 
-  app.post('/blocks/:blockId/lift', OPERATOR, async (request, reply) => {
-    const { blockId } = request.params as { blockId: string };
-    const by = userOf(request).email;
-    const block = isId(blockId) ? await liftBlock(deps, new ObjectId(blockId), by) : null;
-    if (!block) throw new PageError(404, 'There is no such block. It may be lifted already.');
-    return reply.redirect(`${path}?done=lifted`, 303);
+  formRoute(app, {
+    path: '/blocks/:blockId/lift',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const block = await liftBlock(deps, idParam(request, 'blockId'), userOf(request).email);
+      if (!block) return refused(404, 'There is no such block. It may be lifted already.');
+      return `${path}?done=lifted`;
+    },
   });
 }
 
@@ -91,7 +90,6 @@ function addCard(path: string, { values, errors }: Typed): Html {
   return card({
     title: 'Block a name or a network',
     body: html`<p>Votes of a blocked name, in every spelling, and votes from a blocked network are refused on the pages. The player does not learn why. Votes of a blocked name that come with the API are accepted, but neither counted nor delivered.</p>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${select({
           name: 'kind',
@@ -106,7 +104,7 @@ function addCard(path: string, { values, errors }: Typed): Html {
         ${textField({ name: 'value', label: 'Name or network', hint: 'A network such as 203.0.113.0/24 or 2001:db8:1::/48. A home connection has an IPv6 /64 or wider.', required: true, maxlength: 100, value: values.value ?? '', error: errors.value, spellcheck: false })}
         ${textArea({ name: 'reason', label: 'Internal reason', hint: 'For operators only.', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', error: errors.reason })}
         ${textField({ name: 'endsAt', label: 'End (optional)', hint: 'UTC. Without it, the block lasts until you lift it.', type: 'datetime-local', value: values.endsAt ?? '', error: errors.endsAt })}
-        ${errors.isWideMeant ? html`${notice('bad', errors.isWideMeant)}${checkbox({ name: 'isWideMeant', label: 'Block this very large network' })}` : ''}
+        ${errors.isWideMeant ? checkbox({ name: 'isWideMeant', label: 'Block this very large network', error: errors.isWideMeant }) : ''}
         <button class="danger" type="submit">Block</button>
       </form>`,
   });

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId } from 'mongodb';
 import { closeComplaint, openComplaints } from '../../moderation/complaints.ts';
-import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
+import { formRoute } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
+import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, dataTable } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
@@ -70,10 +69,12 @@ export function complaintPages(app: FastifyInstance, { deps }: AdminParts): void
     });
   });
 
-  app.post('/complaints/:complaintId/close', OPERATOR, async (request, reply) => {
-    const { complaintId } = request.params as { complaintId: string };
-    if (!isId(complaintId)) throw new PageError(404, 'This report does not exist.');
-    const closed = await closeComplaint(deps, new ObjectId(complaintId), userOf(request).email);
-    return reply.redirect(`${adminPath(base, '/complaints')}?done=${closed ? 'closed' : 'meanwhile'}`, 303);
+  formRoute(app, {
+    path: '/complaints/:complaintId/close',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const closed = await closeComplaint(deps, idParam(request, 'complaintId'), userOf(request).email);
+      return `${adminPath(base, '/complaints')}?done=${closed ? 'closed' : 'meanwhile'}`;
+    },
   });
 }

@@ -19,22 +19,16 @@ import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
-import {
-  errorsOf,
-  queryOf,
-  queryText,
-  readForm,
-  type Typed,
-  typedValues,
-  UNTOUCHED,
-} from '../shared/form.ts';
+import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
-import { card, facts, notice } from '../shared/parts.ts';
+import { card, facts } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { exclusionErrors, idField } from './exclusion-form.ts';
+import { exclusionRefusal, idField } from './exclusion-form.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { reasonFields } from './reason-fields.ts';
 import { utcMoment } from './utc-fields.ts';
@@ -79,22 +73,35 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
     return sendPage(request, reply, exclusionPage(base, range, affected, new ObjectId(), UNTOUCHED));
   });
 
-  app.post('/votes/exclude', OPERATOR, async (request, reply) => {
-    const { data } = readForm(exclusionForm, request);
-    if (!data) throw new PageError(400, 'The form is incomplete.');
-    const exclusionId = new ObjectId(data.id);
-    const range = await rangeOf(deps, data.server, data.token, new Date(data.since), new Date(data.until));
-    const by = userOf(request).email;
-    try {
-      await requestExclusion(deps, exclusionId, { ...requestOf(range), ...reasonsOf(data) }, by);
-    } catch (error) {
-      const typed = exclusionErrors(request, error);
-      const affected = await countRange(deps, requestOf(range));
-      return sendPage(request, reply, exclusionPage(base, range, affected, exclusionId, typed), 400);
-    }
-    const shown = queryText({ server: range.server._id.toHexString(), done: 'excluding' });
-    return reply.redirect(`${adminPath(base, `/votes${shown}`)}#exclusions`, 303);
+  formRoute(app, {
+    path: '/votes/exclude',
+    access: OPERATOR,
+    schema: exclusionForm,
+    show: async (_request, typed) => {
+      const { data } = exclusionForm.safeParse(typed.values);
+      if (!data) return null;
+      const range = await rangeOfForm(data);
+      return exclusionPage(
+        base,
+        range,
+        await countRange(deps, requestOf(range)),
+        new ObjectId(data.id),
+        typed,
+      );
+    },
+    run: async ({ request, data }) => {
+      const range = await rangeOfForm(data);
+      const { id, reason, reasonForOwner } = data;
+      const wanted = { ...requestOf(range), reason, reasonForOwner };
+      await requestExclusion(deps, new ObjectId(id), wanted, userOf(request).email);
+      const shown = queryText({ server: range.server._id.toHexString(), done: 'excluding' });
+      return `${adminPath(base, `/votes${shown}`)}#exclusions`;
+    },
+    refusalOf: exclusionRefusal,
   });
+
+  const rangeOfForm = ({ server, token, since, until }: z.output<typeof exclusionForm>) =>
+    rangeOf(deps, server, token, new Date(since), new Date(until));
 
   app.get('/votes/exclusions', OPERATOR, async (request, reply) => {
     const { server: named = '' } = queryOf(request);
@@ -105,22 +112,28 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
     return sendHtml(reply, (await exclusionList(deps, base, exclusions, server)).html);
   });
 
-  app.post('/votes/exclusions/:exclusionId/undo', OPERATOR, async (request, reply) => {
-    const exclusion = await requestInclusion(deps, exclusionIdOf(request), userOf(request).email);
-    if (!exclusion) throw new PageError(404, 'This exclusion does not exist.');
-    const server = typedValues(request).list === 'server' ? exclusion.serverId.toHexString() : undefined;
-    return reply.redirect(
-      `${adminPath(base, `/votes${queryText({ server, done: 'including' })}`)}#exclusions`,
-      303,
-    );
+  formRoute(app, {
+    path: '/votes/exclusions/:exclusionId/undo',
+    access: OPERATOR,
+    run: async ({ request, values }) => {
+      const exclusionId = idParam(request, 'exclusionId');
+      const exclusion = await requestInclusion(deps, exclusionId, userOf(request).email);
+      if (!exclusion) return refused(404, 'This exclusion does not exist.');
+      const server = values.list === 'server' ? exclusion.serverId.toHexString() : undefined;
+      return `${adminPath(base, `/votes${queryText({ server, done: 'including' })}`)}#exclusions`;
+    },
   });
 
-  app.post('/votes/exclusions/:exclusionId/exclude', OPERATOR, async (request, reply) => {
-    const by = userOf(request).email;
-    const exclusion = await excludeQuarantined(deps, exclusionIdOf(request), CONFIRMED, by);
-    if (!exclusion)
-      throw new PageError(409, 'There is no such open quarantine. It may have been decided already.');
-    return reply.redirect(`${adminPath(base, '/votes?done=excluding')}#exclusions`, 303);
+  formRoute(app, {
+    path: '/votes/exclusions/:exclusionId/exclude',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const exclusionId = idParam(request, 'exclusionId');
+      const exclusion = await excludeQuarantined(deps, exclusionId, CONFIRMED, userOf(request).email);
+      if (!exclusion)
+        return refused(409, 'There is no such open quarantine. It may have been decided already.');
+      return `${adminPath(base, '/votes?done=excluding')}#exclusions`;
+    },
   });
 }
 
@@ -133,38 +146,35 @@ export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts)
     ['release', 'including'],
     ['exclude', 'excluding'],
   ] as const) {
-    app.post(`/votes/quarantines/:origin/${action}`, OPERATOR, async (request, reply) => {
-      const by = userOf(request).email;
-      const decided = await decideGroup(deps, originOf(request), action, { by, reason: CONFIRMED });
-      if (decided === 0) throw new PageError(409, NO_GROUP);
-      return reply.redirect(`${adminPath(base, `/votes?done=${done}`)}#exclusions`, 303);
+    formRoute(app, {
+      path: `/votes/quarantines/:origin/${action}`,
+      access: OPERATOR,
+      run: async ({ request }) => {
+        const by = userOf(request).email;
+        const decided = await decideGroup(deps, originOf(request), action, { by, reason: CONFIRMED });
+        return decided === 0 ? noGroup() : `${adminPath(base, `/votes?done=${done}`)}#exclusions`;
+      },
     });
   }
 
-  app.post('/votes/quarantines/:origin/block', OPERATOR, async (request, reply) => {
-    const block = await blockGroup(deps, originOf(request), userOf(request).email).catch((error: unknown) => {
-      if (!(error instanceof InvalidDocumentError)) throw error;
-      throw new PageError(409, errorsOf(error, {}).errors.form ?? error.message);
-    });
-    if (!block) throw new PageError(409, NO_GROUP);
-    return reply.redirect(adminPath(base, '/blocks?done=added'), 303);
+  formRoute(app, {
+    path: '/votes/quarantines/:origin/block',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const block = await blockGroup(deps, originOf(request), userOf(request).email);
+      return block ? adminPath(base, '/blocks?done=added') : noGroup();
+    },
+    refusalOf: (error) =>
+      error instanceof InvalidDocumentError ? { status: 409, errors: error.errors } : undefined,
   });
 }
 
-const NO_GROUP = 'There are no such held votes. Somebody may have decided about them already.';
+function noGroup(): Refused {
+  return refused(409, 'There are no such held votes. Somebody may have decided about them already.');
+}
 
 /** The reason of an operator who excludes quarantined votes in one press. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
-
-function reasonsOf({ reason, reasonForOwner }: z.output<typeof exclusionForm>) {
-  return { reason, reasonForOwner };
-}
-
-function exclusionIdOf(request: FastifyRequest): ObjectId {
-  const { exclusionId } = request.params as { exclusionId: string };
-  if (!isId(exclusionId)) throw new PageError(404, 'This exclusion does not exist.');
-  return new ObjectId(exclusionId);
-}
 
 async function rangeOf(
   deps: AdminParts['deps'],
@@ -210,18 +220,17 @@ function exclusionPage(
       base,
       part: '/votes',
       head: html`<h1>Exclude votes</h1>`,
-      body: html`${errors.form ? notice('bad', errors.form) : ''}
-        ${card({
-          title: html`Votes of <bdi>${server.name}</bdi>`,
-          body: html`${facts([
-            ['From', time(since)],
-            ['To', html`${time(until)}, not included`],
-            ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
-            ['Votes', affectedText(affected)],
-          ])}
+      body: html`${card({
+        title: html`Votes of <bdi>${server.name}</bdi>`,
+        body: html`${facts([
+          ['From', time(since)],
+          ['To', html`${time(until)}, not included`],
+          ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
+          ['Votes', affectedText(affected)],
+        ])}
           <p>These votes will be removed from all counts and the ranking. They are still delivered, and their players’ 24-hour cooldown stays. This takes up to a minute and can be undone.</p>
           ${affected.votes === 0 ? html`<p><a class="button quiet" href="${back}">Back</a></p>` : exclusionFormOf(base, hidden, affected, { values, errors }, back)}`,
-        })}`,
+      })}`,
     }),
   };
 }

@@ -2,25 +2,25 @@ import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { isId } from '../../servers/slug.ts';
 import {
   type PlayerRange,
   requestPlayerExclusion,
   requestPlayerInclusion,
 } from '../../votes/exclude-player.ts';
-import { ExclusionError } from '../../votes/exclude-votes.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
-import { queryOf, queryText, readForm, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { counted, time } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, facts, notice } from '../shared/parts.ts';
+import { card, facts } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { exclusionErrors, idField } from './exclusion-form.ts';
+import { exclusionRefusal, idField } from './exclusion-form.ts';
 import { type PlayerRow, playerTable, playerVotes } from './player-votes.ts';
 import { reasonFields } from './reason-fields.ts';
 import { utcMoment } from './utc-fields.ts';
@@ -59,36 +59,42 @@ export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts)
     return sendPage(request, reply, await show(range, new ObjectId(), UNTOUCHED));
   });
 
-  app.post('/votes/exclude-player', OPERATOR, async (request, reply) => {
-    const { data } = readForm(exclusionForm, request);
-    if (!data) throw new PageError(400, 'The form is incomplete.');
-    const range = {
-      username: data.player,
-      serverId: serverIdOf(data.server),
-      since: data.since ? new Date(data.since) : null,
-      until: new Date(data.until),
-    };
-    const groupId = new ObjectId(data.id);
-    const { reason, reasonForOwner } = data;
-    try {
-      const wanted = { ...range, reason, reasonForOwner };
-      const stored = await requestPlayerExclusion(deps, groupId, wanted, userOf(request).email);
-      if (stored.length === 0) throw new ExclusionError('range-empty', 'This player has no votes there.');
-    } catch (error) {
-      return sendPage(request, reply, await show(range, groupId, exclusionErrors(request, error)), 400);
-    }
-    const shown = queryText({ server: data.server, player: data.player, done: 'excluding' });
-    return reply.redirect(`${adminPath(base, `/votes${shown}`)}#exclusions`, 303);
+  formRoute(app, {
+    path: '/votes/exclude-player',
+    access: OPERATOR,
+    schema: exclusionForm,
+    show: async (_request, typed) => {
+      const { data } = exclusionForm.safeParse(typed.values);
+      return data ? show(rangeOf(data), new ObjectId(data.id), typed) : null;
+    },
+    run: async ({ request, data }) => {
+      const { id, player, server, reason, reasonForOwner } = data;
+      const wanted = { ...rangeOf(data), reason, reasonForOwner };
+      const stored = await requestPlayerExclusion(deps, new ObjectId(id), wanted, userOf(request).email);
+      if (stored.length === 0) return refused(400, 'This player has no votes there.');
+      return `${adminPath(base, `/votes${queryText({ server, player, done: 'excluding' })}`)}#exclusions`;
+    },
+    refusalOf: exclusionRefusal,
   });
 
-  app.post('/votes/exclusions/players/:groupId/undo', OPERATOR, async (request, reply) => {
-    const { groupId } = request.params as { groupId: string };
-    const undone = isId(groupId)
-      ? await requestPlayerInclusion(deps, new ObjectId(groupId), userOf(request).email)
-      : 0;
-    if (undone === 0) throw new PageError(404, 'This exclusion does not exist.');
-    return reply.redirect(`${adminPath(base, '/votes?done=including')}#exclusions`, 303);
+  formRoute(app, {
+    path: '/votes/exclusions/players/:groupId/undo',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const undone = await requestPlayerInclusion(deps, idParam(request, 'groupId'), userOf(request).email);
+      if (undone === 0) return refused(404, 'This exclusion does not exist.');
+      return `${adminPath(base, '/votes?done=including')}#exclusions`;
+    },
   });
+}
+
+function rangeOf({ player, server, since, until }: z.output<typeof exclusionForm>): PlayerRange {
+  return {
+    username: player,
+    serverId: serverIdOf(server),
+    since: since ? new Date(since) : null,
+    until: new Date(until),
+  };
 }
 
 function serverIdOf(text: string): ObjectId | null {
@@ -98,7 +104,7 @@ function serverIdOf(text: string): ObjectId | null {
 type View = { base: string; range: PlayerRange; groupId: ObjectId; typed: Typed; rows: PlayerRow[] };
 
 function exclusionPage(view: View): Page {
-  const { base, range, typed, rows } = view;
+  const { base, range, rows } = view;
   const { username, since, until, serverId } = range;
   const votes = rows.reduce((sum, row) => sum + row.votes, 0);
   return {
@@ -107,22 +113,18 @@ function exclusionPage(view: View): Page {
       base,
       part: '/votes',
       head: html`<h1>Exclude a player’s votes</h1>`,
-      body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
-        ${card({
-          title: html`Votes of <bdi>${username}</bdi>`,
-          body: html`${facts([
-            ['From', since ? time(since) : 'the first vote'],
-            ['To', html`${time(until)}, not included`],
-            ['Servers', serverId ? 'one' : 'all'],
-            [
-              'Votes',
-              votes === 0 ? 'none' : `${counted(votes, 'vote')} on ${counted(rows.length, 'server')}`,
-            ],
-          ])}
+      body: html`${card({
+        title: html`Votes of <bdi>${username}</bdi>`,
+        body: html`${facts([
+          ['From', since ? time(since) : 'the first vote'],
+          ['To', html`${time(until)}, not included`],
+          ['Servers', serverId ? 'one' : 'all'],
+          ['Votes', votes === 0 ? 'none' : `${counted(votes, 'vote')} on ${counted(rows.length, 'server')}`],
+        ])}
           ${playerTable(base, rows, { player: username })}
           <p>These votes will be removed from all counts and the ranking, in every spelling of the name. They are still delivered, and the 24-hour cooldown stays. This takes up to a minute and can be undone. Later votes of this player count: to stop them, block the name.</p>
           ${votes === 0 ? html`<p><a class="button quiet" href="${back(view)}">Back</a></p>` : form(view, votes)}`,
-        })}`,
+      })}`,
     }),
   };
 }

@@ -6,7 +6,7 @@ import type { Server } from '../../servers/server.ts';
 import type { Typed } from '../shared/form.ts';
 import { day } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
-import { card, notice, select } from '../shared/parts.ts';
+import { card, select } from '../shared/parts.ts';
 import { bannerImage, description, iconImage, PART_TEXTS } from '../shared/profile-parts.ts';
 import { adminServerPath } from './admin-frame.ts';
 import { reasonFields } from './reason-fields.ts';
@@ -49,8 +49,7 @@ function removalForm(path: string, parts: ProfilePart[], { values, errors }: Typ
   return html`<details class="confirm" ${error ? 'open' : ''}>
     <summary class="button quiet">Remove a part…</summary>
     <div class="confirm-body">
-      ${errors.part ? notice('bad', errors.part) : ''}
-      <form method="post" action="${path}#profile" class="stack">
+      <form method="post" action="${path}" class="stack">
         ${select({ name: 'part', label: 'Part', value: values.part, options: parts.map((part) => [part, asTitle(PART_TEXTS[part])]) })}
         ${reasonFields({
           typed: { values, errors },

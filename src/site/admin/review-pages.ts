@@ -1,8 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { InvalidDocumentError } from '../../platform/document.ts';
 import { approveReviews, moderateReview } from '../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../reviews/read-reviews.ts';
 import { REVIEW_STATES, type Review, type ReviewState } from '../../reviews/review.ts';
@@ -10,11 +9,12 @@ import { type Reviewer, reviewerOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
-import { queryOf, queryText, readForm, UNTOUCHED } from '../shared/form.ts';
+import { allValues, queryOf, queryText, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, button, notice, pager, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
@@ -68,45 +68,39 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
     });
   });
 
-  app.post('/reviews/approve', OPERATOR, async (request, reply) => {
-    const seen = seenReviews(request);
-    if (seen.length === 0) return reply.redirect(`${adminPath(base, '/reviews')}?done=none-selected`, 303);
-    const approved = await approveReviews(deps, seen, userOf(request).email);
-    const values = { done: 'many', approved: String(approved), of: String(seen.length) };
-    return reply.redirect(`${adminPath(base, '/reviews')}${queryText(values)}`, 303);
+  formRoute(app, {
+    path: '/reviews/approve',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const seen = seenReviews(allValues(request, 'review'));
+      if (seen.length === 0) return `${adminPath(base, '/reviews')}?done=none-selected`;
+      const approved = await approveReviews(deps, seen, userOf(request).email);
+      const values = { done: 'many', approved: String(approved), of: String(seen.length) };
+      return `${adminPath(base, '/reviews')}${queryText(values)}`;
+    },
   });
 
-  app.post('/reviews/:reviewId', OPERATOR, (request, reply) => decide(deps, base, request, reply));
-}
-
-/** Stores the decision on a review and returns to the list that it came from. */
-async function decide(
-  deps: AdminParts['deps'],
-  base: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const { reviewId } = request.params as { reviewId: string };
-  const missing = new PageError(404, 'This review does not exist.');
-  if (!isId(reviewId)) throw missing;
-  const { data } = readForm(decisionForm, request);
-  if (!data) throw new PageError(400, 'The form is incomplete.');
-  const { state, seenAs, revision, reason, reasonForOwner } = data;
-  if (state === 'rejected' && !reason?.trim()) throw new PageError(400, 'Enter a reason for the rejection.');
-  const by = userOf(request).email;
-  const given = state === 'rejected' && reason ? { reason, reasonForOwner } : {};
-  const review = await moderateReview(deps, new ObjectId(reviewId), state, by, {
-    seenAs,
-    revision,
-    ...given,
-  }).catch((error: unknown) => {
-    if (error instanceof InvalidDocumentError) throw new PageError(400, error.message);
-    throw error;
+  formRoute(app, {
+    path: '/reviews/:reviewId',
+    access: OPERATOR,
+    schema: decisionForm,
+    run: async ({ request, data }) => {
+      const reviewId = idParam(request, 'reviewId');
+      const { state, seenAs, revision, reason, reasonForOwner } = data;
+      if (state === 'rejected' && !reason?.trim()) return refused(400, 'Enter a reason for the rejection.');
+      const given = state === 'rejected' && reason ? { reason, reasonForOwner } : {};
+      const seen = { seenAs, revision, ...given };
+      const review = await moderateReview(deps, reviewId, state, userOf(request).email, seen);
+      if (!review) return refused(404, 'This review does not exist.');
+      // To the list that it came from.
+      const back = {
+        state: seenAs === 'pending' ? undefined : seenAs,
+        done: review.state === state ? state : 'meanwhile',
+        review: reviewId.toHexString(),
+      };
+      return `${adminPath(base, '/reviews')}${queryText(back)}#next`;
+    },
   });
-  if (!review) throw missing;
-  const done = review.state === state ? state : 'meanwhile';
-  const back = { state: seenAs === 'pending' ? undefined : seenAs, done, review: reviewId };
-  return reply.redirect(`${adminPath(base, '/reviews')}${queryText(back)}#next`, 303);
 }
 
 const EMPTY: Record<ReviewState, string> = {

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import type { SeenReview } from '../../reviews/moderate-review.ts';
@@ -29,16 +28,12 @@ export function approveMany(base: string): Html {
   </form>`;
 }
 
-/** The selected reviews of a request, each with the revision that was shown. Other values are left out. */
-export function seenReviews(request: FastifyRequest): SeenReview[] {
-  const { review } = (request.body ?? {}) as { review?: unknown };
-  return [review ?? []]
-    .flat()
-    .slice(0, MOST)
-    .flatMap((value) => {
-      const [, id, revision] = /^([0-9a-f]{24})-(\d{1,9})$/.exec(String(value)) ?? [];
-      return id ? [{ reviewId: new ObjectId(id), revision: Number(revision) }] : [];
-    });
+/** The selected reviews, each with the revision that was shown. Other values are left out. */
+export function seenReviews(values: string[]): SeenReview[] {
+  return values.slice(0, MOST).flatMap((value) => {
+    const [, id, revision] = /^([0-9a-f]{24})-(\d{1,9})$/.exec(value) ?? [];
+    return id ? [{ reviewId: new ObjectId(id), revision: Number(revision) }] : [];
+  });
 }
 
 /** The result of approving several reviews. */

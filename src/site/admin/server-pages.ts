@@ -1,24 +1,24 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { z } from 'zod';
-import { InvalidDocumentError } from '../../platform/document.ts';
 import { allowVotes } from '../../ranking/evidence/allow-votes.ts';
 import { editServer } from '../../servers/listed-servers.ts';
 import { removeProfilePart } from '../../servers/moderate-profile.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
 import { listServersByTime, SERVER_LISTS, type ServerList } from '../../servers/search-servers.ts';
 import type { Server } from '../../servers/server.ts';
-import { isId } from '../../servers/slug.ts';
 import { findServers } from '../../workflows/find-servers.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../workflows/transfer-server.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
-import { queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { fieldText, queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type Form, formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { dataTable, pager, tabs, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
@@ -40,9 +40,6 @@ const EMPTY: Record<ServerList, string> = {
 /** `/operator/servers`: the list and search of servers, and the actions on one. */
 export function serverPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
-  const show = (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) =>
-    showServer(deps, request, reply, typed, status);
-
   app.get('/servers', OPERATOR, async (request, reply) => {
     const { q, list: wanted, from } = queryOf(request);
     const list = LISTS.find((one) => one === wanted) ?? 'all';
@@ -64,127 +61,90 @@ export function serverPages(app: FastifyInstance, { deps }: AdminParts): void {
     });
   });
 
-  app.get('/servers/:serverId', OPERATOR, (request, reply) => show(request, reply));
+  const serverOf = async (request: FastifyRequest): Promise<WithId<Server>> => {
+    const server = await deps.servers.findOne({ _id: idParam(request, 'serverId') });
+    if (!server) throw new PageError(404, 'This server does not exist.');
+    return server;
+  };
+  const show = async (request: FastifyRequest, typed: Typed) =>
+    serverPage(deps, base, await serverOf(request), typed);
 
-  app.post('/servers/:serverId/hide', OPERATOR, async (request, reply) => {
-    const values = typedValues(request);
-    return act(request, reply, 'hidden', (serverId, by) =>
-      hideServer(deps, serverId, { reason: values.reason ?? '', internalReason: values.internalReason }, by),
-    );
-  });
-
-  app.post('/servers/:serverId/unhide', OPERATOR, (request, reply) =>
-    act(request, reply, 'shown', (serverId, by) => unhideServer(deps, serverId, by)),
+  app.get('/servers/:serverId', OPERATOR, async (request, reply) =>
+    sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
-  app.post('/servers/:serverId/profile/remove', OPERATOR, async (request, reply) => {
-    const { part = '', profileReason = '', profileInternalReason } = typedValues(request);
-    return act(request, reply, 'profile-part', async (serverId, by) => {
-      const removed = await removeProfilePart(
-        deps,
-        serverId,
-        { part, reason: profileReason, internalReason: profileInternalReason },
-        by,
-      ).catch((error: unknown) => {
-        // The page has another form with a reason.
-        if (!(error instanceof InvalidDocumentError)) throw error;
-        const { part: partError, reason, internalReason } = error.errors;
-        throw new InvalidDocumentError({
-          ...(partError ? { part: partError } : {}),
-          ...(reason ? { profileReason: reason } : {}),
-          ...(internalReason ? { profileInternalReason: internalReason } : {}),
-        });
-      });
-      if (!removed) throw new PageError(409, 'The profile no longer has this part.');
-      return removed;
+  /** Registers the route of an action on a server. `done` is the code of its message. */
+  const action = <S extends z.ZodObject>(
+    name: string,
+    { done, act, ...form }: Pick<Form<S>, 'fields' | 'refusalOf'> & Action<S>,
+  ) =>
+    formRoute<S>(app, {
+      ...form,
+      path: `/servers/:serverId/${name}`,
+      access: OPERATOR,
+      show,
+      run: async ({ request, data }) => {
+        const server = await serverOf(request);
+        const changed = await act(server, data, userOf(request).email);
+        if (!changed) return refused(409, 'This server was removed.');
+        if (typeof changed === 'object' && 'errors' in changed) return changed;
+        return `${adminServerPath(base, server)}?done=${typeof done === 'string' ? done : done(data)}`;
+      },
     });
-  });
 
-  app.post('/servers/:serverId/allow-votes', OPERATOR, async (request, reply) => {
-    const { votes = '', allowReason = '' } = typedValues(request);
-    return act(request, reply, 'votes-allowed', (serverId, by) =>
-      allowVotes(deps, serverId, { votes, reason: allowReason }, by).catch((error: unknown) => {
-        // The page has another form with a reason.
-        if (!(error instanceof InvalidDocumentError)) throw error;
-        const { reason, ...errors } = error.errors;
-        throw new InvalidDocumentError({ ...errors, ...(reason ? { allowReason: reason } : {}) });
-      }),
-    );
+  action('hide', {
+    done: 'hidden',
+    schema: z.object({ reason: fieldText, internalReason: z.string().optional() }),
+    act: ({ _id }, reasons, by) => hideServer(deps, _id, reasons, by),
   });
-
-  app.post('/servers/:serverId/premium', OPERATOR, async (request, reply) => {
-    const { data } = readForm(z.object({ premium: z.enum(['on', 'off']) }), request);
-    if (!data) throw new PageError(400, 'The form is incomplete.');
-    const isPremium = data.premium === 'on';
-    return act(request, reply, `premium-${data.premium}`, (serverId, by) =>
-      editServer(deps, serverId, { isPremium }, by),
-    );
+  action('unhide', { done: 'shown', act: ({ _id }, _data, by) => unhideServer(deps, _id, by) });
+  action('profile/remove', {
+    done: 'profile-part',
+    schema: z.object({
+      part: fieldText,
+      profileReason: fieldText,
+      profileInternalReason: z.string().optional(),
+    }),
+    fields: { reason: 'profileReason', internalReason: 'profileInternalReason' },
+    act: async ({ _id }, { part, profileReason: reason, profileInternalReason: internalReason }, by) =>
+      (await removeProfilePart(deps, _id, { part, reason, internalReason }, by)) ||
+      refused(409, 'The profile no longer has this part.'),
   });
-
-  app.post('/servers/:serverId/transfer', OPERATOR, async (request, reply) => {
-    const { email = '' } = typedValues(request);
-    return act(request, reply, 'transferred', async (serverId, by) =>
-      transferServer(deps, serverId, await nextOwner(deps, email), by),
-    );
+  action('allow-votes', {
+    done: 'votes-allowed',
+    schema: z.object({ votes: fieldText, allowReason: fieldText }),
+    fields: { reason: 'allowReason' },
+    act: ({ _id }, { votes, allowReason: reason }, by) => allowVotes(deps, _id, { votes, reason }, by),
   });
-
-  app.post('/servers/:serverId/remove', OPERATOR, async (request, reply) => {
-    const server = await serverOfRequest(deps, request);
-    const typed = typedValues(request);
-    if (typed.slug?.trim() !== server.slug) {
-      const errors = { slug: `Type ${server.slug} to remove the server.` };
-      return show(request, reply, { values: typed, errors }, 400);
-    }
-    return act(request, reply, 'removed', (serverId, by) => removeServer(deps, serverId, by));
+  action('premium', {
+    done: ({ premium }) => `premium-${premium}`,
+    schema: z.object({ premium: z.enum(['on', 'off']) }),
+    act: ({ _id }, { premium }, by) => editServer(deps, _id, { isPremium: premium === 'on' }, by),
   });
-
-  /** Runs the action of a form and shows the server, or the form again with its errors. */
-  async function act(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: string,
-    action: (serverId: ObjectId, by: string) => Promise<unknown>,
-  ): Promise<FastifyReply> {
-    const server = await serverOfRequest(deps, request);
-    try {
-      const changed = await action(server._id, userOf(request).email);
-      if (!changed) throw new PageError(409, 'This server was removed.');
-    } catch (error) {
-      const errors = errorsOfAction(error);
-      return show(request, reply, { values: typedValues(request), errors }, 400);
-    }
-    return reply.redirect(`${adminServerPath(base, server)}?done=${done}`, 303);
-  }
+  action('transfer', {
+    done: 'transferred',
+    schema: z.object({ email: fieldText }),
+    refusalOf: (error) => (error instanceof TransferError ? { errors: { email: error.message } } : undefined),
+    act: async ({ _id }, { email }, by) => transferServer(deps, _id, await nextOwner(deps, email), by),
+  });
+  action('remove', {
+    done: 'removed',
+    schema: z.object({ slug: fieldText }),
+    act: async ({ _id, slug }, data, by) =>
+      data.slug.trim() === slug
+        ? removeServer(deps, _id, by)
+        : { errors: { slug: `Type ${slug} to remove the server.` } },
+  });
 }
 
-/** @throws `error` itself if the form did not cause it */
-function errorsOfAction(error: unknown): Record<string, string> {
-  if (error instanceof TransferError) return { email: error.message };
-  if (error instanceof InvalidDocumentError) return error.errors;
-  throw error;
-}
+/** What changed; null or false if the server was removed meanwhile. */
+type Changed = WithId<Server> | { server: WithId<Server> } | boolean | null;
 
-async function serverOfRequest(
-  { servers }: AdminParts['deps'],
-  request: FastifyRequest,
-): Promise<WithId<Server>> {
-  const { serverId } = request.params as { serverId: string };
-  const server = isId(serverId) ? await servers.findOne({ _id: new ObjectId(serverId) }) : null;
-  if (!server) throw new PageError(404, 'This server does not exist.');
-  return server;
-}
-
-async function showServer(
-  deps: AdminParts['deps'],
-  request: FastifyRequest,
-  reply: FastifyReply,
-  typed: Typed,
-  status: number,
-): Promise<FastifyReply> {
-  const { base } = request.server.site;
-  const server = await serverOfRequest(deps, request);
-  return sendPage(request, reply, await serverPage(deps, base, server, typed), status);
-}
+type Action<S extends z.ZodObject> = {
+  done: string | ((data: z.output<S>) => string);
+  schema?: S;
+  act: (server: WithId<Server>, data: z.output<S>, by: string) => Promise<Changed | Refused>;
+};
 
 function searchForm(base: string, q: string | undefined): Html {
   return html`<form method="get" action="${adminPath(base, '/servers')}" class="filters" role="search">

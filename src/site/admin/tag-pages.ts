@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import { z } from 'zod';
 import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
 import { userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
-import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, dataTable, notice, textField } from '../shared/parts.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { button, card, confirmed, dataTable, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
@@ -21,42 +22,40 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/tags');
 
-  const show = async (request: FastifyRequest, reply: FastifyReply, typed = UNTOUCHED, status = 200) => {
+  const page = async (typed: Typed): Promise<Page> => {
     const tags = await readTags(deps);
     const body = html`${addCard(path, typed)} ${tagsCard(path, tags)}`;
-    return sendPage(
-      request,
-      reply,
-      { title: 'Tags', messages: MESSAGES, body: adminFrame({ base, part: '/tags', body }) },
-      status,
-    );
+    return { title: 'Tags', messages: MESSAGES, body: adminFrame({ base, part: '/tags', body }) };
   };
 
-  app.get('/tags', OPERATOR, (request, reply) => show(request, reply));
+  app.get('/tags', OPERATOR, async (request, reply) => sendPage(request, reply, await page(UNTOUCHED)));
 
-  app.post('/tags', OPERATOR, async (request, reply) => {
-    const values = typedValues(request);
-    try {
-      await addTag(deps, { name: values.name ?? '' }, userOf(request).email);
-    } catch (error) {
-      return show(request, reply, errorsOf(error, { name: '', ...values }), 400);
-    }
-    return reply.redirect(`${path}?done=added`, 303);
+  formRoute(app, {
+    path: '/tags',
+    access: OPERATOR,
+    schema: z.object({ name: fieldText }),
+    show: (_request, typed) => page(typed),
+    run: async ({ request, data }) => {
+      await addTag(deps, data, userOf(request).email);
+      return `${path}?done=added`;
+    },
   });
 
-  app.post('/tags/:tag/remove', OPERATOR, async (request, reply) => {
-    const { tag } = request.params as { tag: string };
-    if (!(await removeTag(deps, tag, userOf(request).email)))
-      throw new PageError(404, 'There is no such tag in the list.');
-    return reply.redirect(`${path}?done=removed`, 303);
+  formRoute(app, {
+    path: '/tags/:tag/remove',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const { tag } = request.params as { tag: string };
+      const isRemoved = await removeTag(deps, tag, userOf(request).email);
+      return isRemoved ? `${path}?done=removed` : refused(404, 'There is no such tag in the list.');
+    },
   });
 }
 
 function addCard(path: string, { values, errors }: Typed): Html {
   return card({
     title: 'Add a tag',
-    body: html`${errors.form ? notice('bad', errors.form) : ''}
-      <form method="post" action="${path}" class="filters">
+    body: html`<form method="post" action="${path}" class="filters">
         ${textField({ name: 'name', label: 'Name', hint: 'Up to 30 characters', required: true, maxlength: 60, value: values.name ?? '', error: errors.name })}
         <button type="submit">Add</button>
       </form>`,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId, type WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
+import { z } from 'zod';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { changeAddressFor } from '../../accounts/address/operator-change.ts';
@@ -23,11 +24,13 @@ import { showUser, type UserView } from '../../workflows/find-users.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
-import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { count, time } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, copyable, facts, notice } from '../shared/parts.ts';
+import { button, card, confirmed, copyable, facts } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { reasonFields } from './reason-fields.ts';
@@ -47,6 +50,9 @@ const MESSAGES = {
   'link-sent': 'We have e-mailed a link to set a password.',
 };
 
+const reasonsForm = z.object({ reason: fieldText, reasonForOwner: z.string().optional() });
+const emailForm = z.object({ email: fieldText, emailReason: fieldText });
+
 /** `/operator/users/:userId`: one user and the operators' actions. */
 export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
@@ -54,75 +60,76 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const sendsMail = deps.config.SMTP_URL !== undefined;
 
   const find = async (request: FastifyRequest): Promise<UserView> => {
-    const { userId } = request.params as { userId: string };
-    const view = /^[0-9a-f]{24}$/.test(userId) && (await showUser(deps, new ObjectId(userId)));
+    const view = await showUser(deps, idParam(request, 'userId'));
     if (!view) throw new PageError(404, 'This user does not exist.');
     return view;
   };
-  const show = async (request: FastifyRequest, view: UserView, typed = UNTOUCHED) => {
+  const show = async (request: FastifyRequest, typed: Typed): Promise<Page> => {
+    const view = await find(request);
     const change = await findAddressChange(deps, view.user._id);
     return userPage({ users, base, view, change, sendsMail, isSelf: isSelf(request, view), typed });
   };
+  const pathOf = ({ user }: UserView, done: keyof typeof MESSAGES) =>
+    `${users}/${user._id.toHexString()}?done=${done}`;
+  const refusalOf = (error: unknown) =>
+    error instanceof UserError ? refused(400, error.message) : undefined;
 
   app.get('/users/:userId', OPERATOR, async (request, reply) =>
-    sendPage(request, reply, await show(request, await find(request))),
+    sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
   /** Registers the route of a button. `done` is the code of its message. */
   const decision = (
     name: string,
     done: keyof typeof MESSAGES,
-    decide: (userId: ObjectId, who: Decider, values: Record<string, string>) => Promise<void>,
+    decide: (userId: ObjectId, who: Decider, reasons: z.output<typeof reasonsForm>) => Promise<void>,
   ) =>
-    app.post(`/users/:userId/${name}`, OPERATOR, async (request, reply) => {
-      const view = await find(request);
-      const values = typedValues(request);
-      try {
-        await decide(view.user._id, deciderOf(request), values);
-      } catch (error) {
-        const typed =
-          error instanceof UserError
-            ? withError(UNTOUCHED, error.message)
-            : errorsOf(error, { reason: '', reasonForOwner: '', ...values });
-        return sendPage(request, reply, await show(request, view, typed), 400);
-      }
-      return reply.redirect(`${users}/${view.user._id.toHexString()}?done=${done}`, 303);
+    formRoute(app, {
+      path: `/users/:userId/${name}`,
+      access: OPERATOR,
+      schema: reasonsForm,
+      show,
+      refusalOf,
+      run: async ({ request, data }) => {
+        const view = await find(request);
+        await decide(view.user._id, deciderOf(request), data);
+        return pathOf(view, done);
+      },
     });
 
-  decision('suspend', 'suspended', (id, who, { reason = '', reasonForOwner }) =>
-    suspendUser(deps, id, { reason, reasonForOwner }, who),
-  );
+  decision('suspend', 'suspended', (id, who, reasons) => suspendUser(deps, id, reasons, who));
   decision('confirm-address', 'confirmed', (id, who) => confirmAddress(deps, id, who));
   decision('lift', 'lifted', (id, who) => liftSuspension(deps, id, who));
   decision('reset-two-factor', 'two-factor', (id, who) => resetTwoFactor(deps, id, who));
   decision('make-operator', 'operator', (id, who) => setRole(deps, id, 'operator', who));
   decision('unmake-operator', 'owner', (id, who) => setRole(deps, id, 'owner', who));
 
-  app.post('/users/:userId/email', OPERATOR, async (request, reply) => {
-    const view = await find(request);
-    const values = { email: '', emailReason: '', ...typedValues(request) };
-    const input = { email: values.email, reason: values.emailReason };
-    try {
-      const result = await changeAddressFor(deps, view.user._id, input, deciderOf(request));
-      return reply.redirect(`${users}/${view.user._id.toHexString()}?done=email-${result}`, 303);
-    } catch (error) {
-      const typed =
-        error instanceof UserError
-          ? withError(UNTOUCHED, error.message)
-          : errorsOf(error, values, { reason: 'emailReason' });
-      return sendPage(request, reply, await show(request, view, typed), 400);
-    }
+  formRoute(app, {
+    path: '/users/:userId/email',
+    access: OPERATOR,
+    schema: emailForm,
+    fields: { reason: 'emailReason' },
+    show,
+    refusalOf,
+    run: async ({ request, data: { email, emailReason: reason } }) => {
+      const view = await find(request);
+      const result = await changeAddressFor(deps, view.user._id, { email, reason }, deciderOf(request));
+      return pathOf(view, `email-${result}`);
+    },
   });
 
-  app.post('/users/:userId/link', OPERATOR, async (request, reply) => {
-    const { user } = await find(request);
-    await noteLink(deps, user, deciderOf(request));
-    if (sendsMail) {
+  formRoute(app, {
+    path: '/users/:userId/link',
+    access: OPERATOR,
+    run: async ({ request }) => {
+      const view = await find(request);
+      const { user } = view;
+      await noteLink(deps, user, deciderOf(request));
+      if (!sendsMail) return { page: linkPage(users, user, await makePasswordLink(deps, user)) };
       const auth = createAuth(deps, (link) => sendLink(deps, link));
       await sendEntryLink(deps, auth, user.email);
-      return reply.redirect(`${users}/${user._id.toHexString()}?done=link-sent`, 303);
-    }
-    return sendPage(request, reply, linkPage(users, user, await makePasswordLink(deps, user)));
+      return pathOf(view, 'link-sent');
+    },
   });
 }
 
@@ -159,8 +166,7 @@ type UserPage = {
 };
 
 function userPage(page: UserPage): Page {
-  const { view, typed } = page;
-  const { user } = view;
+  const { user } = page.view;
   return {
     title: user.email,
     messages: MESSAGES,
@@ -171,8 +177,7 @@ function userPage(page: UserPage): Page {
         <h1>${user.email}</h1>
         ${accountStatus(user)}
       </div>`,
-      body: html`${typed.errors.form ? notice('bad', typed.errors.form) : ''}
-      <div class="columns">
+      body: html`<div class="columns">
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}
         ${card({ title: 'Password', body: linkPart(page) })}

@@ -5,15 +5,21 @@ export function minuteOf(at: Date): string {
   return at.toISOString().slice(0, 16);
 }
 
+/** What both kinds of fields say of other texts. */
+const RULE = 'must be a time such as 2026-11-21T14:02';
+
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/;
 
 /** Reads the value of such a field as UTC. A day alone means its start. */
 export const utcMoment = z
   .string()
   .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(asUtc(text))), {
-    error: 'must be a time such as 2026-11-21T14:02',
+    error: RULE,
   })
   .transform((text) => new Date(asUtc(text)));
+
+/** The same for a field that may be empty: null then. */
+export const optionalUtcMoment = z.union([z.literal('').transform(() => null), utcMoment], RULE);
 
 function asUtc(text: string): string {
   return text.includes('T') ? `${text}Z` : `${text}T00:00Z`;

@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { t } from '../../language/t.ts';
+import { t, translated } from '../../language/t.ts';
 import { HOUR } from '../../platform/clock.ts';
 import { useAllowance } from '../../platform/limits/rate-limit.ts';
 import { LARGEST_UPLOAD } from '../../platform/pictures/check-upload.ts';
@@ -14,7 +14,10 @@ import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { withErrorSummary } from '../shared/error-summary.ts';
+import { formRoute } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { livePart } from '../shared/live.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import { bannerImage, iconImage } from '../shared/profile-parts.ts';
@@ -43,12 +46,7 @@ const LIMITS = {
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
 
-type ShowError = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: string,
-  status: number,
-) => Promise<FastifyReply>;
+type ShowError = (request: FastifyRequest, error: string) => Promise<Page>;
 
 /** The forms that set and remove a server's banner. `show` shows the profile page with an error. */
 export async function bannerForms(
@@ -65,8 +63,8 @@ export async function bannerForms(
     });
   };
   await app.register(multipart, { limits: LIMITS });
-  const back = (reply: FastifyReply, server: Server, done: string) =>
-    reply.redirect(`${serverPath(base, server, '/profile')}?done=${done}#banner`, 303);
+  const back = (request: FastifyRequest, done: string) =>
+    `${serverPath(base, serverOf(request), '/profile')}?done=${done}#banner`;
 
   app.post('/servers/:serverId/profile/banner', OWNER, async (request, reply) => {
     const server = serverOf(request);
@@ -83,15 +81,20 @@ export async function bannerForms(
       await uploadBanner(deps, server, bytes, user.email);
     } catch (error) {
       if (!(error instanceof PictureError)) throw error;
-      return show(request, reply, error.message, STATUS[error.code] ?? 400);
+      const sentence = translated(error.message);
+      const page = await withErrorSummary(await show(request, sentence), { banner: sentence });
+      return sendPage(request, reply, page, STATUS[error.code] ?? 400);
     }
-    return back(reply, server, 'banner');
+    return reply.redirect(back(request, 'banner'), 303);
   });
 
-  app.post('/servers/:serverId/profile/banner/remove', OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    await removeBanner(deps, server, userOf(request).email);
-    return back(reply, server, 'banner-removed');
+  formRoute(app, {
+    path: '/servers/:serverId/profile/banner/remove',
+    access: OWNER,
+    run: async ({ request }) => {
+      await removeBanner(deps, serverOf(request), userOf(request).email);
+      return back(request, 'banner-removed');
+    },
   });
 }
 
@@ -147,11 +150,11 @@ export function picturesCard(
     id: 'banner',
     title: t('Banner and icon'),
     body: html`${bannerPart(base, path, server, now)}
-      <form method="post" action="${path}/banner#banner" enctype="multipart/form-data" class="stack">
+      <form method="post" action="${path}/banner" enctype="multipart/form-data" class="stack">
         <div class="field">
           <label for="banner-file">${banner ? t('Another banner') : t('Banner')}</label>
           <p class="hint" id="banner-hint">${t('PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.')}</p>
-          ${error ? html`<p class="error" id="banner-error" role="alert">${error}</p>` : ''}
+          ${error ? html`<p class="error" id="banner-error">${error}</p>` : ''}
           <input id="banner-file" name="banner" type="file" accept="image/png,image/jpeg,image/webp" required
             aria-describedby="${describedBy}" ${error ? html`aria-invalid="true"` : ''} />
         </div>

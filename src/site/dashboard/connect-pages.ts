@@ -1,29 +1,27 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy } from '../../servers/audited-tokens.ts';
-import { isId } from '../../servers/slug.ts';
 import { checkClaim } from '../../votes/claims/claim-vote.ts';
 import { LONGEST_USERNAME, usernameSchema } from '../../votes/username.ts';
 import { serverOf, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { readForm } from '../shared/form.ts';
+import { formRoute } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
 import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { newId, newIdField } from './new-id.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
 const keyForm = z.object({
-  newId: z.string().refine(isId, defineMessage('The form was incomplete. Reload the page.')),
+  newId,
   lifetime: lifetimeSchema.default('1y'),
 });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
@@ -43,73 +41,75 @@ type Showing = {
   key?: string;
   message?: Html;
   /** The answer to a test, in the block that has the test. */
-  tested?: { block: string; username: string; answer: Html };
-  status?: number;
+  tested?: { block: string; username: string; answer?: Html; error?: string | undefined };
 };
 
 /** `/dashboard/servers/<id>/connect`: configurations of vote plugins, filled in, and tests of them. */
 export function connectPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base, name, url } = app.site;
 
-  const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
+  const page = async (request: FastifyRequest, showing: Showing = {}): Promise<Page> => {
     const server = serverOf(request);
     const listener = await deps.listeners.findOne({ serverId: server._id });
     const connected = { name, url, server, listener, key: showing.key ?? null };
     const body = connectBody(base, connected, showing);
     const now = deps.clock.now();
-    const page = {
+    return {
       title: t('Connect your plugin · {server}', { server: server.name }),
       body: serverFrame({ site: app.site, server, now, part: '/connect', body }),
     };
-    return sendPage(request, reply, page, showing.status);
   };
 
-  app.get('/servers/:serverId/connect', OWNER, (request, reply) => show(request, reply));
+  app.get('/servers/:serverId/connect', OWNER, async (request, reply) =>
+    sendPage(request, reply, await page(request)),
+  );
 
-  app.post('/servers/:serverId/connect/key', OWNER, async (request, reply) => {
-    const { data } = readForm(keyForm, request);
-    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    const server = serverOf(request);
-    const { _id: serverId } = server;
-    const { _id: userId, email: by } = userOf(request);
-    const expiresInMs = LIFETIMES[data.lifetime];
-    const wanted = {
-      serverId,
-      name: t('Vote plugin, {time}', { time: timeText(deps.clock.now()) }),
-      kind: 'claim',
-      tokenId: new ObjectId(data.newId),
-      maker: makerOf(server, userId),
-      ...(expiresInMs ? { expiresInMs } : {}),
-    } as const;
-    try {
-      const { token } = await issueTokenBy(deps, wanted, by);
-      return await show(request, reply, { key: token });
-    } catch (error) {
-      if (!(error instanceof TokenMadeError)) throw error;
-      const message = notice(
-        'attention',
-        t(
-          'This form was already sent, and its key was shown then. Revoke the key under “API access” and create another one.',
-        ),
-      );
-      return show(request, reply, { message, status: 409 });
-    }
+  formRoute(app, {
+    path: '/servers/:serverId/connect/key',
+    access: OWNER,
+    schema: keyForm,
+    run: async ({ request, data }) => {
+      const server = serverOf(request);
+      const { _id: userId, email: by } = userOf(request);
+      const expiresInMs = LIFETIMES[data.lifetime];
+      const wanted = {
+        serverId: server._id,
+        name: t('Vote plugin, {time}', { time: timeText(deps.clock.now()) }),
+        kind: 'claim',
+        tokenId: data.newId,
+        maker: makerOf(server, userId),
+        ...(expiresInMs ? { expiresInMs } : {}),
+      } as const;
+      try {
+        const { token } = await issueTokenBy(deps, wanted, by);
+        return { page: page(request, { key: token }) };
+      } catch (error) {
+        if (!(error instanceof TokenMadeError)) throw error;
+        const message = notice(
+          'attention',
+          t(
+            'This form was already sent, and its key was shown then. Revoke the key under “API access” and create another one.',
+          ),
+        );
+        return { page: page(request, { message }), status: 409 };
+      }
+    },
   });
 
-  app.post('/servers/:serverId/connect/check', OWNER, async (request, reply) => {
-    const { data, typed } = readForm(checkForm, request);
-    const { username = '', block = '' } = typed.values;
-    if (!data) {
-      const answer = notice('bad', typed.errors.username ?? t('Enter the name of a player.'));
-      return show(request, reply, { tested: { block, username, answer }, status: 400 });
-    }
-    const player = { serverId: serverOf(request)._id, username: data.username };
-    const { kind } = await checkClaim(deps, player);
-    const answer = notice(
-      'good',
-      html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username: data.username, kind: ANSWERS[kind] })}`,
-    );
-    return show(request, reply, { tested: { block, username: data.username, answer } });
+  formRoute(app, {
+    path: '/servers/:serverId/connect/check',
+    access: OWNER,
+    schema: checkForm,
+    show: (request, { values: { block = '', username = '' }, errors }) =>
+      page(request, { tested: { block, username, error: errors.username } }),
+    run: async ({ request, data: { username, block } }) => {
+      const { kind } = await checkClaim(deps, { serverId: serverOf(request)._id, username });
+      const answer = notice(
+        'good',
+        html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username, kind: ANSWERS[kind] })}`,
+      );
+      return { page: page(request, { tested: { block, username, answer } }) };
+    },
   });
 
   // The address of a form, which users may reload.
@@ -138,7 +138,7 @@ function connectBody(base: string, connected: Connected, { message, key, tested 
 
 function keyButton(path: string): Html {
   return html`<form method="post" action="${path}/key" class="stack">
-    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
+    ${newIdField()}
     ${lifetimeField(undefined, undefined)}
     <button type="submit" class="quiet">${t('Create a claim key')}</button>
   </form>
@@ -164,6 +164,7 @@ function blockCard(
   return card({
     id,
     title,
+    isResult: tested?.block === id && tested.answer !== undefined,
     body: html`<p>${about}</p>
       ${copyable(text, t('the configuration: {title}', { title }))}
       ${key ? '' : way === 'claim' ? claimTest(path, id, tested) : pushTest(path, listener !== null)}`,
@@ -181,13 +182,14 @@ function pushTest(path: string, hasListener: boolean): Html {
 
 function claimTest(path: string, id: string, tested: Showing['tested']): Html {
   const own = tested?.block === id ? tested : undefined;
-  return html`${own?.answer ?? ''}<form method="post" action="${path}/connect/check#${id}" class="stack">
+  return html`${own?.answer ?? ''}<form method="post" action="${path}/connect/check" class="stack">
     <input type="hidden" name="block" value="${id}" />
     <div class="row">${textField({
       name: 'username',
       id: `player-${id}`,
       label: t('Test it now: what is the plugin answered about this player?'),
       value: own?.username ?? '',
+      error: own?.error,
       maxlength: 2 * LONGEST_USERNAME,
       required: true,
       autocomplete: 'off',

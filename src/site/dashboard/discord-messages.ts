@@ -6,14 +6,14 @@ import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
 import { serverOf, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
-import { chosenKinds, kindBoxes } from '../shared/kind-boxes.ts';
+import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
@@ -52,11 +52,16 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, sh
     return back(request, reply, 'discord-set');
   });
 
-  app.post(`${path}/kinds`, OWNER, async (request, reply) => {
-    const kinds = chosenKinds(typedValues(request));
-    const { email } = userOf(request);
-    if (!(await chooseKinds(deps, serverOf(request)._id, kinds, email))) throw noWebhook();
-    return back(request, reply, 'discord-kinds');
+  formRoute(app, {
+    path: `${path}/kinds`,
+    access: OWNER,
+    schema: kindsForm,
+    run: async ({ request, values }) => {
+      const server = serverOf(request);
+      if (!(await chooseKinds(deps, server._id, chosenKinds(values), userOf(request).email)))
+        return refused(404, t('This server has no Discord webhook.'));
+      return `${serverPath(app.site.base, server, '/settings')}?done=discord-kinds#discord`;
+    },
   });
 
   app.post(`${path}/remove`, OWNER, async (request, reply) => {
@@ -77,10 +82,6 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, sh
     const [tone, words] = testText(ended.result);
     return show(request, reply, { discord: { message: notice(tone, words) } });
   });
-}
-
-function noWebhook(): PageError {
-  return new PageError(404, t('This server has no Discord webhook.'));
 }
 
 /** Shows whether a webhook is set, never its address. */

@@ -19,8 +19,10 @@ import { PageError } from '../error-pages.ts';
 import { OWNER, SIGNED_IN, SOLE_OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { relative, timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import {
   button,
@@ -212,36 +214,40 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
     return reply.redirect(`${pathOf(server)}?done=invited`, 303);
   });
 
-  app.post('/servers/:serverId/members/withdraw', SOLE_OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const { data } = readForm(withdrawForm, request);
-    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    await withdrawInvitation(deps, server._id, data.email, userOf(request).email);
-    return reply.redirect(`${pathOf(server)}?done=withdrawn`, 303);
+  formRoute(app, {
+    path: '/servers/:serverId/members/withdraw',
+    access: SOLE_OWNER,
+    schema: withdrawForm,
+    run: async ({ request, data }) => {
+      const server = serverOf(request);
+      await withdrawInvitation(deps, server._id, data.email, userOf(request).email);
+      return `${pathOf(server)}?done=withdrawn`;
+    },
   });
 
-  const memberOf = (request: FastifyRequest): ObjectId => {
-    const userId = idOf((request.params as { userId?: string }).userId);
-    if (!userId) throw noMember();
-    return userId;
-  };
-
-  app.post('/servers/:serverId/members/:userId/role', SOLE_OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const { data } = readForm(roleForm, request);
-    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    const by = userOf(request).email;
-    if (!(await changeRole(deps, server._id, memberOf(request), data.role, by))) throw noMember();
-    return reply.redirect(`${pathOf(server)}?done=changed`, 303);
+  formRoute(app, {
+    path: '/servers/:serverId/members/:userId/role',
+    access: SOLE_OWNER,
+    schema: roleForm,
+    run: async ({ request, data }) => {
+      const server = serverOf(request);
+      const userId = idParam(request, 'userId');
+      const isChanged = await changeRole(deps, server._id, userId, data.role, userOf(request).email);
+      return isChanged ? `${pathOf(server)}?done=changed` : noMember();
+    },
   });
 
-  app.post('/servers/:serverId/members/:userId/remove', SOLE_OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const { _id: userId, email: by } = userOf(request);
-    const { data } = readForm(removeForm, request);
-    const keepFor = data?.keep ? makerOf(server, userId) : undefined;
-    if (!(await removeMember(deps, server._id, memberOf(request), by, keepFor))) throw noMember();
-    return reply.redirect(`${pathOf(server)}?done=removed`, 303);
+  formRoute(app, {
+    path: '/servers/:serverId/members/:userId/remove',
+    access: SOLE_OWNER,
+    schema: removeForm,
+    run: async ({ request, data }) => {
+      const server = serverOf(request);
+      const { _id: by, email } = userOf(request);
+      const keepFor = data.keep ? makerOf(server, by) : undefined;
+      const isRemoved = await removeMember(deps, server._id, idParam(request, 'userId'), email, keepFor);
+      return isRemoved ? `${pathOf(server)}?done=removed` : noMember();
+    },
   });
 
   for (const answer of ['accept', 'decline'] as const) {
@@ -271,8 +277,8 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
   });
 }
 
-function noMember(): PageError {
-  return new PageError(404, t('This server has no member with this id.'));
+function noMember(): Refused {
+  return refused(404, t('This server has no member with this id.'));
 }
 
 /** The invitations of a user on the page of their servers. */

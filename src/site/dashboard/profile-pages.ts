@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
+import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { readProfile, setProfile } from '../../servers/edit-profile.ts';
 import { languageName } from '../../servers/languages.ts';
@@ -17,10 +18,11 @@ import { readTags, type Tag } from '../../servers/tag-list.ts';
 import { serverOf, userOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { errorsOf, type Typed, typedValues } from '../shared/form.ts';
+import { allValues, fieldText, type Typed } from '../shared/form.ts';
+import { formRoute } from '../shared/form-route.ts';
 import { count, day } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { card, notice, textArea, textField } from '../shared/parts.ts';
 import { aboutBody, hasAbout, LINK_TITLES, PART_TEXTS, tagChips } from '../shared/profile-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -37,14 +39,26 @@ const MESSAGES = {
 /** In bytes: a description of the longest characters, each encoded as 12 bytes, and the other fields. */
 const PROFILE_FORM_LIMIT = 160 * 1_024;
 
+const profileForm = z.object({
+  shortText: fieldText,
+  description: fieldText,
+  languages: fieldText,
+  website: fieldText,
+  discord: fieldText,
+  store: fieldText,
+  rules: fieldText,
+  video: fieldText,
+  do: z.string().optional(),
+});
+
 type Showing = {
   typed?: Typed;
+  /** The chosen tags: browsers send one field for each. */
   tags?: string[];
   /** The profile as players will see it; not saved yet. */
   preview?: ProfileTexts;
   /** Why the uploaded banner was refused. */
   bannerError?: string;
-  status?: number;
 };
 
 /** `/dashboard/servers/<id>/profile`: what a server says of itself. */
@@ -52,7 +66,7 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
   const { base } = app.site;
   const pathOf = (server: WithId<Server>) => serverPath(base, server, '/profile');
 
-  const show = async (request: FastifyRequest, reply: FastifyReply, showing: Showing = {}) => {
+  const page = async (request: FastifyRequest, showing: Showing = {}): Promise<Page> => {
     const server = serverOf(request);
     const tags = await readTags(deps);
     const now = deps.clock.now();
@@ -61,53 +75,42 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
       ${profileCard(pathOf(server), server, tags, showing)}
       ${picturesCard(base, pathOf(server), server, { error: showing.bannerError, now })}
       <p class="small"><a href="${base}${publicPath(server)}">${t('See the public page')}</a></p>`;
-    const page = {
+    return {
       title: `${t('Profile')} · ${server.name}`,
       messages: MESSAGES,
       live: isPreparing(server, now),
       body: serverFrame({ site: app.site, server, now, part: '/profile', body }),
     };
-    return sendPage(request, reply, page, showing.status);
   };
 
-  app.get('/servers/:serverId/profile', OWNER, (request, reply) => show(request, reply));
+  app.get('/servers/:serverId/profile', OWNER, async (request, reply) =>
+    sendPage(request, reply, await page(request)),
+  );
 
-  const form = { ...OWNER, bodyLimit: PROFILE_FORM_LIMIT };
-  app.post('/servers/:serverId/profile', form, async (request, reply) => {
-    const server = serverOf(request);
-    const values = typedValues(request);
-    const tags = chosenTags(request);
-    const typed = { values, errors: {} };
-    try {
-      const input = inputOf(values, tags);
-      if (values.do === 'preview') {
-        return await show(request, reply, { typed, tags, preview: await readProfile(deps, input) });
+  formRoute(app, {
+    path: '/servers/:serverId/profile',
+    access: { ...OWNER, bodyLimit: PROFILE_FORM_LIMIT },
+    schema: profileForm,
+    show: (request, typed) => page(request, { typed, tags: allValues(request, 'tags') }),
+    run: async ({ request, data, values }) => {
+      const server = serverOf(request);
+      const tags = allValues(request, 'tags');
+      const { do: action, ...texts } = data;
+      const input = { ...texts, tags };
+      if (action === 'preview') {
+        const preview = await readProfile(deps, input);
+        return { page: page(request, { typed: { values, errors: {} }, tags, preview }) };
       }
       await setProfile(deps, server, input, userOf(request).email);
-    } catch (error) {
-      return show(request, reply, { typed: errorsOf(error, { tags: '', ...values }), tags, status: 400 });
-    }
-    return reply.redirect(`${pathOf(server)}?done=saved`, 303);
+      return `${pathOf(server)}?done=saved`;
+    },
   });
 
   // In a scope of its own: only this form accepts files.
   app.register(bannerForms, {
     deps,
-    show: (request: FastifyRequest, reply: FastifyReply, bannerError: string, status: number) =>
-      show(request, reply, { bannerError, status }),
+    show: (request: FastifyRequest, bannerError: string) => page(request, { bannerError }),
   });
-}
-
-/** Browsers send one field for each chosen tag. */
-function chosenTags(request: FastifyRequest): string[] {
-  const { tags } = (request.body ?? {}) as { tags?: unknown };
-  return [tags ?? []].flat().map(String);
-}
-
-function inputOf(values: Record<string, string>, tags: string[]) {
-  const { shortText = '', description = '', languages = '' } = values;
-  const { website = '', discord = '', store = '', rules = '', video = '' } = values;
-  return { shortText, description, languages, tags, website, discord, store, rules, video };
 }
 
 /** What an operator removed, and why. */
@@ -144,7 +147,6 @@ function profileCard(path: string, { profile }: Server, tags: Tag[], showing: Sh
   return card({
     title: t('Profile'),
     body: html`<p>${t('Tell players what your server is. Every field is optional.')}</p>
-      ${errors.form ? notice('bad', errors.form) : ''}
       <form method="post" action="${path}" class="stack">
         ${textField({ ...field('shortText'), label: t('Short text'), hint: t('One sentence, up to {characters} characters. The list of servers shows it.', { characters: LONGEST_SHORT_TEXT }), maxlength: 2 * LONGEST_SHORT_TEXT })}
         ${textArea({ ...field('description'), label: t('Description'), hint: descriptionHint(), rows: 12 })}
@@ -166,7 +168,7 @@ function descriptionHint(): Html {
 
 function tagField(tags: Tag[], chosen: string[], error: string | undefined): Html {
   const describedBy = error ? 'tags-hint tags-error' : 'tags-hint';
-  return html`<fieldset class="field" aria-describedby="${describedBy}">
+  return html`<fieldset id="tags" class="field" aria-describedby="${describedBy}" tabindex="-1">
     <legend>${t('Tags')}</legend>
     <p class="hint" id="tags-hint">${t('Up to {most}. Players filter the list by them.', { most: MOST_TAGS_OF_A_SERVER })}</p>
     ${error ? html`<p class="error" id="tags-error">${error}</p>` : ''}
@@ -184,6 +186,7 @@ function tagField(tags: Tag[], chosen: string[], error: string | undefined): Htm
 function previewCard(base: string, { name }: Server, preview: ProfileTexts, tags: Tag[]): Html {
   return card({
     id: 'preview',
+    isResult: true,
     title: t('Preview (not saved)'),
     body: html`<div><p><strong><bdi>${name}</bdi></strong></p>
       ${preview.shortText ? html`<p dir="auto">${preview.shortText}</p>` : ''}${tagChips(base, preview.tags, tags)}</div>

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import { DELIVERED_RESENDS } from '../../delivery/resend-vote.ts';
@@ -15,10 +15,10 @@ import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { typedValues } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, oneOf, relative, timeText } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, facts, notice } from '../shared/parts.ts';
 import { STATE_TEXTS } from '../shared/vote-state.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -35,72 +35,75 @@ const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date
 export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
-  app.get('/servers/:serverId/votes/resend', OWNER, (request, reply) => {
+  app.get('/servers/:serverId/votes/resend', OWNER, async (request, reply) => {
     const filter = resendable(voteQuery.parse(request.query));
-    return confirm(request, reply, filter, rangeOf(filter, deps.clock.now()));
+    return sendPage(request, reply, await question(request, filter, rangeOf(filter, deps.clock.now())));
   });
 
-  app.post('/servers/:serverId/votes/resend', OWNER, async (request, reply) => {
-    const { _id: serverId } = serverOf(request);
-    const values = typedValues(request);
-    const filter = resendable(voteQuery.parse(values));
-    const shown = shownUntil.safeParse(values.shown);
-    if (!shown.success) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    const range = rangeOf(filter, shown.data);
-    const by = userOf(request).email;
-    const resent = await resendVotes(deps, serverId, range, by, {
-      most: RESEND_BATCH_SIZE,
-      forOwner: true,
-    });
-    if (!resent) throw new PageError(409, t('This server has no vote listener. Set one up first.'));
-    const { nextAllowedAt } = resent;
-    if (nextAllowedAt) return refuse(request, reply, resent.resent, nextAllowedAt);
-    if (resent.more) return confirm(request, reply, filter, range, counted(resent.resent, 'vote'));
-    const done = resent.resent > 0 ? 'resent' : 'nothing-to-resend';
-    return reply.redirect(`${serverPath(base, serverOf(request), '/votes')}?done=${done}`, 303);
+  formRoute(app, {
+    path: '/servers/:serverId/votes/resend',
+    access: OWNER,
+    schema: voteQuery.extend({ shown: shownUntil }),
+    run: async ({ request, reply, data: { shown, ...wanted } }) => {
+      const { _id: serverId } = serverOf(request);
+      const filter = resendable(wanted);
+      const range = rangeOf(filter, shown);
+      const limits = { most: RESEND_BATCH_SIZE, forOwner: true };
+      const resent = await resendVotes(deps, serverId, range, userOf(request).email, limits);
+      if (!resent) return refused(409, t('This server has no vote listener. Set one up first.'));
+      const { nextAllowedAt } = resent;
+      if (nextAllowedAt) {
+        const seconds = Math.ceil((nextAllowedAt.getTime() - deps.clock.now().getTime()) / 1_000);
+        reply.header('retry-after', String(Math.max(1, seconds)));
+        return { page: tooManyPage(request, resent.resent, nextAllowedAt), status: 429 };
+      }
+      if (resent.more) return { page: question(request, filter, range, counted(resent.resent, 'vote')) };
+      const done = resent.resent > 0 ? 'resent' : 'nothing-to-resend';
+      return `${serverPath(base, serverOf(request), '/votes')}?done=${done}`;
+    },
   });
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, sent: number, nextAllowedAt: Date) => {
+  const pageOf = (request: FastifyRequest, body: Content): Page => {
     const server = serverOf(request);
-    const path = serverPath(base, server, '/votes');
     const now = deps.clock.now();
-    const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
-    reply.header('retry-after', String(Math.max(1, seconds)));
+    return {
+      title: t('Send votes again · {server}', { server: server.name }),
+      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
+    };
+  };
+
+  const tooManyPage = (request: FastifyRequest, sent: number, nextAllowedAt: Date): Page => {
     const sentence = t(
       '{votes} queued again. You can send {times} delivered votes again per hour. Send the others {time}.',
       {
         votes: counted(sent, 'vote'),
         times: count(DELIVERED_RESENDS.times),
-        time: relative(nextAllowedAt, now),
+        time: relative(nextAllowedAt, deps.clock.now()),
       },
     );
-    const body = html`${notice('attention', sentence)}
-      <div class="actions"><a class="button quiet" href="${path}">${t('Back to votes')}</a></div>`;
-    const page = {
-      title: t('Send votes again · {server}', { server: server.name }),
-      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
-    };
-    return sendPage(request, reply, page, 429);
+    const path = serverPath(base, serverOf(request), '/votes');
+    return pageOf(
+      request,
+      html`${notice('attention', sentence)}
+        <div class="actions"><a class="button quiet" href="${path}">${t('Back to votes')}</a></div>`,
+    );
   };
 
   /** @param sent - the votes just sent, if there are more */
-  const confirm = async (
+  const question = async (
     request: FastifyRequest,
-    reply: FastifyReply,
     filter: VoteFilter,
     range: ResendRange,
     sent?: string,
-  ) => {
+  ): Promise<Page> => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/votes');
     const found = await countResendable(deps, server._id, range, RESEND_BATCH_SIZE);
-    const body = html`${sent ? notice('good', t('{sent} queued again. There are more.', { sent })) : ''}
-      ${card({ title: t('Send votes again'), body: question(path, filter, range, found) })}`;
-    const now = deps.clock.now();
-    return sendPage(request, reply, {
-      title: t('Send votes again · {server}', { server: server.name }),
-      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
-    });
+    return pageOf(
+      request,
+      html`${sent ? notice('good', t('{sent} queued again. There are more.', { sent })) : ''}
+        ${card({ title: t('Send votes again'), body: questionBody(path, filter, range, found) })}`,
+    );
   };
 }
 
@@ -122,7 +125,7 @@ function rangeOf(filter: VoteFilter, shown: Date): ResendRange {
   };
 }
 
-function question(
+function questionBody(
   path: string,
   filter: VoteFilter,
   { states, player, until }: ResendRange,

@@ -1,23 +1,24 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
+import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer-review.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverOf, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { errorsOf, type Typed, typedValues } from '../shared/form.ts';
+import { fieldText, type Typed } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
+import { idParam } from '../shared/id-param.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, pager, textArea } from '../shared/parts.ts';
 import { pageFrom, REVIEWS_A_PAGE, reviewItem, spreadCard } from '../shared/review-parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { idOf } from './draft-pages.ts';
 import { serverFrame } from './server-frame.ts';
 
 const MESSAGES = {
@@ -29,7 +30,7 @@ const MESSAGES = {
 export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
-  const show = async (request: FastifyRequest, reply: FastifyReply, wrong?: RejectedAnswer) => {
+  const show = async (request: FastifyRequest, wrong?: RejectedAnswer): Promise<Page> => {
     const server = serverOf(request);
     const now = deps.clock.now();
     const page = pageOf(request);
@@ -47,62 +48,54 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
         newer: page > 1 ? `${path}?page=${page - 1}` : undefined,
         older: page < found.totalPages ? `${path}?page=${page + 1}` : undefined,
       })}`;
-    return sendPage(
-      request,
-      reply,
-      {
-        title: `${t('Reviews')} · ${server.name}`,
-        messages: MESSAGES,
-        body: serverFrame({ site: app.site, server, now, part: '/reviews', body }),
-      },
-      wrong ? 400 : 200,
-    );
+    return {
+      title: `${t('Reviews')} · ${server.name}`,
+      messages: MESSAGES,
+      body: serverFrame({ site: app.site, server, now, part: '/reviews', body }),
+    };
   };
 
-  app.get('/servers/:serverId/reviews', OWNER, (request, reply) => show(request, reply));
+  /** To the review on its page of the list. */
+  const back = (request: FastifyRequest, reviewId: ObjectId, done: keyof typeof MESSAGES) =>
+    `${serverPath(base, serverOf(request), '/reviews')}?page=${pageOf(request)}&done=${done}#review-${reviewId.toHexString()}`;
 
-  app.post('/servers/:serverId/reviews/:reviewId/answer', OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const reviewId = reviewIdOf(request);
-    const values = typedValues(request);
-    const answer = values.answer ?? '';
-    try {
-      const wanted = { serverId: server._id, reviewId, answer };
-      if (!(await answerReview(deps, wanted, userOf(request).email))) throw noReview();
-    } catch (error) {
-      if (error instanceof PageError) throw error;
-      return show(request, reply, { reviewId, typed: errorsOf(error, values) });
-    }
-    return reply.redirect(back(base, server, reviewId, pageOf(request), 'answered'), 303);
+  app.get('/servers/:serverId/reviews', OWNER, async (request, reply) =>
+    sendPage(request, reply, await show(request)),
+  );
+
+  formRoute(app, {
+    path: '/servers/:serverId/reviews/:reviewId/answer',
+    access: OWNER,
+    schema: z.object({ answer: fieldText }),
+    show: (request, typed) => show(request, { reviewId: idParam(request, 'reviewId'), typed }),
+    run: async ({ request, data: { answer } }) => {
+      const reviewId = idParam(request, 'reviewId');
+      const wanted = { serverId: serverOf(request)._id, reviewId, answer };
+      const isAnswered = await answerReview(deps, wanted, userOf(request).email);
+      return isAnswered ? back(request, reviewId, 'answered') : noReview();
+    },
   });
 
-  app.post('/servers/:serverId/reviews/:reviewId/remove-answer', OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const reviewId = reviewIdOf(request);
-    const removed = await removeAnswer(deps, { serverId: server._id, reviewId }, userOf(request).email);
-    if (!removed) throw noReview();
-    return reply.redirect(back(base, server, reviewId, pageOf(request), 'answer-removed'), 303);
+  formRoute(app, {
+    path: '/servers/:serverId/reviews/:reviewId/remove-answer',
+    access: OWNER,
+    run: async ({ request }) => {
+      const reviewId = idParam(request, 'reviewId');
+      const answered = { serverId: serverOf(request)._id, reviewId };
+      const isRemoved = await removeAnswer(deps, answered, userOf(request).email);
+      return isRemoved ? back(request, reviewId, 'answer-removed') : noReview();
+    },
   });
 }
 
 type RejectedAnswer = { reviewId: ObjectId; typed: Typed };
 
-function back(base: string, server: WithId<Server>, reviewId: ObjectId, page: number, done: string): string {
-  return `${serverPath(base, server, '/reviews')}?page=${page}&done=${done}#review-${reviewId.toHexString()}`;
-}
-
 function pageOf(request: FastifyRequest): number {
   return pageFrom((request.query as { page?: unknown }).page);
 }
 
-function noReview(): PageError {
-  return new PageError(404, t('This server has no public review with this id.'));
-}
-
-function reviewIdOf(request: FastifyRequest): ObjectId {
-  const reviewId = idOf((request.params as { reviewId?: string }).reviewId);
-  if (!reviewId) throw noReview();
-  return reviewId;
+function noReview(): Refused {
+  return refused(404, t('This server has no public review with this id.'));
 }
 
 type Item = {

@@ -5,10 +5,9 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { setRewards } from '../../listeners/rewards.ts';
 import { serverOf, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { readForm } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { notice, select } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -23,13 +22,16 @@ const form = z.object({ rewards: z.enum(REWARDS) });
 
 /** `POST …/listener/rewards`: how votes are rewarded. */
 export function rewardsRoute(app: FastifyInstance, { deps }: DashboardParts): void {
-  app.post('/servers/:serverId/listener/rewards', OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const { data } = readForm(form, request);
-    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
-    const isSet = await setRewards(deps, server._id, data.rewards, userOf(request).email);
-    if (!isSet) throw new PageError(409, t('This server has no vote listener: its votes can be claimed.'));
-    return reply.redirect(`${serverPath(app.site.base, server, '/listener')}?done=rewards#rewards`, 303);
+  formRoute(app, {
+    path: '/servers/:serverId/listener/rewards',
+    access: OWNER,
+    schema: form,
+    run: async ({ request, data }) => {
+      const server = serverOf(request);
+      const isSet = await setRewards(deps, server._id, data.rewards, userOf(request).email);
+      if (!isSet) return refused(409, t('This server has no vote listener: its votes can be claimed.'));
+      return `${serverPath(app.site.base, server, '/listener')}?done=rewards#rewards`;
+    },
   });
 }
 

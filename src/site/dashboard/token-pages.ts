@@ -1,6 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import {
@@ -13,21 +13,21 @@ import {
 import { type IssuedToken, listTokens, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
 import type { Server } from '../../servers/server.ts';
-import { isId } from '../../servers/slug.ts';
 import { makerNames } from '../../servers/token-makers.ts';
 import { type VrcFile, vrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverOf, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { errorsOf, readForm, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
+import { idParam } from '../shared/id-param.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { curlLines } from './curl-lines.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { idOf } from './draft-pages.ts';
+import { newId, newIdField } from './new-id.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
@@ -42,12 +42,6 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
   status: defineMessage('Report the status'),
   read: defineMessage('Read votes, figures and reviews'),
 };
-
-/** Created with the form, so that a form sent twice creates one token. */
-const newId = z
-  .string()
-  .refine(isId, defineMessage('The form was incomplete. Reload the page.'))
-  .transform((id) => new ObjectId(id));
 
 const issueForm = z.object({
   name: z.string(),
@@ -74,11 +68,10 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
     return vrcFile({ name, url }, `${url}${publicPath(server)}`, key);
   };
 
-  const show = async (
+  const page = async (
     request: FastifyRequest,
-    reply: FastifyReply,
-    { typed = UNTOUCHED, issued, kind = 'api', message, status = 200 }: Showing = {},
-  ) => {
+    { typed = UNTOUCHED, issued, kind = 'api', message }: Showing = {},
+  ): Promise<Page> => {
     const server = serverOf(request);
     const now = deps.clock.now();
     const tokens = await listTokens(deps, server._id);
@@ -88,79 +81,95 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
       ${card({ title: t('Tokens'), body: html`${oldTokensNotice(tokens, now)}${tokenTable({ base, server, tokens, makerOf: makerNameOf, now })}` })}
       ${card({ title: t('Create a token'), body: createForm(base, server, typed) })}
       ${card({ title: t('Example calls'), body: curlCard(address, kind === 'api' ? issued?.token : undefined) })}`;
-    return sendPage(
-      request,
-      reply,
-      {
-        title: t('API access · {server}', { server: server.name }),
-        messages: MESSAGES,
-        body: serverFrame({ site: app.site, server, now, part: '/tokens', body }),
-      },
-      status,
-    );
+    return {
+      title: t('API access · {server}', { server: server.name }),
+      messages: MESSAGES,
+      body: serverFrame({ site: app.site, server, now, part: '/tokens', body }),
+    };
   };
 
-  app.get('/servers/:serverId/tokens', OWNER, (request, reply) => show(request, reply));
-
-  app.post('/servers/:serverId/tokens', OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const { _id: serverId } = server;
-    const { data, typed } = readForm(issueForm, request);
-    if (!data) return show(request, reply, { typed, message: formError(typed), status: 400 });
-    const expiresInMs = LIFETIMES[data.lifetime];
-    const scopes = TOKEN_SCOPES.filter((scope) => data[scope]);
-    if (data.kind === 'api' && scopes.length === 0) {
-      const message = notice('bad', t('Choose at least one thing that the token may do.'));
-      return show(request, reply, { typed, message, status: 400 });
-    }
-    const wanted = {
-      serverId,
-      name: data.name,
-      kind: data.kind,
-      ...(data.kind === 'api' && scopes.length < TOKEN_SCOPES.length ? { scopes } : {}),
-      tokenId: data.newId,
-      maker: makerOf(server, userOf(request)._id),
-      ...(expiresInMs ? { expiresInMs } : {}),
-    };
+  /** The page with a new token, or with a message if the form was sent twice. */
+  const issuing = async (
+    request: FastifyRequest,
+    issue: () => Promise<IssuedToken | null>,
+    kindOfIssued: () => Promise<TokenKind>,
+  ): Promise<FormAnswer> => {
     try {
-      const issued = await issueTokenBy(deps, wanted, userOf(request).email);
-      return await show(request, reply, { issued, kind: data.kind });
-    } catch (error) {
-      if (error instanceof TokenMadeError)
-        return show(request, reply, { message: alreadyCreated(), status: 409 });
-      return show(request, reply, { typed: errorsOf(error, typed.values), status: 400 });
-    }
-  });
-
-  app.post('/servers/:serverId/tokens/:tokenId/rotate', OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const { _id: serverId } = server;
-    const { data, typed } = readForm(rotateForm, request);
-    if (!data)
-      return show(request, reply, { message: formError(typed) ?? formError(typed, 'overlap'), status: 400 });
-    const { _id: userId, email: by } = userOf(request);
-    const maker = makerOf(server, userId);
-    const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId, maker };
-    try {
-      const issued = await rotateTokenBy(deps, serverId, tokenIdOf(request), options, by);
-      if (!issued)
-        return show(request, reply, {
-          message: notice('bad', t('This token is no longer valid, so it cannot be replaced.')),
-          status: 409,
-        });
-      const replaced = await deps.apiTokens.findOne({ _id: data.newId });
-      return await show(request, reply, { issued, kind: replaced ? kindOf(replaced) : 'api' });
+      const issued = await issue();
+      if (!issued) return refused(409, t('This token is no longer valid, so it cannot be replaced.'));
+      return { page: page(request, { issued, kind: await kindOfIssued() }) };
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;
-      return show(request, reply, { message: alreadyCreated(), status: 409 });
+      return { page: page(request, { message: alreadyCreated() }), status: 409 };
     }
+  };
+
+  app.get('/servers/:serverId/tokens', OWNER, async (request, reply) =>
+    sendPage(request, reply, await page(request)),
+  );
+
+  formRoute(app, {
+    path: '/servers/:serverId/tokens',
+    access: OWNER,
+    schema: issueForm,
+    show: (request, typed) => page(request, { typed }),
+    run: ({ request, data }) => {
+      const server = serverOf(request);
+      const { name, kind } = data;
+      const expiresInMs = LIFETIMES[data.lifetime];
+      const scopes = TOKEN_SCOPES.filter((scope) => data[scope]);
+      if (kind === 'api' && scopes.length === 0)
+        return refused(400, t('Choose at least one thing that the token may do.'));
+      const wanted = {
+        serverId: server._id,
+        name,
+        kind,
+        ...(kind === 'api' && scopes.length < TOKEN_SCOPES.length ? { scopes } : {}),
+        tokenId: data.newId,
+        maker: makerOf(server, userOf(request)._id),
+        ...(expiresInMs ? { expiresInMs } : {}),
+      };
+      return issuing(
+        request,
+        () => issueTokenBy(deps, wanted, userOf(request).email),
+        async () => kind,
+      );
+    },
   });
 
-  app.post('/servers/:serverId/tokens/:tokenId/revoke', OWNER, async (request, reply) => {
-    const server = serverOf(request);
-    const by = userOf(request).email;
-    if (!(await revokeTokenBy(deps, server._id, tokenIdOf(request), by))) throw noToken();
-    return reply.redirect(`${serverPath(base, server, '/tokens')}?done=revoked`, 303);
+  formRoute(app, {
+    path: '/servers/:serverId/tokens/:tokenId/rotate',
+    access: OWNER,
+    schema: rotateForm,
+    show: (request) => page(request),
+    run: ({ request, data }) => {
+      const server = serverOf(request);
+      const { _id: userId, email: by } = userOf(request);
+      const maker = makerOf(server, userId);
+      const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId, maker };
+      const tokenId = idParam(request, 'tokenId');
+      return issuing(
+        request,
+        () => rotateTokenBy(deps, server._id, tokenId, options, by),
+        async () => {
+          const replaced = await deps.apiTokens.findOne({ _id: data.newId });
+          return replaced ? kindOf(replaced) : 'api';
+        },
+      );
+    },
+  });
+
+  formRoute(app, {
+    path: '/servers/:serverId/tokens/:tokenId/revoke',
+    access: OWNER,
+    run: async ({ request }) => {
+      const server = serverOf(request);
+      const tokenId = idParam(request, 'tokenId');
+      const isRevoked = await revokeTokenBy(deps, server._id, tokenId, userOf(request).email);
+      return isRevoked
+        ? `${serverPath(base, server, '/tokens')}?done=revoked`
+        : refused(404, t('This server has no token with this id.'));
+    },
   });
 }
 
@@ -168,25 +177,8 @@ type Showing = {
   typed?: Typed;
   issued?: IssuedToken;
   kind?: TokenKind;
-  message?: Html | undefined;
-  status?: number;
+  message?: Html;
 };
-
-function noToken(): PageError {
-  return new PageError(404, t('This server has no token with this id.'));
-}
-
-function tokenIdOf(request: FastifyRequest): ObjectId {
-  const tokenId = idOf((request.params as { tokenId?: string }).tokenId);
-  if (!tokenId) throw noToken();
-  return tokenId;
-}
-
-/** The error of a field that is not visible in the form. */
-function formError({ errors }: Typed, field = 'newId'): Html | undefined {
-  const sentence = errors[field];
-  return sentence ? notice('bad', sentence) : undefined;
-}
 
 function alreadyCreated(): Html {
   return notice(
@@ -227,7 +219,7 @@ function scopeFields({ values }: Typed): Html {
 function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
   const { values, errors } = typed;
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
-    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
+    ${newIdField()}
     <div class="row">
       ${textField({ name: 'name', label: t('Name'), hint: t('What the token is for, such as «website».'), required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
       ${select({ name: 'kind', label: t('For'), hint: t('A claim key may only check and claim votes.'), value: values.kind, options: optionsOf(KIND_TEXTS), error: errors.kind })}

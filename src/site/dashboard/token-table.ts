@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { ObjectId, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
 import { type ApiToken, kindOf, scopesOf } from '../../servers/api-token.ts';
@@ -10,6 +10,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { day, timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { badge, button, confirmed, dataTable, notice } from '../shared/parts.ts';
+import { newIdField } from './new-id.ts';
 
 /** A token that expires within this time is marked. */
 const SOON_MS = 30 * DAY;
@@ -104,7 +105,7 @@ function stateOf(token: ApiToken, now: Date): Html {
 function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
   const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
   const rotate = html`<form method="post" action="${path}/rotate" class="stack">
-    <input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />
+    ${newIdField()}
     <label>${t('Keep the old token valid')} <select name="overlap">${OVERLAP_TEXTS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}</select></label>
     <button type="submit">${t('Replace token')}</button>
   </form>`;

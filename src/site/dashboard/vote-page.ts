@@ -19,6 +19,7 @@ import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { counted, relative, time, timeText } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
@@ -93,30 +94,33 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
     });
   });
 
-  app.post('/servers/:serverId/votes/:voteId/resend', OWNER, async (request, reply) => {
-    const { _id } = await voteOf(request);
-    const resent = await resendVote(deps, _id, userOf(request).email, { forOwner: true });
-    const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
-    return reply.redirect(`${path}?done=${doneBy(resent)}`, 303);
+  formRoute(app, {
+    path: '/servers/:serverId/votes/:voteId/resend',
+    access: OWNER,
+    run: async ({ request }) => {
+      const { _id } = await voteOf(request);
+      const resent = await resendVote(deps, _id, userOf(request).email, { forOwner: true });
+      const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
+      return resent.kind === 'resent' || resent.kind === 'under-way'
+        ? `${path}?done=${resent.kind satisfies keyof typeof MESSAGES}`
+        : notResent(resent);
+    },
   });
 }
 
-/** @throws {PageError} if the vote was not queued */
-function doneBy(resent: Resent): keyof typeof MESSAGES {
+/** Why a vote was not queued. */
+function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): Refused {
   switch (resent.kind) {
-    case 'resent':
-    case 'under-way':
-      return resent.kind;
     case 'no-listener':
-      throw new PageError(409, t('This server has no vote listener. Set one up first.'));
+      return refused(409, t('This server has no vote listener. Set one up first.'));
     case 'imported':
-      throw new PageError(409, t('Imported votes are never forwarded.'));
+      return refused(409, t('Imported votes are never forwarded.'));
     case 'quarantined':
-      throw new PageError(409, t('This vote is quarantined: the operator of this listing decides about it.'));
+      return refused(409, t('This vote is quarantined: the operator of this listing decides about it.'));
     case 'too-old':
-      throw new PageError(409, t('You can send votes for 30 days after they were cast. This vote is older.'));
+      return refused(409, t('You can send votes for 30 days after they were cast. This vote is older.'));
     case 'too-many':
-      throw new PageError(
+      return refused(
         429,
         t('You can send {times} delivered votes again per hour. Try again later.', {
           times: DELIVERED_RESENDS.times,
@@ -124,7 +128,7 @@ function doneBy(resent: Resent): keyof typeof MESSAGES {
         resent.nextAllowedAt,
       );
     case 'not-found':
-      throw new PageError(404, t('This server has no vote with this id.'));
+      return refused(404, t('This server has no vote with this id.'));
   }
 }
 

@@ -1,19 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
+import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { COMPLAINT_KINDS } from '../../moderation/complaint.ts';
 import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
-import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
-import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { notice, select, textArea } from '../shared/parts.ts';
+import { select, textArea } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
+
+const complaintForm = z.object({ kind: fieldText, text: fieldText });
 
 /** `/servers/<slug>/report`: a visitor reports a server to the operators. No account is needed. */
 export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
@@ -26,7 +29,6 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
       width: 'narrow',
       messages: { sent: defineMessage('Thank you. The operators of this listing will look at it.') },
       body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
-        ${errors.form ? notice('bad', errors.form) : ''}
         <p class="soft">${t('Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.')}</p>
         <form method="post" action="${path}/report" class="stack">
           ${select({ name: 'kind', label: t('What is wrong?'), value: values.kind, options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(COMPLAINT_TEXTS[kind])]), error: errors.kind })}
@@ -43,19 +45,18 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
     }),
   );
 
-  app.post('/servers/:slug/report', ANYONE, async (request, reply) => {
-    const server = await serverOfForm(deps, request);
-    const values = typedValues(request);
-    const { kind = '', text = '' } = values;
-    const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
-    try {
-      const retryAt = await complain(deps, server._id, { kind, text }, from);
+  formRoute(app, {
+    path: '/servers/:slug/report',
+    access: ANYONE,
+    schema: complaintForm,
+    show: async (request, typed) => pageOf(await serverOfForm(deps, request), typed),
+    run: async ({ request, data }) => {
+      const server = await serverOfForm(deps, request);
+      const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
+      const retryAt = await complain(deps, server._id, data, from);
       if (retryAt)
-        throw new PageError(429, t('Your network has sent too many reports. Try again later.'), retryAt);
-    } catch (error) {
-      if (error instanceof PageError) throw error;
-      return sendPage(request, reply, pageOf(server, errorsOf(error, values)), 400);
-    }
-    return reply.redirect(`${base}${publicPath(server)}/report?done=sent`, 303);
+        return refused(429, t('Your network has sent too many reports. Try again later.'), retryAt);
+      return `${base}${publicPath(server)}/report?done=sent`;
+    },
   });
 }

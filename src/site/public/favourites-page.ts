@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
-import { ObjectId, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
 import {
@@ -15,12 +15,13 @@ import { defineMessage, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/web/web-vote.ts';
 import { userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { queryText, readForm } from '../shared/form.ts';
+import { queryText } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { count, localTime } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import type { Content, Html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { dataTable, pager } from '../shared/parts.ts';
@@ -61,31 +62,29 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
     });
   });
 
-  app.post('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
-    const { serverId } = request.params as { serverId: string };
-    const { data } = readForm(starred, request);
-    if (!data) throw new PageError(400, t('The form was incomplete.'));
-    const missing = new PageError(404, t('No server is listed at this address.'));
-    if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
-    const { _id: userId } = userOf(request);
-    const retryAt = await countFavouriteChange(deps, userId);
-    if (retryAt)
-      throw new PageError(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
-    const _id = new ObjectId(serverId);
-    if (data.favourite === 'no') {
-      await removeFavourite(deps, userId, _id);
-      return reply.redirect(nextPath(data.next, base, path), 303);
-    }
-    const server = await deps.servers.findOne({ _id, removedAt: null, hiddenAt: null });
-    if (!server) throw missing;
-    if (!(await addFavourite(deps, userId, _id))) {
-      throw new PageError(
-        409,
-        t('You have {most} favourites, the most possible. Remove one first.', { most: MOST_FAVOURITES }),
-      );
-    }
-    const next = nextPath(data.next, base, `${base}${publicPath(server)}`);
-    return reply.redirect(`${next}#${starAnchor(server)}`, 303);
+  formRoute(app, {
+    path: '/favourites/:serverId',
+    access: SIGNED_IN,
+    schema: starred,
+    run: async ({ request, data }) => {
+      const serverId = idParam(request, 'serverId');
+      const { _id: userId } = userOf(request);
+      const retryAt = await countFavouriteChange(deps, userId);
+      if (retryAt)
+        return refused(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
+      if (data.favourite === 'no') {
+        await removeFavourite(deps, userId, serverId);
+        return nextPath(data.next, base, path);
+      }
+      const server = await deps.servers.findOne({ _id: serverId, removedAt: null, hiddenAt: null });
+      if (!server) return refused(404, t('No server is listed at this address.'));
+      if (!(await addFavourite(deps, userId, serverId))) {
+        const most = MOST_FAVOURITES;
+        return refused(409, t('You have {most} favourites, the most possible. Remove one first.', { most }));
+      }
+      const next = nextPath(data.next, base, `${base}${publicPath(server)}`);
+      return `${next}#${starAnchor(server)}`;
+    },
   });
 
   function table(rows: Favourite[], username: string | null): Html {

@@ -10,7 +10,7 @@ import { LONGEST_USERNAME } from '../../votes/username.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { count, counted } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';
-import { button, card, confirmed, notice, select, textArea, textField } from '../shared/parts.ts';
+import { button, card, confirmed, select, textArea, textField } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
@@ -54,7 +54,7 @@ function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Ht
 /** The form for a first review, or the actions on the existing one. */
 function reviewActions(path: string, server: WithId<Server>, reader: Reader): Content {
   const { review, whyNot, typed } = reader;
-  const form = whyNot ? '' : reviewForm(`${path}/review#your-review`, server, reader);
+  const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);
   const why = whyNot ? html`<p class="soft">${t(WHY_NOT[whyNot])}</p>` : '';
   if (!review) return html`${why}${form}`;
   return html`${why}<div class="actions">
@@ -68,7 +68,6 @@ function reviewForm(action: string, { name }: WithId<Server>, { user, review, ty
   const shownName = review?.username ?? [...user.name].slice(0, LONGEST_USERNAME).join('');
   const stars = RATINGS.toReversed().map((one): [string, string] => [String(one), counted(one, 'star')]);
   return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
-    ${typed ? notice('bad', errors.form ?? t('The review is not saved. Check the fields below.')) : ''}
     ${select({ name: 'rating', label: html`${t('Stars for <bdi>{name}</bdi>', { name })}`, required: true, value: values.rating ?? (review ? String(review.rating) : ''), options: [['', t('Choose')], ...stars], error: errors.rating })}
     ${textArea({ name: 'content', id: 'review-content', label: t('Review (optional)'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_REVIEW) }), rows: 5, value: values.content ?? review?.content ?? '', error: errors.content })}
     ${textField({ name: 'username', label: t('Displayed name'), required: true, value: values.username ?? shownName, error: errors.username, spellcheck: false })}

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
+import { z } from 'zod';
 import { favouriteIds } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -8,11 +9,11 @@ import { findServer } from '../../servers/listed-servers.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import { isByOperator, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { ANYONE, PUBLIC, SIGNED_IN } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
-import { errorsOf, type Typed, typedValues } from '../shared/form.ts';
-import { type Page, sendPage } from '../shared/layout.ts';
+import { fieldText, type Typed } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
+import type { Page } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
 import { previewPath } from './preview-image.ts';
@@ -23,6 +24,8 @@ import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
 import { accountOf } from './voter.ts';
 
 type PublicParts = { deps: AppDeps };
+
+const reviewForm = z.object({ username: fieldText, rating: fieldText, content: fieldText });
 
 /** `/servers/<slug>`: a server's public page, and the user's own review of it. */
 export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
@@ -64,8 +67,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
 
   const reviewedServer = (request: FastifyRequest) =>
     serverNamed(deps, slugOfRequest(request), maySeeHidden(request));
-  const back = (reply: FastifyReply, server: Server, done: string) =>
-    reply.redirect(`${site.base}${publicPath(server)}?done=${done}#your-review`, 303);
+  const back = (server: Server, done: string) => `${site.base}${publicPath(server)}?done=${done}#your-review`;
 
   const pathOfRequest = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });
   // Forums and users add a trailing slash.
@@ -81,38 +83,34 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     reply.redirect(`${site.base}${pathOfRequest(request)}#your-review`, 303),
   );
 
-  app.post('/servers/:slug/review', SIGNED_IN, async (request, reply) => {
-    const server = await reviewedServer(request);
-    const user = userOf(request);
-    const refused = whyNotReview(server, user, confirmsAddresses(deps));
-    if (refused) throw new PageError(403, WHY_NOT[refused]);
-    const values = typedValues(request);
-    const { username = '', rating = '', content = '' } = values;
-    try {
-      const whose = { serverId: server._id, userId: user._id };
-      const review = { username, rating: Number(rating || Number.NaN), content };
+  formRoute(app, {
+    path: '/servers/:slug/review',
+    access: SIGNED_IN,
+    schema: reviewForm,
+    check: async (request) => {
+      const whyNot = whyNotReview(await reviewedServer(request), userOf(request), confirmsAddresses(deps));
+      return whyNot && refused(403, WHY_NOT[whyNot]);
+    },
+    show: async (request, typed) => page(request, await reviewedServer(request), wantedOf({}), typed),
+    run: async ({ request, data }) => {
+      const server = await reviewedServer(request);
+      const whose = { serverId: server._id, userId: userOf(request)._id };
+      const review = { ...data, rating: Number(data.rating || Number.NaN) };
       const saved = await saveOwnReview(deps, whose, review);
-      if ('review' in saved) return back(reply, server, 'review-saved');
-      throw new PageError(
-        429,
-        t('You have changed your reviews too often. Try again later.'),
-        saved.nextAllowedAt,
-      );
-    } catch (error) {
-      if (error instanceof PageError) throw error;
-      return sendPage(
-        request,
-        reply,
-        await page(request, server, wantedOf({}), errorsOf(error, values)),
-        400,
-      );
-    }
+      if ('review' in saved) return back(server, 'review-saved');
+      const sentence = t('You have changed your reviews too often. Try again later.');
+      return refused(429, sentence, saved.nextAllowedAt);
+    },
   });
 
-  app.post('/servers/:slug/review/delete', SIGNED_IN, async (request, reply) => {
-    const server = await reviewedServer(request);
-    await deleteOwnReview(deps, { serverId: server._id, userId: userOf(request)._id });
-    return back(reply, server, 'review-deleted');
+  formRoute(app, {
+    path: '/servers/:slug/review/delete',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      const server = await reviewedServer(request);
+      await deleteOwnReview(deps, { serverId: server._id, userId: userOf(request)._id });
+      return back(server, 'review-deleted');
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
-import { t, translated } from '../../language/t.ts';
+import { z } from 'zod';
+import { defineMessage, t, translated } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
 /** The entered values of a form, to show them again, and the error of each field. */
@@ -9,12 +9,24 @@ export type Typed = { values: Record<string, string>; errors: Record<string, str
 /** An empty form. */
 export const UNTOUCHED: Typed = { values: {}, errors: {} };
 
+/** Says that a browser sent less than the form has: the user can only load the page again. */
+export const INCOMPLETE = defineMessage('The form was incomplete. Reload the page.');
+
+/** A text field whose rules the feature checks; a missing one is empty. */
+export const fieldText = z.string().default('');
+
 /** The form fields of a request as text. If a field occurs twice, the last value counts. */
 export function typedValues(request: FastifyRequest): Record<string, string> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [name, String(Array.isArray(value) ? value.at(-1) : value)]),
   );
+}
+
+/** All values of a field that occurs several times, such as a group of boxes. */
+export function allValues(request: FastifyRequest, name: string): string[] {
+  const body = (request.body ?? {}) as Record<string, unknown>;
+  return [body[name] ?? []].flat().map(String);
 }
 
 /** The query parameters of a request as trimmed text. Empty ones are left out. */
@@ -40,6 +52,11 @@ function asSentence(english: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
+/** Rules as sentences in the language of the page. */
+export function sentencesOf(rules: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, asSentence(rule)]));
+}
+
 /** Reads a form with its schema: the data, or the form to show again. A missing field gets the error of an empty one. */
 export function readForm<S extends z.ZodType>(
   schema: S,
@@ -48,21 +65,23 @@ export function readForm<S extends z.ZodType>(
   const values = typedValues(request);
   const parsed = schema.safeParse(values);
   if (parsed.success) return { data: parsed.data, typed: { values, errors: {} } };
-  const errors = sentencesOf(parsed.error);
+  const errors = rulesOf(parsed.error);
   const missing = Object.keys(errors).filter((name) => name !== 'form' && !Object.hasOwn(values, name));
   const empty = Object.fromEntries(missing.map((name) => [name, '']));
-  const emptyErrors = sentencesOf(schema.safeParse({ ...values, ...empty }).error);
-  // An optional field must be sent too: a missing one must not clear the stored value.
-  for (const name of missing) errors[name] = emptyErrors[name] ?? t('This field is missing.');
-  return { data: null, typed: { values, errors } };
+  const emptyErrors = rulesOf(schema.safeParse({ ...values, ...empty }).error);
+  for (const name of missing) {
+    const rule = emptyErrors[name];
+    errors[name] = rule ?? t('This field is missing.');
+    // An optional field must be sent too: a missing one must not clear the stored value.
+    if (!rule) errors.form = INCOMPLETE;
+  }
+  return { data: null, typed: { values, errors: sentencesOf(errors) } };
 }
 
 /** The first error of each field. */
-function sentencesOf(error: z.ZodError | undefined): Record<string, string> {
+function rulesOf(error: z.ZodError | undefined): Record<string, string> {
   const errors: Record<string, string> = {};
-  for (const { path, message } of error?.issues ?? []) {
-    errors[String(path[0] ?? 'form')] ??= asSentence(message);
-  }
+  for (const { path, message } of error?.issues ?? []) errors[String(path[0] ?? 'form')] ??= message;
   return errors;
 }
 

@@ -1,17 +1,15 @@
 import { html } from 'hono/html';
+import { z } from 'zod';
 import { t } from '../../language/t.ts';
 import { KIND_NAMES, KINDS, type Kind } from '../../notifications/kinds.ts';
-import { PageError } from '../error-pages.ts';
 import type { Html } from './html.ts';
 import { checkbox } from './parts.ts';
 
-/**
- * The kinds whose boxes are ticked, in forms of {@link kindBoxes}.
- *
- * @throws {PageError} for a form without the boxes: nothing in it is no choice
- */
+/** A form of {@link kindBoxes}: without the boxes it is incomplete, and nothing in it is no choice. */
+export const kindsForm = z.looseObject({ kinds: z.literal('chosen') });
+
+/** The kinds whose boxes are ticked. */
 export function chosenKinds(values: Record<string, string>): Kind[] {
-  if (values.kinds !== 'chosen') throw new PageError(400, t('The form was incomplete. Reload the page.'));
   return KIND_NAMES.filter((kind) => values[`kind-${kind}`] === 'yes');
 }
 

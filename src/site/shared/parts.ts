@@ -15,9 +15,16 @@ export function notice(tone: Tone, content: Content): Html {
 }
 
 /** A section with a heading; `actions` are shown beside the heading. */
-export function card(part: { title: Content; id?: string; actions?: Content; body: Content }): Html {
-  const { title, id, actions, body } = part;
-  return html`<section class="card" ${id ? html`id="${id}"` : ''}>
+export function card(part: {
+  title: Content;
+  id?: string;
+  actions?: Content;
+  /** The card is what a form led to, such as a preview: it gets the focus. */
+  isResult?: boolean;
+  body: Content;
+}): Html {
+  const { title, id, actions, isResult, body } = part;
+  return html`<section class="card" ${id ? html`id="${id}"` : ''} ${isResult ? html`tabindex="-1" autofocus` : ''}>
     <header class="card-head"><h2>${title}</h2>${actions ? html`<div class="actions">${actions}</div>` : ''}</header>
     ${body}
   </section>`;
@@ -113,11 +120,12 @@ export function select(
 }
 
 export function checkbox(field: Field & { checked?: boolean }): Html {
-  const { name, id = name, label, hint, checked } = field;
+  const { name, id = name, label, hint, error, checked } = field;
   return html`<div class="field check">
     <input id="${id}" name="${name}" type="checkbox" value="yes" ${checked ? 'checked' : ''} ${shared(field)} />
     <label for="${id}">${label}</label>
     ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
+    ${error ? html`<p class="error" id="${id}-error">${error}</p>` : ''}
   </div>`;
 }
 

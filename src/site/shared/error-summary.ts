@@ -1,0 +1,53 @@
+import { html, raw } from 'hono/html';
+import { t } from '../../language/t.ts';
+import { tryAgain } from '../error-pages.ts';
+import type { Html } from './html.ts';
+import type { Page } from './layout.ts';
+
+/**
+ * A page with the errors of its form at the top, each with a link to its field. The summary has the focus, without a
+ * script: on a long page the fields are far below.
+ */
+export async function withErrorSummary(
+  page: Page,
+  errors: Record<string, string>,
+  retryAt?: Date,
+): Promise<Page> {
+  const body = String(await html`${page.body}`);
+  const fields = fieldsOf(body);
+  const entry = ([name, sentence]: [string, string]) => {
+    const field = fields.get(name);
+    return field
+      ? html`<li><a href="#${field.id}">${field.label}: ${sentence}</a></li>`
+      : html`<li>${sentence}</li>`;
+  };
+  const { form, ...others } = errors;
+  const entries = [...(form ? [['form', form] as [string, string]] : []), ...Object.entries(others)];
+  const summary = html`<div class="notice bad error-summary" role="alert" tabindex="-1" autofocus>
+    <h2>${t('There is a problem')}</h2>
+    <ul class="plain">${entries.map(entry)}</ul>
+    ${retryAt ? tryAgain(retryAt) : ''}
+  </div>`;
+  return { ...page, body: html`${summary}${raw(body)}` };
+}
+
+type Field = { id: string; label: Html };
+
+const INVALID = /<(?:input|select|textarea|fieldset) id="([^"]*)" name="([^"]*)"[^>]*aria-invalid="true"/g;
+const LABEL = /<label for="([^"]*)">(.*?)<\/label>/gs;
+const LEGEND = /<fieldset id="([^"]*)"[^>]*>\s*<legend>(.*?)<\/legend>/gs;
+
+/**
+ * The fields with an error in a page (parts.ts), by name, and groups of boxes. A page may have several fields of one
+ * name, so the page itself says which one has the error.
+ */
+function fieldsOf(body: string): Map<string, Field> {
+  const labels = new Map(
+    [...body.matchAll(LABEL), ...body.matchAll(LEGEND)].map(([, id = '', label = '']) => [id, label]),
+  );
+  const ids = [
+    ...[...body.matchAll(LEGEND)].map(([, id = '']) => ({ id, name: id })),
+    ...[...body.matchAll(INVALID)].map(([, id = '', name = '']) => ({ id, name })),
+  ];
+  return new Map(ids.map(({ id, name }) => [name, { id, label: raw(labels.get(id) ?? '') as Html }]));
+}
