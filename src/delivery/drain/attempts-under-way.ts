@@ -8,7 +8,7 @@ import type { DrainDeps, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { logOutcome } from './log-outcomes.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
-import { UnsentVotes } from './unsent-votes.ts';
+import { VotesToGiveBack } from './votes-to-give-back.ts';
 
 /** Logs and counts an outcome and lets it change the listener's state. */
 export async function onOutcome(
@@ -21,19 +21,19 @@ export async function onOutcome(
   await leased.onOutcome(ended);
 }
 
-/** Sends the claimed votes of a leased listener, four at once, and records their outcomes. */
+/** Sends the taken votes of a leased listener, four at once, and records their outcomes. */
 export class AttemptsUnderWay {
   readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
   readonly #options: DrainOptions;
   readonly #accountId: string | null;
   readonly #sending = new PQueue({ concurrency: MAX_CONCURRENT_ATTEMPTS });
-  /** Claimed votes, until their outcome is recorded or they are to be released. */
+  /** Taken votes, until their outcome is recorded or they are to be given back. */
   readonly #open = new Set<Promise<void>>();
-  /** Claimed votes that are not sent and are to be released. */
-  readonly #unsent: UnsentVotes;
+  /** Taken votes that are not sent. */
+  readonly #toGiveBack: VotesToGiveBack;
   #closing = false;
-  /** Resolves when a claimed vote leaves `#open`. */
+  /** Resolves when a taken vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
   #error: unknown = null;
 
@@ -43,16 +43,16 @@ export class AttemptsUnderWay {
     this.#leased = leased;
     this.#options = options;
     this.#accountId = accountId;
-    this.#unsent = new UnsentVotes(deps, leased);
+    this.#toGiveBack = new VotesToGiveBack(deps, leased);
   }
 
-  /** Claimed votes whose outcome is not recorded yet. */
+  /** Taken votes whose outcome is not recorded yet. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** Claimed votes whose attempt has not ended or not begun. */
-  get unsent(): number {
+  /** Taken votes whose attempt has not begun or not ended. */
+  get unfinished(): number {
     return this.#sending.size + this.#sending.pending;
   }
 
@@ -61,12 +61,12 @@ export class AttemptsUnderWay {
     if (this.#error) throw this.#error;
   }
 
-  /** Resolves when a claimed vote is recorded or released, or after `ms` milliseconds. */
+  /** Resolves when a taken vote is recorded or to be given back, or after `ms` milliseconds. */
   async changed(ms: number): Promise<void> {
     await within(ms, this.#change.promise).catch(() => undefined);
   }
 
-  /** Sends a claimed vote as soon as a slot is free, after those that were added before. */
+  /** Sends a taken vote as soon as a slot is free, after those that were added before. */
   add(ready: Ready): void {
     const open = this.#sending
       .add(() => this.#attempt(ready))
@@ -82,12 +82,12 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
-  /** Has votes released that may have been claimed and are not sent. */
-  addUnsent(votes: Ready[]): void {
-    for (const ready of votes) this.#unsent.add(ready);
+  /** Has votes given back that may have been taken and are not sent. */
+  addToGiveBack(votes: Ready[]): void {
+    for (const ready of votes) this.#toGiveBack.add(ready);
   }
 
-  /** Begins no more attempts, waits for the running ones while it renews the lease, and releases the other votes. */
+  /** Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. */
   async close(): Promise<void> {
     this.#closing = true;
     // Votes without a running attempt are not sent, so they need no slot.
@@ -97,30 +97,30 @@ export class AttemptsUnderWay {
       // When MongoDB is unavailable, the next iteration tries again; records of outcomes are retried.
       await this.#leased.renew().catch(() => false);
       // Now, not after the running attempts: the leases of these votes may expire before.
-      await this.#unsent.release().catch(() => undefined);
+      await this.#toGiveBack.giveBack().catch(() => undefined);
     }
-    await this.#unsent.giveBackWithRetries(this.#options.waitNoLonger);
+    await this.#toGiveBack.giveBackWithRetries(this.#options.waitNoLonger);
     this.throwFault();
   }
 
   /**
-   * Releases the votes that may not be sent any more, and with them all that have not begun: those are later in the
-   * queue, and would go out before them.
+   * Gives back the votes that may not be sent any more, and all whose attempt has not begun: those are later in the queue
+   * and would go out before them.
    */
-  async giveBackUnsent(): Promise<void> {
-    while (this.#unsent.size > 0) {
+  async giveBackUnsendable(): Promise<void> {
+    while (this.#toGiveBack.size > 0) {
       // They are not sent, so they need no slot.
       this.#sending.concurrency = Number.POSITIVE_INFINITY;
       await this.#sending.onSizeLessThan(1);
       this.#sending.concurrency = MAX_CONCURRENT_ATTEMPTS;
-      await this.#unsent.release();
+      await this.#toGiveBack.giveBack();
     }
   }
 
   /** Keeps its slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
   async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
     if (!this.#maySend(ready)) {
-      this.#unsent.add(ready);
+      this.#toGiveBack.add(ready);
       return undefined;
     }
     const { proven } = this.#leased.now;
@@ -130,7 +130,7 @@ export class AttemptsUnderWay {
     const endedAt = Date.now();
     const taken = asAllowedNow(ready.taken, this.#leased.now);
     if (outcome.code === 'outgoing-limited' && limited) {
-      this.#unsent.add(ready);
+      this.#toGiveBack.add(ready);
       // Otherwise another attempt has proven the address meanwhile, and this vote is sent at once.
       if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
@@ -154,12 +154,12 @@ export class AttemptsUnderWay {
     if (isProven) await this.#leased.storeChallenges();
   }
 
-  /** Whether a claimed vote may still be sent: the drain continues and the listener is unchanged. */
+  /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
   #maySend({ taken: { attempt }, claimedAt }: Ready): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
-    // Votes after a released one are released with it, to preserve their order.
-    if (this.#unsent.size > 0) return false;
-    // The attempt needs enough of its lease: the listener may have become slow since the claim.
+    // If a vote is given back, the votes after it are given back too, to preserve their order.
+    if (this.#toGiveBack.size > 0) return false;
+    // The attempt needs enough of its lease: the listener may have become slow since the taking.
     if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision } = this.#leased.now;
     if (limited && this.#deps.clock.now() < limited.until) return false;

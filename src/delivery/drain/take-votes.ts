@@ -155,7 +155,7 @@ export async function giveBackVotes(
     return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
   });
   const { modifiedCount } = await votes.bulkWrite(updates, { ordered: true, writeConcern: DURABLE });
-  if (modifiedCount < taken.length) await recordUnsent(recording, serverId, taken);
+  if (modifiedCount < taken.length) await recordStopped(recording, serverId, taken);
 }
 
 function byQueueOrder(a: Vote, b: Vote): number {
@@ -164,7 +164,7 @@ function byQueueOrder(a: Vote, b: Vote): number {
 }
 
 /** Records the attempts that have no outcome yet as stopped. */
-async function recordUnsent(
+async function recordStopped(
   recording: RecordDeps & { batcher: Batcher },
   serverId: Vote['serverId'],
   taken: Taken[],
