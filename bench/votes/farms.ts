@@ -8,6 +8,7 @@
  *
  *   node bench/votes/farms.ts 15
  */
+
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { ObjectId } from 'mongodb';
@@ -15,7 +16,8 @@ import { establishedAccount } from '../../src/accounts/established.ts';
 import { countMail } from '../../src/accounts/mail-limits.ts';
 import { takeSignUp } from '../../src/accounts/sign-up-limits.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { castWebVote, challengeFor } from '../../src/votes/web/web-vote.ts';
+import { castVoteFromPage, challengeFor } from '../../src/votes/cast/cast-from-page.ts';
+import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import { addOwnedServer, addOwner } from '../../test/support/owned-server.ts';
 import { stoppedClock } from '../../test/support/stopped-clock.ts';
 import { solve } from '../../test/support/vote-form.ts';
@@ -49,7 +51,11 @@ async function vote(serverId: ObjectId, { username, address, account }: Name): P
     if (made.kind !== 'challenge') return 'refused';
     proof = await solve(made.challenge);
   }
-  const result = await castWebVote(deps, { server, username, voter, proof }, 20 * SECOND);
+  const result = await castVoteFromPage(
+    deps,
+    { server, username, voter, proof },
+    new CastDeadline(20 * SECOND),
+  );
   if (result.kind !== 'accepted') return 'refused';
   return result.isQuarantined ? 'held' : 'counted';
 }

@@ -120,7 +120,7 @@ export class VoteCounts {
       await this.#written(key);
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
-      // Written meanwhile: the figure may include these increments or not. With a slow MongoDB this is normal.
+      // If they were written meanwhile, the figure may include these increments or not. With a slow MongoDB this is normal.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);
@@ -163,7 +163,7 @@ export class VoteCounts {
   }
 }
 
-/** What was added to a counter since `from` was the batch that collected. */
+/** The votes that were added to a counter since `from` was the batch that collected. */
 function votesSince(from: Batch, key: string): number {
   let votes = 0;
   for (let batch: Batch | undefined = from; batch; batch = batch.next)

@@ -1,7 +1,7 @@
 import type { Collection, WithId } from 'mongodb';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
-import { blockingVotes, nextVoteAt } from './cooldown.ts';
+import { blockingVotes, nextVoteAt } from './cast/cooldown.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-figures.ts';

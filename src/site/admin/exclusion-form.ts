@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { isId } from '../../servers/slug.ts';
-import { ExclusionError } from '../../votes/exclude-votes.ts';
+import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { errorsOf, type Typed, typedValues, withError } from '../shared/form.ts';
 
 export const idField = z.string().refine(isId, { error: 'must be an id' });

@@ -7,14 +7,17 @@ import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import {
+  blockGroup,
+  requestGroupDecision,
+  requestQuarantineExclusion,
+} from '../../votes/exclusions/quarantine.ts';
+import {
   type ExclusionRequest,
   listExclusions,
   newestExclusions,
   requestExclusion,
   requestInclusion,
-} from '../../votes/exclude-votes.ts';
-import { excludeQuarantined } from '../../votes/quarantine.ts';
-import { blockGroup, decideGroup } from '../../votes/quarantine-groups.ts';
+} from '../../votes/exclusions/request-exclusion.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -117,7 +120,7 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
 
   app.post('/votes/exclusions/:exclusionId/exclude', OPERATOR, async (request, reply) => {
     const by = userOf(request).email;
-    const exclusion = await excludeQuarantined(deps, exclusionIdOf(request), CONFIRMED, by);
+    const exclusion = await requestQuarantineExclusion(deps, exclusionIdOf(request), CONFIRMED, by);
     if (!exclusion)
       throw new PageError(409, 'There is no such open quarantine. It may have been decided already.');
     return reply.redirect(`${adminPath(base, '/votes?done=excluding')}#exclusions`, 303);
@@ -135,7 +138,7 @@ export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts)
   ] as const) {
     app.post(`/votes/quarantines/:origin/${action}`, OPERATOR, async (request, reply) => {
       const by = userOf(request).email;
-      const decided = await decideGroup(deps, originOf(request), action, { by, reason: CONFIRMED });
+      const decided = await requestGroupDecision(deps, originOf(request), action, { by, reason: CONFIRMED });
       if (decided === 0) throw new PageError(409, NO_GROUP);
       return reply.redirect(`${adminPath(base, `/votes?done=${done}`)}#exclusions`, 303);
     });
@@ -153,7 +156,7 @@ export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts)
 
 const NO_GROUP = 'There are no such held votes. Somebody may have decided about them already.';
 
-/** The reason of an operator who excludes quarantined votes in one press. */
+/** The reason of an exclusion that an operator makes with the button of a quarantine. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 function reasonsOf({ reason, reasonForOwner }: z.output<typeof exclusionForm>) {

@@ -7,8 +7,8 @@ import {
   type PlayerRange,
   requestPlayerExclusion,
   requestPlayerInclusion,
-} from '../../votes/exclude-player.ts';
-import { ExclusionError } from '../../votes/exclude-votes.ts';
+} from '../../votes/exclusions/player-exclusion.ts';
+import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -85,8 +85,8 @@ export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts)
     const { groupId } = request.params as { groupId: string };
     const undone = isId(groupId)
       ? await requestPlayerInclusion(deps, new ObjectId(groupId), userOf(request).email)
-      : 0;
-    if (undone === 0) throw new PageError(404, 'This exclusion does not exist.');
+      : [];
+    if (undone.length === 0) throw new PageError(404, 'This exclusion does not exist.');
     return reply.redirect(`${adminPath(base, '/votes?done=including')}#exclusions`, 303);
   });
 }

@@ -5,7 +5,7 @@ import { monthsBefore } from '../../platform/periods/period-marks.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Block } from '../../votes/blocks/block.ts';
-import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
+import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 
 type ForgetDeps = {
   auditLog: Collection<AuditEntry>;
