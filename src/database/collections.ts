@@ -45,7 +45,7 @@ import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts'
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
-import { type Block, blockSchema } from '../votes/blocks/block.ts';
+import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';
 import { type VoteExclusion, voteExclusionSchema } from '../votes/exclusions/vote-exclusion.ts';
 import { type Vote, voteSchema } from '../votes/vote.ts';

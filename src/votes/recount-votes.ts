@@ -4,7 +4,8 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import { startOf } from '../platform/periods/period-marks.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { countExcludedBetween, countVotesBetween, minuteOf, sum } from './vote-figures.ts';
+import { minuteOf, sum } from './vote-counts.ts';
+import { countExcludedBetween, countVotesBetween } from './vote-figures.ts';
 
 export type RecountDeps = {
   votes: Collection<Vote>;

@@ -16,7 +16,7 @@ import {
 } from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { minuteOf, monthOf } from './vote-figures.ts';
+import { minuteOf, monthOf } from './vote-counts.ts';
 
 type RepairDeps = RecountDeps & { servers: Collection<Server>; log: Logger };
 

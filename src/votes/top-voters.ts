@@ -3,7 +3,7 @@ import { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { NAMED } from './nameless.ts';
 import type { Vote } from './vote.ts';
-import { monthOf } from './vote-figures.ts';
+import { monthOf } from './vote-counts.ts';
 
 /** A player and how often they voted. */
 export type TopVoter = {

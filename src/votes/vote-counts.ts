@@ -1,12 +1,32 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
-import { SECOND } from '../platform/clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { dayOf, minuteOf, monthOf, sum } from './vote-figures.ts';
+
+/** `2026-11` of a moment, in UTC. */
+export function monthOf(at: Date): string {
+  return at.toISOString().slice(0, 7);
+}
+
+/** `21` of a moment, in UTC. */
+export function dayOf(at: Date): string {
+  return at.toISOString().slice(8, 10);
+}
+
+/** The UTC minute of a moment, counted from 1970: `29640042`. */
+export function minuteOf(at: Date): string {
+  return String(Math.floor(at.getTime() / MINUTE));
+}
+
+export function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}
 
 /** Increments are written at most this long after the first of them. */
 const WRITTEN_WITHIN_MS = 100;

@@ -6,7 +6,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
-import { dayOf } from '../../src/votes/vote-figures.ts';
+import { dayOf } from '../../src/votes/vote-counts.ts';
 import { listServer } from '../ranking/ranked-servers.ts';
 import { castVote } from '../support/casting.ts';
 import { excludeVotes } from '../support/exclusions.ts';

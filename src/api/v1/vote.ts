@@ -14,7 +14,6 @@ import { CastDeadline } from '../../votes/cast/deadline.ts';
 import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
-import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import {
   answer,
   BODY_FAILURES,
@@ -23,6 +22,8 @@ import {
   failure,
   params,
   RATE_LIMIT_HEADERS,
+  rateLimitHeaders,
+  secondsUntil,
   timestamp,
   tooEarly,
 } from './schemas.ts';

@@ -1,12 +1,18 @@
 import PQueue from 'p-queue';
-import { MAX_CONCURRENT_ATTEMPTS } from '../../listeners/delivery-limits.ts';
+import { attemptLeaseMs, MAX_CONCURRENT_ATTEMPTS } from '../../listeners/delivery-limits.ts';
+import type { ListenerProof } from '../../listeners/listener.ts';
 import { listenerState } from '../../listeners/listener.ts';
+import type { Outcome } from '../../listeners/outcomes.ts';
+import { outcome } from '../../listeners/outcomes.ts';
 import { within } from '../../platform/deadline.ts';
-import { asAllowedNow } from './after-attempt.ts';
-import { attemptDelivery, type Ready } from './attempt-delivery.ts';
+import type { Limited } from '../../platform/limits/outgoing-limit.ts';
+import type { Logger } from '../../platform/log.ts';
+import { UnsealError } from '../../platform/secrets.ts';
+import { traceField } from '../../platform/tracing/tracing.ts';
+import { Destination, shownToOwner, withChallenge } from '../destination.ts';
+import { answerStepOf, asAllowedNow, givenUpAfter, type Ready, type Taken } from './attempt-record.ts';
 import type { DrainDeps, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
-import { logOutcome } from './log-outcomes.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { VotesToGiveBack } from './votes-to-give-back.ts';
 
@@ -167,4 +173,90 @@ export class AttemptsUnderWay {
     const isUnchanged = attempt.test ? state === 'unreachable' : state === 'active' || state === 'unverified';
     return isUnchanged && attempt.revision === revision;
   }
+}
+
+/** The outcome of an attempt, and what it found out about its destination. */
+type Delivered = {
+  outcome: Outcome;
+  durationMs: number;
+  limited: Limited | null;
+  proof: ListenerProof | null;
+};
+
+/**
+ * Makes one attempt to deliver a taken vote. An internal error is an outcome too; never throws.
+ *
+ * @param accountId - the owner of the listener's server; null when it has none
+ */
+async function attemptDelivery(
+  deps: Pick<DrainDeps, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
+  leased: LeasedListener,
+  { taken, claimedAt }: Ready,
+  {
+    stop,
+    waitNoLonger,
+    accountId,
+  }: Pick<DrainOptions, 'stop' | 'waitNoLonger'> & { accountId: string | null },
+): Promise<Delivered> {
+  const { config, log, send } = deps;
+  const began = performance.now();
+  const listener = leased.now;
+  const destination = new Destination(deps, listener, { accountId });
+  const answerStep = answerStepOf(taken);
+  const leaseMs = attemptLeaseMs(config, answerStep);
+  const attempt = async () => {
+    const outcome = await send(leased.opened, taken.vote, {
+      destination,
+      signal: stop,
+      waitSignal: waitNoLonger,
+      answerStep,
+      // A process that was suspended and resumed must not send votes that another worker has taken over.
+      mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
+    });
+    const { proof } = destination;
+    const { protocol, proven } = listener;
+    return shownToOwner({ protocol, proven: proof ? withChallenge(proven, proof) : proven }, outcome);
+  };
+  const outcome = await attempt().catch((error: unknown) => {
+    log.error({ event: 'delivery.our_fault', voteId: taken.vote._id.toString(), error: String(error) });
+    return ourFault(error);
+  });
+  const { limited, proof } = destination;
+  return { outcome, durationMs: performance.now() - began, limited, proof };
+}
+
+/** The outcome for an internal error. It contains only texts that are known to contain no secret. */
+export function ourFault(error: unknown): Outcome {
+  const detail = error instanceof UnsealError ? { detail: error.message } : {};
+  return { ...outcome('our-fault', 'none'), ...detail };
+}
+
+/**
+ * Logs the outcome of an attempt, and whether its vote is given up.
+ *
+ * @param log - has the fields of server, listener and job
+ */
+export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, durationMs: number): void {
+  const { vote, attempt } = taken;
+  const voteId = vote._id.toString();
+  const { code } = outcome;
+  const words = {
+    ...(outcome.words ? { words: outcome.words } : {}),
+    ...(outcome.detail ? { detail: outcome.detail } : {}),
+  };
+  log.info({
+    event: 'delivery.attempt',
+    voteId,
+    attempt: vote.delivery.attemptCount,
+    protocol: attempt.protocol,
+    test: attempt.test,
+    code,
+    class: outcome.class,
+    reached: outcome.reached,
+    durationMs: Math.round(durationMs),
+    ...traceField(vote.traceparent),
+    ...words,
+  });
+  const state = givenUpAfter(taken, outcome);
+  if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
 }

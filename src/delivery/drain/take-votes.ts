@@ -5,8 +5,7 @@ import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
-import type { TakeReason } from '../attempt-cause.ts';
-import type { Taken } from './after-attempt.ts';
+import type { Taken, TakeReason } from './attempt-record.ts';
 import {
   attemptUpdate,
   dueVotes,

@@ -1,7 +1,7 @@
 import { MINUTE } from '../../platform/clock.ts';
 import { retry } from '../../platform/retry.ts';
 import { throwUnlessTransient } from '../../platform/transient-errors.ts';
-import type { Ready } from './attempt-delivery.ts';
+import type { Ready } from './attempt-record.ts';
 import type { DrainDeps } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { giveBackVotes } from './take-votes.ts';

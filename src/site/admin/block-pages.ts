@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { isId } from '../../servers/slug.ts';
-import { type Block, isEffective } from '../../votes/blocks/block.ts';
+import { type Block, isEffective } from '../../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';

@@ -1,6 +1,5 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
-import type { Block } from '../blocks/block.ts';
-import type { BlockList } from '../blocks/block-list.ts';
+import type { Block, BlockList } from '../blocks/block-list.ts';
 import { openHoldingExclusion } from '../exclusions/quarantine.ts';
 import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
 import { usernameKey } from '../username.ts';

@@ -3,7 +3,7 @@ import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { listenersLoader, wakeListener } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import { rewardsOf } from '../../listeners/rewards.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Durability } from '../../platform/durability.ts';

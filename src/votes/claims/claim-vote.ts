@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import { rewardsOf } from '../../listeners/rewards.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Document, ObjectId, UUID } from 'mongodb';
 import { QUEUE_FIELDS, wakeListener } from '../../listeners/delivery-queues.ts';
-import { rewardsOf } from '../../listeners/rewards.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { type ActiveLease, withLease } from '../../platform/periods/work-lease.ts';
 import type { Progress } from '../../platform/progress.ts';

@@ -5,7 +5,7 @@ import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey, MAJORITY, OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import type { Producer } from '../../platform/queues.ts';
 import { reasonText } from '../../platform/text.ts';
-import type { Block } from '../blocks/block.ts';
+import type { Block } from '../blocks/block-list.ts';
 import { blockOrigin, type ChangeDeps } from '../blocks/change-blocks.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import { EXCLUDED_VOTES, type Vote } from '../vote.ts';

@@ -5,7 +5,7 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Accepted, Refused } from '../../../src/votes/cast/cast-vote.ts';
 import { VoteResultUnknownError } from '../../../src/votes/cast/insert-vote.ts';
-import { sum } from '../../../src/votes/vote-figures.ts';
+import { sum } from '../../../src/votes/vote-counts.ts';
 import { castVote } from '../../support/casting.ts';
 import { mongoCommand } from '../../support/fault-proxy.ts';
 import { ballot, counted, votesOf, votingForAll } from '../voting.ts';
