@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
-import { finishExclusion } from '../src/votes/exclude-votes.ts';
+import { finishExclusion } from '../src/votes/exclusions/finish-exclusion.ts';
 
 /** Finishes the exclusion of votes of a job. After an interruption the next round finishes it. */
 export function excludeVotesWorker(deps: AppDeps, stop: AbortSignal): Processor<Payload<'exclude-votes'>> {

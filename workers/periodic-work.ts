@@ -5,7 +5,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import { dueUploads } from '../src/servers/picture-uploads.ts';
 import { dueCards, trimCards } from '../src/servers/preview-cards.ts';
 import { requestRanks } from '../src/servers/request-ranks.ts';
-import { openExclusions } from '../src/votes/exclude-votes.ts';
+import { unfinishedExclusions } from '../src/votes/exclusions/request-exclusion.ts';
 import { dueRepairs } from '../src/votes/repair-counters.ts';
 
 /** Periodic work: the scheduler enqueues it, a worker does it. */
@@ -80,7 +80,7 @@ function daily(
 
 /** Enqueues interrupted exclusions of votes. For a running one the job waits and then finds it finished. */
 async function enqueueExclusions({ producer, ...deps }: AppDeps): Promise<boolean> {
-  const open = await openExclusions(deps);
+  const open = await unfinishedExclusions(deps);
   const jobs = open.map((exclusionId) => ({ payload: { exclusionId: exclusionId.toHexString() } }));
   return (await producer.addAll('exclude-votes', jobs)) === jobs.length;
 }

@@ -6,11 +6,13 @@
 import { ObjectId } from 'mongodb';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { after, HOUR } from '../../src/platform/clock.ts';
+import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { checkVote } from '../../src/votes/check-vote.ts';
+import { castVote } from '../../src/votes/cast/cast-vote.ts';
+import { checkVote } from '../../src/votes/cast/cooldown.ts';
+import { CastDeadline } from '../../src/votes/cast/deadline.ts';
+import { usernameKey } from '../../src/votes/username.ts';
 import { startMongod } from '../../test/support/services.ts';
 
 const SECONDS = Number(process.argv[2] ?? 3);
@@ -27,13 +29,16 @@ const deps = await openAppDeps(config, 'bench');
 await migrateDatabase(deps.mongo);
 const without = { ...deps, durability: { confirm: async () => undefined } };
 const serverId = new ObjectId();
-const request = (username: string) => ({ serverId, username, tokenId: new ObjectId() });
+const cast = (on: AppDeps, username: string) => {
+  const request = { serverId, username, usernameKey: usernameKey(username), tokenId: new ObjectId() };
+  return castVote(on, request, new CastDeadline(MINUTE));
+};
 const old = { ...deps, clock: { now: () => after(new Date(), -5 * HOUR) } };
-await castVote(old, request('old'));
+await cast(old, 'old');
 
 const KINDS: [string, (on: AppDeps, username: string) => Promise<unknown>][] = [
   ['check-vote', (on, username) => checkVote(on, serverId, username)],
-  ['refusal', (on, username) => castVote(on, request(username))],
+  ['refusal', cast],
 ];
 console.log('call, vote, connections: without the wait → with it (calls/s; median and 99th of 100, ms)');
 for (const [call, ask] of KINDS) {
@@ -43,7 +48,7 @@ for (const [call, ask] of KINDS) {
       for (const on of [without, deps]) {
         // A vote is young until the journal was flushed after it on all clocks.
         const username = age === 'old' ? 'old' : `young${Math.random()}`;
-        if (age === 'young') await castVote(deps, request(username));
+        if (age === 'young') await cast(deps, username);
         figures.push(await measure(connections, () => ask(on, username)));
       }
       console.log(`${call}, ${age}, ${connections}: ${figures.join(' → ')}`);

@@ -7,6 +7,7 @@
  * that have arrived since. Prints times and sizes, the time of casts before and during the backup, what the restored
  * database sends by itself, and what `resend-restored` sends.
  */
+
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, ownEnvironment } from '../../src/platform/config.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
-import { sum } from '../../src/votes/vote-figures.ts';
+import { sum } from '../../src/votes/vote-counts.ts';
 import { addVotes, listCallers, listenAt } from '../api/listing.ts';
 import { openEnvironment } from '../delivery/environment.ts';
 import { quantile } from '../delivery/figures.ts';

@@ -9,7 +9,7 @@
 import { Writable } from 'node:stream';
 import { UUID } from 'mongodb';
 import { pino } from 'pino';
-import { logOutcome } from '../../src/delivery/drain/log-outcomes.ts';
+import { logOutcome } from '../../src/delivery/drain/attempts-under-way.ts';
 import { tokenKey, v2Frame } from '../../src/delivery/votifier/votifier-v2.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { createLogger } from '../../src/platform/log.ts';

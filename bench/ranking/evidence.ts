@@ -19,8 +19,8 @@ import { addDays, markDone, startOf } from '../../src/platform/periods/period-ma
 import { rankVotesByDay, sumOfDays } from '../../src/ranking/evidence/rank-votes.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { newProbeState } from '../../src/servers/listed-servers.ts';
-import { noDelivery } from '../../src/votes/new-delivery.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { noDelivery } from '../../src/votes/vote.ts';
 import { playerHash } from '../../src/votes/web/origin-keys.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../src/votes/web/vote-origin.ts';
 import { startMongod } from '../../test/support/services.ts';

@@ -9,6 +9,7 @@
  *
  *   node bench/votes/farms.ts 15
  */
+
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { ObjectId } from 'mongodb';
@@ -20,7 +21,8 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { createSend, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { castWebVote, challengeFor } from '../../src/votes/web/web-vote.ts';
+import { castVoteFromPage, challengeFor } from '../../src/votes/cast/cast-from-page.ts';
+import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import { addOwnedServer, addOwner } from '../../test/support/owned-server.ts';
 import { stoppedClock } from '../../test/support/stopped-clock.ts';
 import { solve } from '../../test/support/vote-form.ts';
@@ -54,7 +56,11 @@ async function vote(serverId: ObjectId, { username, address, account }: Name): P
     if (made.kind !== 'challenge') return 'refused';
     proof = await solve(made.challenge);
   }
-  const result = await castWebVote(deps, { server, username, voter, proof }, 20 * SECOND);
+  const result = await castVoteFromPage(
+    deps,
+    { server, username, voter, proof },
+    new CastDeadline(20 * SECOND),
+  );
   if (result.kind !== 'accepted') return 'refused';
   return result.isQuarantined ? 'held' : 'counted';
 }

@@ -12,7 +12,7 @@ import { DURABLE } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { sum } from '../votes/vote-figures.ts';
+import { sum } from '../votes/vote-counts.ts';
 import { hashOf, readBsonFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
 import { asOnlyRestore, collectionNames, type RestoreRun } from './restore-run.ts';

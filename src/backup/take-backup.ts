@@ -7,7 +7,7 @@ import type { AppliedMigration } from '../database/applied-migration.ts';
 import { MAJORITY } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { sum } from '../votes/vote-figures.ts';
+import { sum } from '../votes/vote-counts.ts';
 import { writeBsonFile } from './bson-file.ts';
 import {
   type BackupCollection,

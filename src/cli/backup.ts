@@ -6,7 +6,7 @@ import { takeBackup } from '../backup/take-backup.ts';
 import { readSecretKey } from '../embedded/secret-key.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createSecretBox } from '../platform/secrets.ts';
-import { sum } from '../votes/vote-figures.ts';
+import { sum } from '../votes/vote-counts.ts';
 import { type Answer, examples, printAnswer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';

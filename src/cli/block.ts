@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AppDeps } from '../process/app-deps.ts';
-import { type Block, isEffective, type TypedKind } from '../votes/blocks/block.ts';
+import { type Block, isEffective, type TypedKind } from '../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
 import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';
 import { type Answer, examples, withDeps } from './answer.ts';

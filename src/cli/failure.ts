@@ -12,7 +12,7 @@ import { InvalidDocumentError } from '../platform/document.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
-import { ExclusionError } from '../votes/exclude-votes.ts';
+import { ExclusionError } from '../votes/exclusions/request-exclusion.ts';
 import { TransferError } from '../workflows/transfer-server.ts';
 import { sentence } from './format.ts';
 

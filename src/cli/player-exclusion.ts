@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
-import { countPlayerVotes, excludePlayer } from '../votes/exclude-player.ts';
+import { ObjectId } from 'mongodb';
+import type { Progress } from '../platform/progress.ts';
+import { finishExclusion } from '../votes/exclusions/finish-exclusion.ts';
+import { countPlayerVotes, requestPlayerExclusion } from '../votes/exclusions/player-exclusion.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { type Answer, examples, withDeps } from './answer.ts';
 import { BY, serverOf } from './find.ts';
@@ -49,7 +53,7 @@ async function exclude(session: Session, text: string, options: Options): Promis
   if (dryRun) return preview(session, range);
   const request = { ...range, reason, reasonForOwner };
   const done = await withProgress(session.terminal, 'Excluding', 'servers', (progress) =>
-    excludePlayer(session, request, BY, { progress }),
+    excludePlayer(session, request, progress),
   );
   const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
   const groupId = done[0]?.groupId?.toHexString() ?? null;
@@ -60,6 +64,32 @@ async function exclude(session: Session, text: string, options: Options): Promis
       ? `${counted(votes, 'vote')} of «${username}» on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: tallyport vote include ${groupId}`
       : `«${username}» has no votes there: nothing was changed.`,
   };
+}
+
+/** Excludes at once what `request` names; the progress is that of the servers. */
+async function excludePlayer(
+  session: Session,
+  request: Parameters<typeof requestPlayerExclusion>[2],
+  progress: Progress,
+): Promise<VoteExclusion[]> {
+  const requested = await requestPlayerExclusion(session, new ObjectId(), request, BY, { wakes: false });
+  return finishAll(session, requested, progress);
+}
+
+/** Finishes requested exclusions of several servers, one after another. */
+export async function finishAll(
+  session: Session,
+  requested: VoteExclusion[],
+  progress: Progress,
+): Promise<VoteExclusion[]> {
+  const finished: VoteExclusion[] = [];
+  for (const { _id } of requested) {
+    progress(finished.length, requested.length);
+    const exclusion = await finishExclusion(session, _id);
+    if (exclusion) finished.push(exclusion);
+  }
+  progress(finished.length, requested.length);
+  return finished;
 }
 
 async function preview(session: Session, range: Parameters<typeof countPlayerVotes>[1]): Promise<Answer> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { heldByRestore, sendRestoredVotes } from '../delivery/restored-votes.ts';
-import { sum } from '../votes/vote-figures.ts';
+import { sum } from '../votes/vote-counts.ts';
 import { type Answer, examples, withDeps } from './answer.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';

@@ -2,7 +2,7 @@ import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
 import { causeText, eventText, statusText } from '../delivery/timeline/timeline-texts.ts';
 import type { Server } from '../servers/server.ts';
-import { nextVoteAt } from '../votes/cooldown.ts';
+import { nextVoteAt } from '../votes/cast/cooldown.ts';
 import type { Vote } from '../votes/vote.ts';
 import { counted, iso, span, utc, when } from './format.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ObjectId, WithId } from 'mongodb';
-import { rewardsOf } from '../listeners/rewards.ts';
+import { rewardsOf } from '../listeners/listener.ts';
 import { after, HOUR } from '../platform/clock.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import {

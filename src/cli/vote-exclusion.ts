@@ -1,16 +1,22 @@
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
 import type { AppDeps } from '../process/app-deps.ts';
-import { exclusionsOfGroup } from '../votes/exclude-player.ts';
-import { excludeVotes, includeVotes, listExclusions } from '../votes/exclude-votes.ts';
-import { excludeQuarantined } from '../votes/quarantine.ts';
-import type { VoteExclusion } from '../votes/vote-exclusion.ts';
+import { finishExclusion } from '../votes/exclusions/finish-exclusion.ts';
+import { requestPlayerInclusion } from '../votes/exclusions/player-exclusion.ts';
+import { requestQuarantineExclusion } from '../votes/exclusions/quarantine.ts';
+import {
+  exclusionIdOf,
+  listExclusions,
+  requestExclusion,
+  requestInclusion,
+} from '../votes/exclusions/request-exclusion.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { counted, iso, utc, when } from './format.ts';
 import { moment } from './option-values.ts';
-import { addPlayerExclusionCommand } from './player-exclusion.ts';
+import { addPlayerExclusionCommand, finishAll } from './player-exclusion.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
@@ -72,7 +78,7 @@ async function excludeQuarantine(
   { reason }: { reason: string },
 ): Promise<Answer> {
   const id = objectIdOf(text);
-  const exclusion = id && (await excludeQuarantined(session, id, reason, BY));
+  const exclusion = id && (await requestQuarantineExclusion(session, id, reason, BY));
   if (!exclusion)
     throw new CommandError('quarantine-not-found', `There is no open quarantine with the id «${text}».`);
   return {
@@ -88,9 +94,12 @@ async function exclude(session: Session, text: string, options: ExcludeOptions):
   const { _id: serverId, slug } = await serverOf(session, text, { removed: true });
   const tokenId = token === undefined ? null : await tokenOf(session, serverId, token);
   const request = { serverId, since, until, reason, reasonForOwner, tokenId };
-  const exclusion = await withProgress(session.terminal, 'Excluding', 'votes', (progress) =>
-    excludeVotes(session, request, BY, { progress }),
+  const exclusionId = await exclusionIdOf(session, request);
+  const requested = await requestExclusion(session, exclusionId, request, BY, { wakes: false });
+  const finished = await withProgress(session.terminal, 'Excluding', 'votes', (progress) =>
+    finishExclusion(session, exclusionId, { progress }),
   );
+  const exclusion = finished ?? requested;
   const votes = counted(exclusion.votes ?? 0, 'vote');
   return {
     json: exclusionJson(exclusion),
@@ -109,12 +118,13 @@ async function tokenOf(deps: AppDeps, serverId: ObjectId, text: string): Promise
 
 async function include(session: Session, text: string): Promise<Answer> {
   const id = objectIdOf(text);
-  const group = id ? await exclusionsOfGroup(session, id) : [];
-  if (group.length > 0) return includePlayer(session, text, group);
+  const ofPlayer = id ? await requestPlayerInclusion(session, id, BY, { wakes: false }) : [];
+  if (ofPlayer.length > 0) return includePlayer(session, text, ofPlayer);
+  const requested = id && (await requestInclusion(session, id, BY, { wakes: false }));
   const exclusion =
-    id &&
+    requested &&
     (await withProgress(session.terminal, 'Including', 'votes', (progress) =>
-      includeVotes(session, id, BY, { progress }),
+      finishExclusion(session, requested._id, { progress }),
     ));
   if (!exclusion)
     throw new CommandError('exclusion-not-found', `There is no exclusion with the id «${text}».`);
@@ -126,16 +136,11 @@ async function include(session: Session, text: string): Promise<Answer> {
   };
 }
 
-/** Undoes the exclusion of one player on all servers. */
-async function includePlayer(session: Session, text: string, group: VoteExclusion[]): Promise<Answer> {
-  const done: VoteExclusion[] = [];
-  await withProgress(session.terminal, 'Including', 'servers', async (progress) => {
-    for (const { _id } of group) {
-      const included = await includeVotes(session, _id, BY);
-      if (included) done.push(included);
-      progress(done.length, group.length);
-    }
-  });
+/** Finishes undoing the exclusion of one player on all servers. */
+async function includePlayer(session: Session, text: string, requested: VoteExclusion[]): Promise<Answer> {
+  const done = await withProgress(session.terminal, 'Including', 'servers', (progress) =>
+    finishAll(session, requested, progress),
+  );
   const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
   return {
     json: { exclusion_id: text, exclusions: done.map(exclusionJson) },

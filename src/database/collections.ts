@@ -45,11 +45,11 @@ import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts'
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
-import { type Block, blockSchema } from '../votes/blocks/block.ts';
-import { type IdempotencyKey, idempotencyKeySchema } from '../votes/idempotency-key.ts';
+import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
+import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';
+import { type VoteExclusion, voteExclusionSchema } from '../votes/exclusions/vote-exclusion.ts';
 import { type Vote, voteSchema } from '../votes/vote.ts';
 import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
-import { type VoteExclusion, voteExclusionSchema } from '../votes/vote-exclusion.ts';
 import { type UsedProofOfWork, usedProofOfWorkSchema } from '../votes/web/proof-of-work.ts';
 import { type ReturningPlayer, returningPlayerSchema } from '../votes/web/returning-players.ts';
 import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';

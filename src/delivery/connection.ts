@@ -1,7 +1,10 @@
 import net, { type Socket } from 'node:net';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
-import { isRefusedPort } from '../platform/address-guard.ts';
+import { type Outcome, outcome } from '../listeners/outcomes.ts';
+import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
+import { type ResolveOptions, resolveAddress } from '../platform/resolve-address.ts';
+import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 
 /** The next event of a connection, or why the wait for it ended. */
 export type ReadResult =
@@ -250,4 +253,19 @@ export function connectFailure(code: string, tookMs: number): DialFailure {
 
 function errorCode(error: Error): string {
   return 'code' in error ? String(error.code) : error.name;
+}
+
+/** The checked addresses of a listener's host, or the outcome when there is none. */
+export async function resolveListener(
+  host: string,
+  { onStep, ...options }: ResolveOptions & { onStep?: OnStep | undefined },
+): Promise<string[] | Outcome> {
+  onStep?.('name-resolution');
+  try {
+    return await resolveAddress(host, { ...options, onResolved: () => onStep?.('address-policy') });
+  } catch (error) {
+    if (!(error instanceof AddressError)) throw error;
+    if (error.code === 'stopped') return outcome('stopped-before-written', 'none');
+    return outcome(error.code, error.code === 'address-refused' ? 'resolved' : 'none');
+  }
 }

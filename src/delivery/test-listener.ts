@@ -4,7 +4,7 @@ import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
 import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { SecretBox } from '../platform/secrets.ts';
-import { newVoteId } from '../votes/cast-vote.ts';
+import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { Destination, withChallenge } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
 import { openListener, type Send } from './send-vote.ts';

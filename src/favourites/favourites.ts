@@ -4,8 +4,7 @@ import { type Clock, MINUTE } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
-import { blockingVotes, nextVoteAt } from '../votes/cooldown.ts';
-import { newestVotesLoader } from '../votes/newest-votes.ts';
+import { nextVoteAt, readCooldown } from '../votes/cast/cooldown.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import { type FavouriteList, MOST_FAVOURITES } from './favourite-list.ts';
@@ -118,11 +117,11 @@ export async function listFavourites(
 }
 
 async function nextVoteOf(
-  { votes, batcher, clock }: { votes: Collection<Vote>; batcher: Batcher; clock: Clock },
+  deps: { votes: Collection<Vote>; batcher: Batcher; clock: Clock },
   serverId: ObjectId,
   username: string,
 ): Promise<Date | null> {
   const player = { serverId, usernameKey: usernameKey(username) };
-  const [blocking] = blockingVotes(await batcher.load(newestVotesLoader, votes, player), clock.now());
-  return blocking ? nextVoteAt(blocking) : null;
+  const { blocking } = await readCooldown(deps, player, deps.clock.now());
+  return blocking[0] ? nextVoteAt(blocking[0]) : null;
 }

@@ -3,7 +3,7 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
-import type { VoteFormError } from '../votes/web/web-vote.ts';
+import type { VoteFormError } from '../votes/cast/cast-from-page.ts';
 import { codeOfStatus, type ErrorCode } from './error-codes.ts';
 
 /** An error answer: `{"error": sentence, "code": code, ...fields}`. */

@@ -1,3 +1,5 @@
+import type { ObjectId } from 'mongodb';
+import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import type { Producer } from '../platform/queues.ts';
 import { hasTakenVotes, type Listener } from './listener.ts';
 
@@ -33,6 +35,14 @@ export function queueOf(listener: Queued): 'forward-votes' | 'test-listeners' {
   const answers = listener.breaker.failures === 0 && hasTakenVotes(listener);
   return answers ? 'forward-votes' : 'test-listeners';
 }
+
+/** The listener of a server, with the fields that casting and claiming a vote need. */
+export const listenersLoader = findLoader<Listener, ObjectId>({
+  filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
+  nameOf: (serverId) => serverId.toHexString(),
+  keyOf: ({ serverId }) => serverId,
+  options: { projection: { serverId: 1, rewards: 1, ...QUEUE_FIELDS } },
+});
 
 type WakeUp = {
   /** Also runs a job that is delayed. */

@@ -265,3 +265,8 @@ export const PROOF_FIELDS = { acknowledgedAt: 1, lastDeliveredAt: 1, updatedAt: 
 
 /** The breaker of a listener without failures. */
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };
+
+/** How the votes of a server are rewarded. Without a listener they can only be claimed. */
+export function rewardsOf(listener: Pick<Listener, 'rewards'> | null): Rewards {
+  return listener ? (listener.rewards ?? 'both') : 'claims';
+}

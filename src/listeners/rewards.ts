@@ -3,11 +3,6 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Listener, Rewards } from './listener.ts';
 
-/** How the votes of a server are rewarded. Without a listener they can only be claimed. */
-export function rewardsOf(listener: Pick<Listener, 'rewards'> | null): Rewards {
-  return listener ? (listener.rewards ?? 'both') : 'claims';
-}
-
 /**
  * Chooses how the votes of a server with a listener are rewarded. It applies to votes that are cast later; votes that wait
  * for the listener are still sent.

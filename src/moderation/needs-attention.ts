@@ -6,10 +6,10 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import type { OpenQuarantine } from '../votes/quarantine.ts';
-import { quarantineGroups } from '../votes/quarantine-groups.ts';
+import type { OpenQuarantine } from '../votes/exclusions/quarantine.ts';
+import { quarantineGroups } from '../votes/exclusions/quarantine.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
-import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 import { countNetworks, type VoteOrigin } from '../votes/web/vote-origin.ts';
 import type { Complaint } from './complaint.ts';
 

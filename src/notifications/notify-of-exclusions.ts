@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
-import type { VoteExclusion } from '../votes/vote-exclusion.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type Notice, time, votes } from './notice.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';

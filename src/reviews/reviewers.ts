@@ -3,7 +3,7 @@ import type { User } from '../accounts/user.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { type Clock, DAY } from '../platform/clock.ts';
-import { newestVotesLoader } from '../votes/newest-votes.ts';
+import { readNewestVotes } from '../votes/cast/cooldown.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { Review } from './review.ts';
@@ -40,7 +40,7 @@ export async function reviewerOf(
   const now = clock.now().getTime();
   const [author, newest] = await Promise.all([
     personId ? batcher.load(agesLoader, users, personId) : null,
-    batcher.load(newestVotesLoader, votes, { serverId, usernameKey: usernameKey(username) }),
+    readNewestVotes({ votes, batcher }, { serverId, usernameKey: usernameKey(username) }),
   ]);
   return {
     isNewAccount: author !== null && now - author.createdAt.getTime() < NEW_ACCOUNT_MS,

@@ -11,8 +11,8 @@ import { DAY, SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { UPLOAD_TTL_MS } from '../servers/picture-uploads.ts';
 import { DRAFT_TTL_MS } from '../servers/server-draft.ts';
-import { BLOCK_TTL_SECONDS } from '../votes/blocks/block.ts';
-import { KEY_LIFETIME_MS } from '../votes/cast-vote-once.ts';
+import { BLOCK_TTL_SECONDS } from '../votes/blocks/block-list.ts';
+import { KEY_LIFETIME_MS } from '../votes/cast/cast-once.ts';
 import { ORIGIN_STORED_MS } from '../votes/web/vote-origin.ts';
 
 /** Deletes documents `seconds` after the time in `field`. */

@@ -1,9 +1,9 @@
 import type { Collection, Document, Filter, ObjectId, UUID } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
+import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import type { Vote } from './vote.ts';
-import type { VoteExclusion } from './vote-exclusion.ts';
 
-/** Stands in the place of a player's name that was removed. */
+/** Replaces a player's name that was removed. */
 export const ERASED_PLAYER = '(erased)';
 
 /** No name has such a key, because keys of names have no space at their beginning. */
@@ -32,7 +32,7 @@ export const ACTIONS_WITH_NAMES = [
   'block.lift',
 ];
 
-/** Exclusions that are carried out need their player no more: their votes name it. */
+/** Exclusions that are finished do not need their player any more: their votes name it. */
 export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
 /** The states of a quarantine in which its votes may still be delivered under their names. */
@@ -66,8 +66,8 @@ export function pastCooldown(now: Date): Filter<Vote> {
 }
 
 /**
- * Removes the player's name from one vote, unless the vote still needs it; `open` is from `openVotes`. A sharded cluster moves a vote to another shard
- * only by an update of this vote alone, because its key changes.
+ * Removes the player's name from one vote, unless the vote still needs it; `open` is from `openVotes`. A sharded cluster
+ * moves a vote to another shard only by an update of this vote alone, because its key changes.
  *
  * @returns whether the vote lost its name
  */

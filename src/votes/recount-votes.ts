@@ -1,10 +1,11 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, MINUTE, SECOND } from '../platform/clock.ts';
-import { isDuplicateKey, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
+import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import { startOf } from '../platform/periods/period-marks.ts';
-import { isImported, type Vote } from './vote.ts';
+import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { countExcludedBetween, countVotesBetween, minuteOf, sum } from './vote-figures.ts';
+import { minuteOf, sum } from './vote-counts.ts';
+import { countExcludedBetween, countVotesBetween } from './vote-figures.ts';
 
 export type RecountDeps = {
   votes: Collection<Vote>;
@@ -17,23 +18,6 @@ export type Drift = { day: string; counted: number; votes: number };
 
 /** Votes of a day that ended this long ago are counted or lost (design rule 8). */
 export const DAY_SETTLED_MS = 10 * MINUTE;
-
-/** The clocks of two processes differ by at most this much: each is within 2 s of mongod's clock. */
-export const CLOCKS_DIFFER_MS = 4 * SECOND;
-
-/** A vote is cast at most this long after it read its server's open quarantine: the read takes up to 5 s. */
-export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
-
-/**
- * A vote is inserted within this time after its `votedAt`, or never: reading takes up to 5 s, the insert is sent within
- * the next 5 s, and each times out after 5 s.
- */
-export const VOTE_SETTLED_MS = 20 * SECOND;
-
-/** When a vote was inserted at the latest, on any correct clock; undefined when its time does not show it. */
-export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
-  return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
-}
 
 /**
  * The increments of a minute are written within this time after its end, or never: its last vote is inserted within
@@ -113,7 +97,7 @@ async function recountDay(
       const votes = counts.votes + incrementsBetween(before?.minutes, counts.to, counts.end);
       return counted === votes ? null : { day, counted, votes };
     } catch (error) {
-      // Another process has created the month's counter.
+      // If another process created the month's counter, the next try changes it.
       if (!isDuplicateKey(error)) throw error;
     }
   }

@@ -16,7 +16,7 @@ import {
 } from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { minuteOf, monthOf } from './vote-figures.ts';
+import { minuteOf, monthOf } from './vote-counts.ts';
 
 type RepairDeps = RecountDeps & { servers: Collection<Server>; log: Logger };
 
@@ -102,7 +102,7 @@ export function repairOpenCounters(
       ]);
       await forgetMinutes(deps, counters, from);
       const counted = sumByServer(counters, ({ minutes }) => incrementsBetween(minutes, from, to));
-      // A recount may have subtracted a quarantined vote whose increment was written later.
+      // If the increment of a quarantined vote was written after a recount, the recount has subtracted the vote.
       return ids.filter((id) => at(counted, id) !== at(cast, id) || at(quarantined, id) > 0);
     });
   };

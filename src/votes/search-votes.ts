@@ -1,7 +1,7 @@
 import { type Collection, type Filter, type ObjectId, UUID } from 'mongodb';
+import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import { usernameKey } from './username.ts';
 import { type Delivery, EXCLUDED_VOTES, type Vote } from './vote.ts';
-import type { VoteExclusion } from './vote-exclusion.ts';
 
 /** A search for votes of a server; an absent field does not filter. */
 type VoteSearch = {

@@ -3,7 +3,7 @@ import { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
 import { NAMED } from './nameless.ts';
 import type { Vote } from './vote.ts';
-import { monthOf } from './vote-figures.ts';
+import { monthOf } from './vote-counts.ts';
 
 /** A player and how often they voted. */
 export type TopVoter = {
@@ -21,7 +21,7 @@ export const MOST_TOP_VOTERS = 500;
 const CACHE_TTL_MS = MINUTE;
 /** One entry has up to 500 voters, some 100 KB. */
 const MOST_CACHED_MONTHS = 200;
-/** mongod ends a longer aggregation, whose caller has given up. */
+/** If an aggregation takes longer, its caller has given up: mongod ends it. */
 const TIME_LIMIT_MS = 20 * SECOND;
 
 /**

@@ -19,9 +19,9 @@ const voteCounterDefinition = {
    * and all count in full. A missing day is not weighed yet.
    */
   weighed: { type: Schema.Types.Mixed },
-  /** Of the days that weigh less than their votes, by how many tenths: `{'21': 4556}`. The ranking subtracts it. */
+  /** For days that weigh less than their votes: the difference in tenths, `{'21': 4556}`. The ranking subtracts it. */
   less: { type: Schema.Types.Mixed },
-  /** Of the same days, how many votes wait: `{'21': 380}`. */
+  /** For the same days: how many votes wait, `{'21': 380}`. */
   waiting: { type: Schema.Types.Mixed },
   /** Increases when an operator's decision makes all days due again: what was weighed before is not stored after it. */
   reweighed: { type: Number },

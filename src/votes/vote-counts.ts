@@ -1,12 +1,32 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
-import { SECOND } from '../platform/clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { dayOf, minuteOf, monthOf, sum } from './vote-figures.ts';
+
+/** `2026-11` of a moment, in UTC. */
+export function monthOf(at: Date): string {
+  return at.toISOString().slice(0, 7);
+}
+
+/** `21` of a moment, in UTC. */
+export function dayOf(at: Date): string {
+  return at.toISOString().slice(8, 10);
+}
+
+/** The UTC minute of a moment, counted from 1970: `29640042`. */
+export function minuteOf(at: Date): string {
+  return String(Math.floor(at.getTime() / MINUTE));
+}
+
+export function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}
 
 /** Increments are written at most this long after the first of them. */
 const WRITTEN_WITHIN_MS = 100;
@@ -120,7 +140,7 @@ export class VoteCounts {
       await this.#written(key);
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
-      // Written meanwhile: the figure may include these increments or not. With a slow MongoDB this is normal.
+      // If they were written meanwhile, the figure may include these increments or not. With a slow MongoDB this is normal.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);
@@ -163,7 +183,7 @@ export class VoteCounts {
   }
 }
 
-/** What was added to a counter since `from` was the batch that collected. */
+/** The votes that were added to a counter since `from` was the batch that collected. */
 function votesSince(from: Batch, key: string): number {
   let votes = 0;
   for (let batch: Batch | undefined = from; batch; batch = batch.next)

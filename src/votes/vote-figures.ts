@@ -1,33 +1,13 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
-import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
+import { monthOf, sum } from './vote-counts.ts';
 
 /** The published period of `votes_count`: today and the 29 UTC days before. */
 export const RANKING_DAYS = 30;
-
-/** `2026-11` of a moment, in UTC. */
-export function monthOf(at: Date): string {
-  return at.toISOString().slice(0, 7);
-}
-
-/** `21` of a moment, in UTC. */
-export function dayOf(at: Date): string {
-  return at.toISOString().slice(8, 10);
-}
-
-/** The UTC minute of a moment, counted from 1970: `29640042`. */
-export function minuteOf(at: Date): string {
-  return String(Math.floor(at.getTime() / MINUTE));
-}
-
-export function sum(numbers: Iterable<number>): number {
-  let total = 0;
-  for (const number of numbers) total += number;
-  return total;
-}
 
 /**
  * A server's votes from `from` to before `to`, counted from the votes themselves, without excluded ones. Both

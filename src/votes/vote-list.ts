@@ -1,8 +1,8 @@
 import type { Collection, ObjectId, UUID } from 'mongodb';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
-import { blockingVotes } from './cooldown.ts';
-import { newestVotes } from './newest-votes.ts';
+import { readCooldown } from './cast/cooldown.ts';
 import { selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
@@ -33,13 +33,19 @@ export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): 
  * @returns whether there was a vote whose cooldown was running
  */
 export async function endCooldown(
-  { votes, auditLog, clock }: { votes: Collection<Vote>; auditLog: Collection<AuditEntry>; clock: Clock },
+  {
+    votes,
+    batcher,
+    auditLog,
+    clock,
+  }: { votes: Collection<Vote>; batcher: Batcher; auditLog: Collection<AuditEntry>; clock: Clock },
   serverId: ObjectId,
   username: string,
   by: string,
 ): Promise<boolean> {
   const now = clock.now();
-  const blocking = blockingVotes(await newestVotes(votes, serverId, usernameKey(username)), now);
+  const player = { serverId, usernameKey: usernameKey(username) };
+  const { blocking } = await readCooldown({ votes, batcher }, player, now);
   const [newest] = blocking;
   if (!newest) return false;
   await votes.updateMany(

@@ -1,10 +1,10 @@
 import type { Collection, WithId } from 'mongodb';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
-import { blockingVotes, nextVoteAt } from './cooldown.ts';
+import { blockingVotes, nextVoteAt } from './cast/cooldown.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
-import { monthOf } from './vote-figures.ts';
+import { monthOf } from './vote-counts.ts';
 
 /** Two votes with at most this long between them belong to one streak: a player may miss a time of day, but no day. */
 const STREAK_GAP_MS = 48 * HOUR;

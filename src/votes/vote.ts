@@ -1,8 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
-import { CAUSES } from '../listeners/causes.ts';
+import { CAUSES, type Cause } from '../listeners/causes.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { PROTOCOLS } from '../listeners/listener.ts';
 import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../listeners/outcomes.ts';
+import { after } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 
 /**
@@ -28,7 +30,7 @@ const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
 /** One attempt to deliver a vote. Without `code` it has no recorded outcome yet. */
 const attemptDefinition = {
-  /** The id of its claim: votes that were claimed together have the same id; two attempts of one vote never do. */
+  /** The id of its taking: votes that were taken together have the same id; two attempts of one vote never do. */
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
@@ -49,7 +51,7 @@ const attemptDefinition = {
   durationMs: { type: Number },
   /** What started it; absent when that is not on record. */
   wokenBy: { type: String, enum: CAUSES },
-  /** The relay found the vote due in MongoDB: its wake-up job was lost. */
+  /** The sweep found the vote due in MongoDB: its wake-up job was lost. */
   relayed: { type: Boolean },
   /** When its acknowledgement was recorded, after the attempt was considered lost. */
   lateAt: { type: Date },
@@ -217,4 +219,20 @@ export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery' | 'ex
 /** Whether a vote was cast elsewhere and imported: such votes have negative numbers, in time order. */
 export function isImported({ seq }: Pick<Vote, 'seq'>): boolean {
   return seq < 0;
+}
+
+/** The delivery of a vote that is not forwarded. */
+export function noDelivery(): Delivery {
+  return { state: 'none', step: 0, ambiguousEnds: 0, attemptCount: 0, attempts: [], ends: {}, events: [] };
+}
+
+/** The fields of a delivery that put its vote at the end of its listener's queue. */
+export function queued(now: Date, dueBy: Cause) {
+  return {
+    state: 'waiting',
+    nextAt: now,
+    dueBy,
+    queuedAt: now,
+    expiresAt: after(now, DELIVERY_EXPIRES_MS),
+  } as const satisfies Partial<Delivery>;
 }

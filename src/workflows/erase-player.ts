@@ -6,7 +6,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import type { Block } from '../votes/blocks/block.ts';
+import type { Block } from '../votes/blocks/block-list.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import {
   ACTIONS_WITH_NAMES,
   ERASED_PLAYER,
@@ -18,7 +19,6 @@ import {
 } from '../votes/nameless.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
-import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 
 type EraseDeps = {
   servers: Collection<Server>;

@@ -13,9 +13,9 @@ import type { PreviewCard } from '../servers/preview-card.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
-import { closeQuarantine } from '../votes/quarantine.ts';
+import { requestServerQuarantines } from '../votes/exclusions/quarantine.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../votes/vote.ts';
-import type { VoteExclusion } from '../votes/vote-exclusion.ts';
 
 /**
  * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so the id and slug are
@@ -49,7 +49,7 @@ export async function removeServer(
   await deleteUnusedPictures(deps, picturesOf(server));
   await deleteUploadsOf(deps, serverId);
   await deps.previewCards.deleteOne({ _id: serverId });
-  await closeQuarantine(deps, serverId, by);
+  await requestServerQuarantines(deps, serverId, by);
   const failedVotes = await failWaitingVotes(deps, serverId);
   await recordAudit(deps, {
     by,

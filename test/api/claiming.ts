@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
+import { castVote } from '../support/casting.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { openWebAppOn, type WebApp } from '../support/web-app.ts';

@@ -4,10 +4,12 @@ import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
 import { DAY, HOUR } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
 import { vrcFile } from '../../src/votes/claims/vrc-file.ts';
-import { excludeVotes, finishExclusion, requestInclusion } from '../../src/votes/exclude-votes.ts';
-import { openQuarantine } from '../../src/votes/quarantine.ts';
+import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
+import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
+import { requestInclusion } from '../../src/votes/exclusions/request-exclusion.ts';
+import { castVote } from '../support/casting.ts';
+import { excludeVotes } from '../support/exclusions.ts';
 import { A_CHECK, A_CLAIM, A_REWARD, call, listed, native, said, vote, vrc } from './claiming.ts';
 
 describe('the ListForge contract', () => {

@@ -1,4 +1,5 @@
 /** Backups while votes are cast: what a backup contains fits together. */
+
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -6,7 +7,7 @@ import { readBsonFile } from '../../src/backup/bson-file.ts';
 import { checkBackup, restoreBackup } from '../../src/backup/restore-backup.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
+import { castOnce } from '../support/casting.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startReplicaSet } from '../support/replica-set.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -24,7 +25,7 @@ function castAllTheTime(deps: AppDeps): { count(): number; stop(): Promise<numbe
     while (!stopping.signal.aborted) {
       const name = `player${answered}`;
       const request = { serverId, username: name, tokenId: new ObjectId(), key: `key-${name}` };
-      const end = await castVoteOnce(deps, request, bodyOf);
+      const end = await castOnce(deps, request, bodyOf);
       if (end.kind === 'answer') answered += 1;
     }
   })();

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
+import { castVote } from '../support/casting.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { picture } from '../support/pictures.ts';

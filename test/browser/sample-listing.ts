@@ -26,9 +26,9 @@ import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
 import { addBlock, liftBlock } from '../../src/votes/blocks/change-blocks.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { requestExclusion } from '../../src/votes/exclude-votes.ts';
+import { requestExclusion } from '../../src/votes/exclusions/request-exclusion.ts';
 import { proveDraft } from '../../src/workflows/prove-draft.ts';
+import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 
 /** Typical names: short, very long, and right-to-left. */

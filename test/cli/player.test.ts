@@ -1,7 +1,7 @@
 import { ObjectId, UUID } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { openQuarantine } from '../../src/votes/quarantine.ts';
+import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { usernameKey } from '../../src/votes/username.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { deliveryIn, storedVote } from '../support/votes.ts';

@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { type OnStopSignal, runCli } from '../../src/cli/run-cli.ts';
 import { ownEnvironment, type Variables } from '../../src/platform/config.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
+import { castVote } from '../support/casting.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';

@@ -3,6 +3,7 @@
  * of a request examines are at most 3 times those it returns, plus 10. MongoDB's profiler says what each
  * operation really did.
  */
+
 import { type Document, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeOfLink, findAddressChange } from '../../src/accounts/address/change-address.ts';
@@ -41,16 +42,17 @@ import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { checkVote } from '../../src/votes/check-vote.ts';
-import { countPlayerVotes } from '../../src/votes/exclude-player.ts';
-import { openQuarantine } from '../../src/votes/quarantine.ts';
+import { checkVote } from '../../src/votes/cast/cooldown.ts';
+import { countPlayerVotes } from '../../src/votes/exclusions/player-exclusion.ts';
+import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
-import { monthOf, votesByDay } from '../../src/votes/vote-figures.ts';
+import { monthOf } from '../../src/votes/vote-counts.ts';
+import { votesByDay } from '../../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
 import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
 import { linkTo, tokenOf } from '../site/account-pages.ts';
+import { castVote } from '../support/casting.ts';
 import { addHistory } from '../support/server-history.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Taken } from '../../src/delivery/drain/after-attempt.ts';
+import type { Taken } from '../../src/delivery/drain/attempt-record.ts';
 import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { recordOutcomes } from '../../src/delivery/drain/record-outcomes.ts';
 import { takeVotes } from '../../src/delivery/drain/take-votes.ts';

@@ -1,6 +1,6 @@
 import type { CommandOperationOptions, Document } from 'mongodb';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Taken } from '../../src/delivery/drain/after-attempt.ts';
+import type { Taken } from '../../src/delivery/drain/attempt-record.ts';
 import { recordWithRetries } from '../../src/delivery/drain/record-outcomes.ts';
 import { giveBackVotes, takeVotes } from '../../src/delivery/drain/take-votes.ts';
 import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { meaningOfError, readReply } from '../../src/delivery/votifier/votifier-reply.ts';
+import { meaningOfError, readReply } from '../../src/delivery/votifier/votifier-v2.ts';
 import { anyText } from '../support/any-text.ts';
 
 /** An acknowledgement of the given length. */

@@ -5,12 +5,11 @@ import { NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { voteImporter, writeVotes } from '../../src/import-export/import-votes.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { checkVote } from '../../src/votes/check-vote.ts';
+import { checkVote } from '../../src/votes/cast/cooldown.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { endCooldown } from '../../src/votes/vote-list.ts';
+import { castVote } from '../support/casting.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { ballot, counted, votesOf } from '../votes/voting.ts';

@@ -5,9 +5,8 @@ import { KIND_NAMES, type Kind, mailSetting, wantsMailOf } from '../../src/notif
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { excludePlayer } from '../../src/votes/exclude-player.ts';
-import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
+import { castVote } from '../support/casting.ts';
+import { excludePlayer, excludeVotes, includeVotes } from '../support/exclusions.ts';
 import { type NotificationBench, notificationBench, shown } from './notification-bench.ts';
 
 /** The probes found the server offline since `since`, or online. */

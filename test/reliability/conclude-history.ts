@@ -7,7 +7,7 @@ import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { sum } from '../../src/votes/vote-figures.ts';
+import { sum } from '../../src/votes/vote-counts.ts';
 import type { History, Listed, StoredVote } from './history.ts';
 import { castAll } from './load.ts';
 import { listerOf, type Target } from './targets.ts';

@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { openQuarantine } from '../../src/votes/quarantine.ts';
+import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
+import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';

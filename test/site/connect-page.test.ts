@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
 import { authenticateClaimKey } from '../../src/servers/authenticate-token.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
+import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';

@@ -5,10 +5,11 @@ import { HOUR } from '../../src/platform/clock.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { saveOwnReview } from '../../src/reviews/own-review.ts';
 import { addBlock } from '../../src/votes/blocks/change-blocks.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { excludeVotes } from '../../src/votes/exclude-votes.ts';
-import { excludeQuarantined, openQuarantine } from '../../src/votes/quarantine.ts';
-import { submitApiVote } from '../../src/votes/submit-api-vote.ts';
+import { castVoteFromApi } from '../../src/votes/cast/cast-from-api.ts';
+import { CastDeadline } from '../../src/votes/cast/deadline.ts';
+import { openQuarantine, requestQuarantineExclusion } from '../../src/votes/exclusions/quarantine.ts';
+import { castVote } from '../support/casting.ts';
+import { excludeVotes } from '../support/exclusions.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
 import { ageVotes } from '../support/votes.ts';
@@ -65,10 +66,10 @@ async function decided(): Promise<UUID[]> {
   await excludeVotes(deps, exclusion, operator.email, { settledMs: 0 });
   const quarantineId = await openQuarantine(deps, serverId, `${INTERNAL} voted too often`);
   await castVote(deps, { serverId, username: votes.quarantined, tokenId: null, quarantineId });
-  await excludeQuarantined(deps, quarantineId, INTERNAL, operator.email);
+  await requestQuarantineExclusion(deps, quarantineId, INTERNAL, operator.email);
   await addBlock(deps, { kind: 'name', value: votes.blocked, reason: INTERNAL }, operator.email);
   const blocked = { serverId, username: votes.blocked, tokenId: null, key: undefined };
-  await submitApiVote(deps, blocked, 5_000);
+  await castVoteFromApi(deps, blocked, new CastDeadline(5_000));
   const resent = { at: new Date(), kind: 'resent' as const, by: operator.email, mayArriveTwice: false };
   await deps.votes.updateMany({ serverId }, { $push: { 'delivery.events': resent } });
 

@@ -8,8 +8,8 @@ import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { castVote } from './casting.ts';
 import { type MovableClock, movableClock } from './start-app.ts';
 import { testDeps } from './test-deps.ts';
 

@@ -3,7 +3,7 @@ import { requireShardKey } from './shard-key.ts';
 
 const stackOf = (file: string) =>
   `Error\n    at NativeCollection.find (/app/node_modules/mongoose/x.js:1:1)\n    at call (/app/${file}:1:1)`;
-const write = stackOf('src/votes/cast-vote.ts');
+const write = stackOf('src/votes/cast/cast-vote.ts');
 
 it('refuses a write of votes that does not name their server', () => {
   const named = { serverId: 'x', username: 'Steve' };

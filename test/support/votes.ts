@@ -3,10 +3,10 @@ import { DELIVERY_EXPIRES_MS } from '../../src/listeners/delivery-limits.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { newVoteId } from '../../src/votes/cast-vote.ts';
-import { noDelivery } from '../../src/votes/new-delivery.ts';
+import { newVoteId } from '../../src/votes/cast/cast-vote.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Delivery, Vote } from '../../src/votes/vote.ts';
+import { noDelivery } from '../../src/votes/vote.ts';
 
 const BATCH = 5_000;
 

@@ -2,12 +2,13 @@ import type { ObjectId } from 'mongodb';
 import { type EstablishedAccount, establishedAccount } from '../../src/accounts/established.ts';
 import { after, DAY, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
+import { castVoteFromPage, challengeFor, type PageVoteResult } from '../../src/votes/cast/cast-from-page.ts';
+import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import type { Voter } from '../../src/votes/web/origin-keys.ts';
-import { castWebVote, challengeFor, type WebVoteResult } from '../../src/votes/web/web-vote.ts';
 import { solve } from './vote-form.ts';
 
 /** The result of a vote: counted, held, or the code of its refusal. */
-export type Outcome = 'counted' | 'held' | Exclude<WebVoteResult['kind'], 'accepted'>;
+export type Outcome = 'counted' | 'held' | Exclude<PageVoteResult['kind'], 'accepted'>;
 
 /** The account of a user who signed up `days` days ago and confirmed the address. */
 export function accountOf(
@@ -34,7 +35,11 @@ export async function voteAs(
     if (made.kind !== 'challenge') return made.kind;
     proof = await solve(made.challenge);
   }
-  const result = await castWebVote(deps, { server, username, voter, proof }, 20 * SECOND);
+  const result = await castVoteFromPage(
+    deps,
+    { server, username, voter, proof },
+    new CastDeadline(20 * SECOND),
+  );
   if (result.kind !== 'accepted') return result.kind;
   return result.isQuarantined ? 'held' : 'counted';
 }

@@ -1,9 +1,9 @@
 import type { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { excludeVotes, includeVotes } from '../../src/votes/exclude-votes.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { excludeVotes, includeVotes } from '../support/exclusions.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { storedVote } from '../support/votes.ts';
 import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';

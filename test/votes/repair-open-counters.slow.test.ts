@@ -1,14 +1,15 @@
 /** The repair of today's counters while votes are cast (design rule 8). */
+
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { excludeVotes } from '../../src/votes/exclude-votes.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
-import { dayOf } from '../../src/votes/vote-figures.ts';
+import { dayOf } from '../../src/votes/vote-counts.ts';
 import { listServer } from '../ranking/ranked-servers.ts';
+import { castVote } from '../support/casting.ts';
+import { excludeVotes } from '../support/exclusions.ts';
 import { mongoCommand } from '../support/fault-proxy.ts';
 import { storedVote } from '../support/votes.ts';
 import { accept, ballot, counted, flushCounts, votesOf, votingForAll } from './voting.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DAY } from '../../src/platform/clock.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
-import { checkVote } from '../../src/votes/check-vote.ts';
+import { checkVote } from '../../src/votes/cast/cooldown.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { endCooldown, findVote, listVotes } from '../../src/votes/vote-list.ts';
+import { castVote } from '../support/casting.ts';
 import { accept, ballot, counted, flushCounts, refuse, votesOf, votingForAll } from './voting.ts';
 
 const voting = await votingForAll();

@@ -2,16 +2,10 @@ import { ObjectId } from 'mongodb';
 import { afterAll, inject } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
-import {
-  type Accepted,
-  type CastRequest,
-  castVote,
-  newVoteId,
-  type Refused,
-} from '../../src/votes/cast-vote.ts';
-import type { castVoteOnce } from '../../src/votes/cast-vote-once.ts';
-import type { IdempotencyKey } from '../../src/votes/idempotency-key.ts';
+import type { IdempotencyKey } from '../../src/votes/cast/cast-once.ts';
+import { type Accepted, newVoteId, type Refused } from '../../src/votes/cast/cast-vote.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { type Ballot, type castOnce, castVote } from '../support/casting.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
@@ -71,14 +65,14 @@ export async function votingForAll(): Promise<Voting> {
 }
 
 /** What a plugin asks: a vote of `username`, for a server that nobody else votes for unless it is named. */
-export function ballot(username: string, serverId = new ObjectId()): CastRequest {
+export function ballot(username: string, serverId = new ObjectId()): Ballot {
   return { serverId, username, tokenId: new ObjectId() };
 }
 
 /** The note of a key whose request began and has no answer yet. */
 export function unansweredKey(
   { clock }: Pick<AppDeps, 'clock'>,
-  { serverId, username, key }: CastRequest & { key: string },
+  { serverId, username, key }: Ballot & { key: string },
 ): IdempotencyKey {
   const now = clock.now();
   return {
@@ -93,14 +87,14 @@ export function unansweredKey(
 }
 
 /** Casts a vote that is expected to be accepted. */
-export async function accept(deps: AppDeps, request: CastRequest): Promise<Accepted> {
+export async function accept(deps: AppDeps, request: Ballot): Promise<Accepted> {
   const end = await castVote(deps, request);
   if (end.kind !== 'accepted') throw new Error(`the vote of ${request.username} was refused`);
   return end;
 }
 
 /** Casts a vote that is expected to be refused. */
-export async function refuse(deps: AppDeps, request: CastRequest): Promise<Refused> {
+export async function refuse(deps: AppDeps, request: Ballot): Promise<Refused> {
   const end = await castVote(deps, request);
   if (end.kind !== 'refused') throw new Error(`the vote of ${request.username} was accepted`);
   return end;
@@ -112,7 +106,7 @@ export function bodyOf({ vote, monthlyVotes }: Pick<Accepted, 'vote'> & { monthl
 }
 
 /** What the client of a request with a key learns, without whether it is a replay. */
-export function answerOf(end: Awaited<ReturnType<typeof castVoteOnce>> | undefined): object | undefined {
+export function answerOf(end: Awaited<ReturnType<typeof castOnce>> | undefined): object | undefined {
   return end?.kind === 'answer' ? { body: end.body, voteId: end.voteId } : end;
 }
 

@@ -5,8 +5,8 @@ import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { castVote } from '../../src/votes/cast-vote.ts';
 import type { Attempt, Delivery, Vote } from '../../src/votes/vote.ts';
+import { castVote } from '../support/casting.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
 

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../http/http-errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { secondsUntil } from '../v1/rate-limit.ts';
+import { secondsUntil } from '../v1/schemas.ts';
 
 /** The refusal of a call with a claim key that was used too often, until `nextAt`. */
 export function tooManyCalls(nextAt: Date, clock: Clock): Refusal {

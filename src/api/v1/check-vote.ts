@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { checkVote } from '../../votes/check-vote.ts';
+import { checkVote } from '../../votes/cast/cooldown.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
 import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { codesOf, ERROR_CODES, type ErrorCode } from '../../http/error-codes.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
 
 /** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
@@ -28,6 +29,27 @@ export const RATE_LIMIT_HEADERS = {
   },
   RateLimit: { type: 'string', description: 'The rest of the limit: r requests; the next one in t seconds.' },
 } satisfies Record<string, HeaderSchema>;
+
+/** Seconds until `at`, rounded up; never negative. */
+export function secondsUntil(at: Date, clock: Clock): number {
+  return Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / SECOND));
+}
+
+/**
+ * The headers `RateLimit-Policy` and `RateLimit` of a limit of one request in `windowMs`, used up until `nextAt`
+ * (draft-ietf-httpapi-ratelimit-headers-10).
+ */
+export function rateLimitHeaders(
+  name: string,
+  windowMs: number,
+  nextAt: Date,
+  clock: Clock,
+): Record<string, string> {
+  return {
+    'ratelimit-policy': `"${name}";q=1;w=${windowMs / SECOND}`,
+    ratelimit: `"${name}";r=0;t=${secondsUntil(nextAt, clock)}`,
+  };
+}
 
 export const RETRY_AFTER_HEADER = {
   'Retry-After': { type: 'integer', description: 'Try again after this many seconds.' },

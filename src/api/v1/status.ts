@@ -8,8 +8,16 @@ import { after } from '../../platform/clock.ts';
 import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { callerOf } from './authentication.ts';
-import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
-import { answer, BODY_FAILURES, COMMON_FAILURES, params, RATE_LIMIT_HEADERS, tooEarly } from './schemas.ts';
+import {
+  answer,
+  BODY_FAILURES,
+  COMMON_FAILURES,
+  params,
+  RATE_LIMIT_HEADERS,
+  rateLimitHeaders,
+  secondsUntil,
+  tooEarly,
+} from './schemas.ts';
 
 const MOST_PLAYERS = 2_147_483_647;
 

@@ -4,7 +4,7 @@ import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { MOST_TOP_VOTERS, topVotersOfMonth } from '../../votes/top-voters.ts';
-import { monthOf } from '../../votes/vote-figures.ts';
+import { monthOf } from '../../votes/vote-counts.ts';
 import { callerOf } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import { wholeNumber } from './query-numbers.ts';

@@ -5,15 +5,15 @@ import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, RefusedError, unavailable } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
-import type { Refused } from '../../votes/cast-vote.ts';
-import type { KeyReused } from '../../votes/cast-vote-once.ts';
-import { COOLDOWN_MS } from '../../votes/cooldown.ts';
-import { submitApiVote } from '../../votes/submit-api-vote.ts';
-import { VoteResultUnknownError } from '../../votes/submit-vote.ts';
+import type { VoteAnswer } from '../../votes/cast/cast-from-api.ts';
+import { castVoteFromApi } from '../../votes/cast/cast-from-api.ts';
+import type { KeyReused } from '../../votes/cast/cast-once.ts';
+import type { Refused } from '../../votes/cast/cast-vote.ts';
+import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
+import { CastDeadline } from '../../votes/cast/deadline.ts';
+import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
-import type { VoteAnswer } from '../../votes/vote-answer.ts';
 import { callerOf } from './authentication.ts';
-import { rateLimitHeaders, secondsUntil } from './rate-limit.ts';
 import {
   answer,
   BODY_FAILURES,
@@ -22,6 +22,8 @@ import {
   failure,
   params,
   RATE_LIMIT_HEADERS,
+  rateLimitHeaders,
+  secondsUntil,
   timestamp,
   tooEarly,
 } from './schemas.ts';
@@ -130,13 +132,14 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
     },
     async (request, reply) => {
       const { serverId, token } = callerOf(request);
-      const submission = {
+      const vote = {
         serverId,
         username: request.body.username,
         tokenId: token._id,
         key: request.headers['idempotency-key'],
       };
-      const end = await submitApiVote(deps, submission, databaseTimeLeft(request)).catch((error: unknown) => {
+      const deadline = new CastDeadline(databaseTimeLeft(request));
+      const end = await castVoteFromApi(deps, vote, deadline).catch((error: unknown) => {
         if (!(error instanceof VoteResultUnknownError)) throw error;
         metrics.voteEnded('unknown');
         request.log.warn({

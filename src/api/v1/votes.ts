@@ -5,8 +5,13 @@ import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { DELIVERY_STATES, VOTE_SOURCES } from '../../votes/vote.ts';
-import { readVotesFrom, writeVotesFrom } from '../../votes/vote-cursor.ts';
-import { pageOfVotes, VOTES_A_PAGE, type VotesFrom } from '../../votes/vote-pages.ts';
+import {
+  pageOfVotes,
+  readVotesFrom,
+  VOTES_A_PAGE,
+  type VotesFrom,
+  writeVotesFrom,
+} from '../../votes/vote-pages.ts';
 import { callerOf } from './authentication.ts';
 import { wholeNumber } from './query-numbers.ts';
 import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';

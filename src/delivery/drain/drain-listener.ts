@@ -1,16 +1,22 @@
 import { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
+import { listenerState } from '../../listeners/listener.ts';
+import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, SECOND } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
 import { giveBackLeftVotes, giveBackWaitingVotes } from '../leave-queue.ts';
+import type { OpenedListener } from '../send-vote.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
-import { onOutcome } from './attempts-under-way.ts';
+import type { RecordDeps } from './attempt-record.ts';
+import { onOutcome, ourFault } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
 import { giveBackWithRetries, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
-import { openOrExplain } from './our-fault.ts';
+import { recordWithRetries } from './record-outcomes.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
+import { takeVotes } from './take-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
 /** The fields of the server that a drain reads. */
@@ -121,4 +127,28 @@ async function untilNextTest(
     since: breaker.openSince ?? now,
     code: breaker.code ?? 'unreachable',
   };
+}
+
+/**
+ * Opens a listener's secret, for the owner of its lease. When that fails, the timeline of the first vote in the queue
+ * shows it, and the lease is deliberately not released: no worker tries again before it expires.
+ *
+ * @param waitNoLonger - as for `recordWithRetries`
+ * @throws {UnsealError}
+ */
+async function openOrExplain(
+  deps: RecordDeps & { batcher: Batcher; log: Logger; open: (listener: Listener) => OpenedListener },
+  listener: Listener,
+  waitNoLonger: AbortSignal,
+): Promise<OpenedListener> {
+  try {
+    return deps.open(listener);
+  } catch (error) {
+    const test = listenerState(listener) === 'unreachable';
+    const one = { most: 1, atOnce: 1 };
+    const taken = listener.pause ? [] : await takeVotes(deps, listener, { test }, one);
+    const ended = { outcome: ourFault(error), durationMs: 0, endedAt: Date.now() };
+    await Promise.all(taken.map((vote) => recordWithRetries(deps, { taken: vote, ...ended }, waitNoLonger)));
+    throw error;
+  }
 }

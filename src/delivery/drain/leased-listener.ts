@@ -9,10 +9,9 @@ import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { withChallenge } from '../destination.ts';
 import type { OpenedListener } from '../send-vote.ts';
-import { answerStepOf } from './after-attempt.ts';
+import { answerStepOf } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth } from './breaker.ts';
 import { releaseLease, renewLease } from './listener-lease.ts';
-import { logHealth } from './log-outcomes.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /** How often the lease is renewed and the listener's settings are read again. */
@@ -179,4 +178,15 @@ export class LeasedListener {
 function acknowledgedBefore(listener: Listener): Date | null {
   if (!hasTakenVotes(listener)) return null;
   return listener.acknowledgedAt ?? listener.lastDeliveredAt ?? null;
+}
+
+/** Logs how the outcome of an attempt changed its listener, if that is of interest to an operator. */
+function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
+  const { breaker, pause } = health;
+  const wasOpen = before.breaker.openSince;
+  if (!wasOpen && breaker.openSince) {
+    log.warn({ event: 'breaker.opened', voteId, code: breaker.code, nextTestAt: breaker.nextTestAt });
+  }
+  if (wasOpen && !breaker.openSince) log.info({ event: 'breaker.closed', voteId, openSince: wasOpen });
+  if (pause && !before.pause) log.warn({ event: 'listener.paused', voteId, by: pause.by, code: pause.code });
 }

@@ -4,8 +4,8 @@ import { outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Vote } from '../../votes/vote.ts';
-import { answerStepOf } from './after-attempt.ts';
 import type { RecordDeps } from './attempt-record.ts';
+import { answerStepOf } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
 /** Votes whose attempt has no outcome and whose lease has expired, by mongod's clock. */

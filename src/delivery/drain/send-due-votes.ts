@@ -59,7 +59,7 @@ async function takeAndSend(
     if (stop.aborted) return { kind: 'stopped' };
     if (performance.now() > endsAt) return { kind: 'more' };
     if (!(await leased.renew())) return { kind: 'busy' };
-    await attempts.giveBackUnsent();
+    await attempts.giveBackUnsendable();
     const stopReason = whyStop(deps, leased, limits);
     if (stopReason && typeof stopReason === 'object' && stopReason.kind === 'limited' && attempts.open > 0) {
       // A running attempt may prove the address, which removes the limit.
@@ -93,7 +93,7 @@ async function takeAndSend(
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
     const taken = await takeVotes(deps, leased.now, { test, relayedAt }, size, (votes) =>
-      attempts.addUnsent(votes.map((one) => ({ taken: one, claimedAt }))),
+      attempts.addToGiveBack(votes.map((one) => ({ taken: one, claimedAt }))),
     );
     for (const one of taken) attempts.add({ taken: one, claimedAt });
     if (grant) throttle?.giveBack(grant, taken.length);
@@ -136,14 +136,14 @@ function whyStop(
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
-  { open, unsent }: AttemptsUnderWay,
+  { open, unfinished }: AttemptsUnderWay,
   sizes: TakeSizes,
 ): number {
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
   // Votes that may be sent only once are not claimed ahead.
   if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
-  return open <= LARGEST_TAKE ? sizes.next(unsent) : 0;
+  return open <= LARGEST_TAKE ? sizes.next(unfinished) : 0;
 }
 
 /**
@@ -154,9 +154,9 @@ class TakeSizes {
   #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
 
-  /** How many votes to claim now. @param unsent - claimed votes that are not sent yet */
-  next(unsent: number): number {
-    if (unsent > this.#size / 2) return 0;
+  /** How many votes to claim now. @param unfinished - taken votes whose attempt has not ended */
+  next(unfinished: number): number {
+    if (unfinished > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND
       ? Math.min(2 * this.#size, LARGEST_TAKE)
       : Math.max(MAX_CONCURRENT_ATTEMPTS, Math.floor(this.#size / 2));

@@ -5,8 +5,7 @@ import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
-import type { TakeReason } from '../attempt-cause.ts';
-import type { Taken } from './after-attempt.ts';
+import type { Taken, TakeReason } from './attempt-record.ts';
 import {
   attemptUpdate,
   dueVotes,
@@ -155,7 +154,7 @@ export async function giveBackVotes(
     return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
   });
   const { modifiedCount } = await votes.bulkWrite(updates, { ordered: true, writeConcern: DURABLE });
-  if (modifiedCount < taken.length) await recordUnsent(recording, serverId, taken);
+  if (modifiedCount < taken.length) await recordStopped(recording, serverId, taken);
 }
 
 function byQueueOrder(a: Vote, b: Vote): number {
@@ -164,7 +163,7 @@ function byQueueOrder(a: Vote, b: Vote): number {
 }
 
 /** Records the attempts that have no outcome yet as stopped. */
-async function recordUnsent(
+async function recordStopped(
   recording: RecordDeps & { batcher: Batcher },
   serverId: Vote['serverId'],
   taken: Taken[],

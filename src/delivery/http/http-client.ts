@@ -1,8 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
-import { deadlineIn, dial, type PeerConnection } from '../connection.ts';
-import { resolveListener } from '../resolve-listener.ts';
+import { deadlineIn, dial, type PeerConnection, resolveListener } from '../connection.ts';
 import { secure } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { answerMsOf, type SendOptions, type SendResult } from '../votifier/votifier-client.ts';

@@ -3,15 +3,20 @@ import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcome
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import { readable } from '../../platform/printable.ts';
 import type { ResolveOptions } from '../../platform/resolve-address.ts';
-import { type Deadline, deadlineIn, dial, type PeerConnection, type ReadResult } from '../connection.ts';
+import {
+  type Deadline,
+  deadlineIn,
+  dial,
+  type PeerConnection,
+  type ReadResult,
+  resolveListener,
+} from '../connection.ts';
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis-steps.ts';
-import { resolveListener } from '../resolve-listener.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';
-import { meaningOfError, type Reply, readReply } from './votifier-reply.ts';
 import { v1Block } from './votifier-v1.ts';
-import { tokenKey, v2Frame } from './votifier-v2.ts';
+import { meaningOfError, type Reply, readReply, tokenKey, v2Frame } from './votifier-v2.ts';
 
 /** The settings of a Votifier listener, with its secret opened. */
 export type VotifierTarget = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { type Block, isEffective } from '../../votes/blocks/block.ts';
+import { type Block, isEffective } from '../../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
 import { userOf } from '../access.ts';
 import { OPERATOR } from '../page-route.ts';

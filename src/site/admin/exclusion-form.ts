@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isId } from '../../servers/slug.ts';
-import { ExclusionError } from '../../votes/exclude-votes.ts';
+import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 
 export const idField = z.string().refine(isId, { error: 'must be an id' });

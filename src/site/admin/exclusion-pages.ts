@@ -7,14 +7,17 @@ import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import {
+  blockGroup,
+  requestGroupDecision,
+  requestQuarantineExclusion,
+} from '../../votes/exclusions/quarantine.ts';
+import {
   type ExclusionRequest,
   listExclusions,
   newestExclusions,
   requestExclusion,
   requestInclusion,
-} from '../../votes/exclude-votes.ts';
-import { excludeQuarantined } from '../../votes/quarantine.ts';
-import { blockGroup, decideGroup } from '../../votes/quarantine-groups.ts';
+} from '../../votes/exclusions/request-exclusion.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -129,7 +132,7 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
     access: OPERATOR,
     run: async ({ request }) => {
       const exclusionId = idParam(request, 'exclusionId');
-      const exclusion = await excludeQuarantined(deps, exclusionId, CONFIRMED, userOf(request).email);
+      const exclusion = await requestQuarantineExclusion(deps, exclusionId, CONFIRMED, userOf(request).email);
       if (!exclusion)
         return refused(409, 'There is no such open quarantine. It may have been decided already.');
       return `${adminPath(base, '/votes?done=excluding')}#exclusions`;
@@ -151,7 +154,10 @@ export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts)
       access: OPERATOR,
       run: async ({ request }) => {
         const by = userOf(request).email;
-        const decided = await decideGroup(deps, originOf(request), action, { by, reason: CONFIRMED });
+        const decided = await requestGroupDecision(deps, originOf(request), action, {
+          by,
+          reason: CONFIRMED,
+        });
         return decided === 0 ? noGroup() : `${adminPath(base, `/votes?done=${done}`)}#exclusions`;
       },
     });
@@ -173,7 +179,7 @@ function noGroup(): Refused {
   return refused(409, 'There are no such held votes. Somebody may have decided about them already.');
 }
 
-/** The reason of an operator who excludes quarantined votes in one press. */
+/** The reason of an exclusion that an operator makes with the button of a quarantine. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 async function rangeOf(

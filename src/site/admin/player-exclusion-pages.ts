@@ -6,7 +6,7 @@ import {
   type PlayerRange,
   requestPlayerExclusion,
   requestPlayerInclusion,
-} from '../../votes/exclude-player.ts';
+} from '../../votes/exclusions/player-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -82,7 +82,7 @@ export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts)
     access: OPERATOR,
     run: async ({ request }) => {
       const undone = await requestPlayerInclusion(deps, idParam(request, 'groupId'), userOf(request).email);
-      if (undone === 0) return refused(404, 'This exclusion does not exist.');
+      if (undone.length === 0) return refused(404, 'This exclusion does not exist.');
       return `${adminPath(base, '/votes?done=including')}#exclusions`;
     },
   });

@@ -2,8 +2,12 @@ import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
-import { countPlayerVotes, type PlayerRange, type PlayerVotes } from '../../votes/exclude-player.ts';
-import { ExclusionError } from '../../votes/exclude-votes.ts';
+import {
+  countPlayerVotes,
+  type PlayerRange,
+  type PlayerVotes,
+} from '../../votes/exclusions/player-exclusion.ts';
+import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { queryText } from '../shared/form.ts';
 import { count } from '../shared/format.ts';
 import type { Html } from '../shared/html.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Attention, HeldVotes } from '../../moderation/needs-attention.ts';
-import type { QuarantineCause } from '../../votes/vote-exclusion.ts';
+import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import { queryText } from '../shared/form.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import type { Content, Html } from '../shared/html.ts';

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { UUID, type WithId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
-import { listExclusions, newestExclusions } from '../../votes/exclude-votes.ts';
+import { listExclusions, newestExclusions } from '../../votes/exclusions/request-exclusion.ts';
 import { type FoundVote, searchVotes } from '../../votes/search-votes.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';

@@ -13,7 +13,7 @@ import {
 import { statusAt } from '../../history/current-status.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
-import { whyOff } from '../../votes/web/web-vote.ts';
+import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { userOf } from '../access.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { queryText } from '../shared/form.ts';

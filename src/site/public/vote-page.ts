@@ -12,12 +12,13 @@ import { SECOND } from '../../platform/clock.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
-import { causeOf } from '../../votes/quarantine.ts';
-import { VoteResultUnknownError } from '../../votes/submit-vote.ts';
+import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.ts';
+import { CastDeadline } from '../../votes/cast/deadline.ts';
+import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
+import { causeOf } from '../../votes/exclusions/quarantine.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
-import { castWebVote, challengeFor } from '../../votes/web/web-vote.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
 import { readForm, type Typed, withError } from '../shared/form.ts';
@@ -94,7 +95,8 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
       if (!data) return refuse({ ...INCOMPLETE, sentence: sentenceOf(typed) });
       const voter = voterOf(deps, request);
       const vote = { server, username: data.username, voter, proof: data.proof };
-      const result = await castWebVote(deps, vote, databaseTimeLeft(request)).catch((error: unknown) => {
+      const deadline = new CastDeadline(databaseTimeLeft(request));
+      const result = await castVoteFromPage(deps, vote, deadline).catch((error: unknown) => {
         if (!(error instanceof VoteResultUnknownError)) throw error;
         return null;
       });

@@ -2,8 +2,8 @@ import type { Refusal } from '../../http/http-errors.ts';
 import { defineMessage, t, translated } from '../../language/t.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
+import type { PageVoteResult } from '../../votes/cast/cast-from-page.ts';
 import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
-import type { WebVoteResult } from '../../votes/web/web-vote.ts';
 import { counted, timeText } from '../shared/format.ts';
 
 /** The form has no valid name. */
@@ -29,7 +29,7 @@ const NOT_ACCEPTED = defineMessage(
 
 /** Why a vote of the vote form was not accepted. */
 export function refusalOf(
-  result: Exclude<WebVoteResult, { kind: 'accepted' }>,
+  result: Exclude<PageVoteResult, { kind: 'accepted' }>,
   { clock }: { clock: Clock },
 ): Refusal {
   switch (result.kind) {
@@ -75,7 +75,7 @@ export function refusalOf(
   }
 }
 
-function tooManyPlayers({ by, most }: Extract<WebVoteResult, { kind: 'too-many-players' }>): string {
+function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-players' }>): string {
   switch (by) {
     case 'account':
       return t('You have voted for this server as another player today. An account counts as one player.');

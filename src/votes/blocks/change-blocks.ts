@@ -8,8 +8,7 @@ import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { readPage, type Slice } from '../../platform/slices.ts';
 import { reasonText } from '../../platform/text.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
-import { ACTIVE, type Block, TYPED_KINDS } from './block.ts';
-import { type BlockList, MOST_BLOCKS } from './block-list.ts';
+import { ACTIVE, type Block, type BlockList, MOST_BLOCKS, TYPED_KINDS } from './block-list.ts';
 import { isWide, networkText, parseNetwork } from './network-range.ts';
 
 type Blocks = { blocks: Collection<Block> };

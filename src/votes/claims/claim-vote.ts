@@ -1,12 +1,11 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import { listenersLoader } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import { rewardsOf } from '../../listeners/rewards.ts';
-import { listenersLoader } from '../../listeners/server-listener.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
-import { COOLDOWN_MS } from '../cooldown.ts';
-import { newestVotesLoader } from '../newest-votes.ts';
+import { COOLDOWN_MS, readNewestVotes } from '../cast/cooldown.ts';
 import { usernameKey } from '../username.ts';
 import type { Vote } from '../vote.ts';
 
@@ -39,7 +38,7 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
   const key = usernameKey(player.username);
   const [listener, newest] = await Promise.all([
     deps.batcher.load(listenersLoader, deps.listeners, serverId),
-    deps.batcher.load(newestVotesLoader, deps.votes, { serverId, usernameKey: key }),
+    readNewestVotes(deps, { serverId, usernameKey: key }),
   ]);
   const rewards = rewardsOf(listener);
   const since = after(deps.clock.now(), -COOLDOWN_MS);

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 
 /**
- * As how many players one network (IPv4 /24, IPv6 /64) may vote on a UTC day. An IPv6 /48 may vote as four times as many.
+ * The number of players as which one network (IPv4 /24, IPv6 /64) may vote on a UTC day. An IPv6 /48 may vote as four times as many.
  * docs/adr/0108-accounts-count-against-their-network.md has the reasons.
  */
 export type NetworkLimits = {

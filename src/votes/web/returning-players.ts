@@ -42,7 +42,7 @@ export async function isReturning(deps: Deps, address: string, player: string): 
   return earlier.length >= EARLIER_DAYS;
 }
 
-/** Notes that a player votes from a network today. Not for held votes: a farm would prove its names with them. */
+/** Notes that a player votes from a network today. Held votes are not noted: a farm would prove its names with them. */
 export async function noteReturning(deps: Deps, address: string, player: string): Promise<void> {
   const now = deps.clock.now();
   const today = dayOf(now);
@@ -55,7 +55,7 @@ export async function noteReturning(deps: Deps, address: string, player: string)
   const upsert = () =>
     deps.returningPlayers.updateOne({ _id: idOf(deps, address, player) }, update, { upsert: true });
   await upsert().catch((error: unknown) => {
-    // Another process inserted it at the same moment.
+    // If another process inserted it at the same moment, it is updated now.
     if (!isDuplicateKey(error)) throw error;
     return upsert();
   });

@@ -2,14 +2,14 @@ import type { WithId } from 'mongodb';
 import { HOUR } from '../../platform/clock.ts';
 import { type Allowance, useAllowance } from '../../platform/limits/rate-limit.ts';
 import type { Server } from '../../servers/server.ts';
-import type { QuarantineCause } from '../vote-exclusion.ts';
+import type { QuarantineCause } from '../exclusions/vote-exclusion.ts';
 import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, siteKey, type Voter } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
 /** Up to this many players who never voted for a server before may use its vote form in an hour. */
 const NEW_PLAYERS_AN_HOUR = 20;
-/** More may when the server has players: this many for each player of its peak, up to a limit. */
+/** If the server has players, this many may for each player of its peak, up to a limit. */
 const NEW_PLAYERS_A_PLAYER = 2;
 /** A game server may lie to a probe, too. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
@@ -53,7 +53,7 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
         reason: `Accounts of one mail domain were more than ${Math.ceil(times / 4)} of the players who voted for the first time within an hour.`,
       };
   }
-  // Where these have used up their places, one more still gets the place of a visitor.
+  // If the places of proven players are used up, the next one takes the place of a visitor.
   if (await hour('proven', 2)) return null;
   return asVisitor(deps, hour, vote);
 }

@@ -28,7 +28,7 @@ const voteOriginDefinition = {
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** As which players an origin used the vote form on a day. Networks are stored in no other form. */
+/** The players as which an origin used the vote form on a day. Networks are stored in no other form. */
 export const voteOriginSchema = new Schema(voteOriginDefinition, { collection: 'vote_origins' });
 voteOriginSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
 voteOriginSchema.index({ 'players.serverId': 1, expiresAt: 1 });
@@ -42,7 +42,7 @@ export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
-/** What speaks for a player on a network. Only a new one counts against the limits of new players. */
+/** How a network knows a player. Only a new one counts against the limits of new players. */
 export type PlayerStatus = 'established' | 'returning' | 'new';
 
 /** A vote to count: for which server, as which player (`playerHash`). */
@@ -119,7 +119,7 @@ export async function useOrigins(
   subject: OriginSubject,
   limits: NetworkLimits,
 ): Promise<OriginUse> {
-  // A refused vote leaves no trace: else one account could use up its network by asking for many players.
+  // If a refused vote were noted, one account could use up its network by asking for many players.
   const { refusedBy } = await originsToday(deps, voter, subject, limits);
   if (refusedBy) return { refusedBy, newPlayers: NOBODY };
   let newPlayers = NOBODY;
@@ -182,7 +182,7 @@ async function useOrigin(
       returnDocument: 'after',
     });
   const used = await upsert().catch((error: unknown) => {
-    // Another process inserted it at the same moment.
+    // If another process inserted it at the same moment, it is updated now.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   });

@@ -4,8 +4,8 @@ import type { Config } from '../../platform/config.ts';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Block } from '../../votes/blocks/block.ts';
-import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
+import type { Block } from '../../votes/blocks/block-list.ts';
+import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 
 type ForgetDeps = {
   auditLog: Collection<AuditEntry>;

@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
+import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import {
   ACTIONS_WITH_NAMES,
   ERASED_PLAYER,
@@ -14,7 +15,6 @@ import {
   removeName,
 } from '../../votes/nameless.ts';
 import type { Vote } from '../../votes/vote.ts';
-import type { VoteExclusion } from '../../votes/vote-exclusion.ts';
 
 type ForgetDeps = {
   servers: Collection<Server>;

@@ -5,12 +5,14 @@ import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
 import { DeadlineError } from '../../../src/platform/deadline.ts';
 import type { BlockList } from '../../../src/votes/blocks/block-list.ts';
 import { addBlock, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
-import { checkVote } from '../../../src/votes/check-vote.ts';
+import type { AcceptedFromApi } from '../../../src/votes/cast/cast-from-api.ts';
+import { castVoteFromApi } from '../../../src/votes/cast/cast-from-api.ts';
+import { checkVote } from '../../../src/votes/cast/cooldown.ts';
+import { CastDeadline } from '../../../src/votes/cast/deadline.ts';
 import { checkClaim, claimVote } from '../../../src/votes/claims/claim-vote.ts';
-import { finishExclusion, requestInclusion } from '../../../src/votes/exclude-votes.ts';
+import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
+import { requestInclusion } from '../../../src/votes/exclusions/request-exclusion.ts';
 import { repairOpenCounters } from '../../../src/votes/repair-counters.ts';
-import { submitApiVote } from '../../../src/votes/submit-api-vote.ts';
-import type { Submitted } from '../../../src/votes/submit-vote.ts';
 import { voteFigures } from '../../../src/votes/vote-figures.ts';
 import { addOwnedServer } from '../../support/owned-server.ts';
 import { listServersAt } from '../../support/servers.ts';
@@ -88,11 +90,11 @@ describe('a vote of a blocked name with the API', () => {
     const [serverId = new ObjectId()] = await listServersAt(deps, [1], 'a-token-of-a-test');
     const block = await addBlock(deps, { kind: 'name', value: 'Steve', reason: REASON }, 'cli');
     const submit = (username: string, key?: string) =>
-      submitApiVote(deps, { serverId, username, tokenId: new ObjectId(), key }, 5_000);
+      castVoteFromApi(deps, { serverId, username, tokenId: new ObjectId(), key }, new CastDeadline(5_000));
     return { deps, clock, serverId, block, submit };
   }
 
-  const answerOf = (end: unknown) => JSON.parse((end as Submitted).body) as Record<string, unknown>;
+  const answerOf = (end: unknown) => JSON.parse((end as AcceptedFromApi).body) as Record<string, unknown>;
 
   it('gets the answer of the contract, and is neither counted, delivered nor claimable', async () => {
     const { deps, serverId, submit } = await blocked();
@@ -103,7 +105,10 @@ describe('a vote of a blocked name with the API', () => {
       monthly_votes: 2,
       next_vote_at: '2026-11-22T10:00:00.000Z',
     });
-    expect(await submit('STEVE', 'a key')).toMatchObject({ body: (first as Submitted).body, replayed: true });
+    expect(await submit('STEVE', 'a key')).toMatchObject({
+      body: (first as AcceptedFromApi).body,
+      replayed: true,
+    });
     expect(await submit('steve')).toMatchObject({ kind: 'refused' });
     expect(await checkVote(deps, serverId, 'Steve')).toMatchObject({ hasVoted: true });
 
@@ -164,7 +169,7 @@ describe('a vote of a blocked name with the API', () => {
       voteExclusions: { findOne: silent } as unknown as typeof deps.voteExclusions,
     };
     for (const deps of [noList, noExclusions])
-      await expect(submitApiVote(deps, submission, 200)).rejects.toThrow(DeadlineError);
+      await expect(castVoteFromApi(deps, submission, new CastDeadline(200))).rejects.toThrow(DeadlineError);
     expect(await deps.votes.countDocuments({ serverId })).toBe(0);
   });
 

@@ -3,10 +3,14 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE } from '../../../src/platform/clock.ts';
 import type { AppDeps } from '../../../src/process/app-deps.ts';
 import { blockOrigin, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
-import { requestPlayerInclusion } from '../../../src/votes/exclude-player.ts';
-import { finishExclusion } from '../../../src/votes/exclude-votes.ts';
-import { openQuarantine } from '../../../src/votes/quarantine.ts';
-import { blockGroup, decideGroup, quarantineGroups } from '../../../src/votes/quarantine-groups.ts';
+import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
+import { requestPlayerInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
+import {
+  blockGroup,
+  openQuarantine,
+  quarantineGroups,
+  requestGroupDecision,
+} from '../../../src/votes/exclusions/quarantine.ts';
 import { networkKey } from '../../../src/votes/web/origin-keys.ts';
 import { listServersAt } from '../../support/servers.ts';
 import { type StoppedClock, stoppedClock } from '../../support/stopped-clock.ts';
@@ -89,8 +93,12 @@ describe('held votes', () => {
     const groups = await quarantineGroups(deps, { limit: 100 });
     expect(groups).toMatchObject([{ origin, quarantines: [{ votes: 1 }, { votes: 1 }, { votes: 1 }] }]);
 
-    expect(await decideGroup(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' })).toBe(3);
-    expect(await decideGroup(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' })).toBe(0);
+    expect(
+      await requestGroupDecision(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' }),
+    ).toBe(3);
+    expect(
+      await requestGroupDecision(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' }),
+    ).toBe(0);
     const decided = await deps.voteExclusions.find({ state: 'confirming' }).toArray();
     expect(decided).toHaveLength(3);
     // The hash of the network is not stored longer than the decision is open.
@@ -101,14 +109,14 @@ describe('held votes', () => {
 
     const group = decided[0]?.groupId as ObjectId;
     expect(group.toHexString()).toBe(groupId);
-    expect(await requestPlayerInclusion(deps, group, 'op@example.org')).toBe(3);
+    expect(await requestPlayerInclusion(deps, group, 'op@example.org')).toHaveLength(3);
     for (const { _id } of decided) await finishExclusion(deps, _id, SETTLED);
     expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);
   });
 
   it('of one network are released on all servers in one press', async () => {
     const origin = await farm();
-    expect(await decideGroup(deps, origin, 'release', { by: 'op@example.org', reason: '' })).toBe(3);
+    expect(await requestGroupDecision(deps, origin, 'release', { by: 'op@example.org', reason: '' })).toBe(3);
     for (const { _id } of await deps.voteExclusions.find({ state: 'releasing' }).toArray())
       await finishExclusion(deps, _id, SETTLED);
     expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);

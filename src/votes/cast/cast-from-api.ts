@@ -1,0 +1,119 @@
+import type { Collection, ObjectId, UUID } from 'mongodb';
+import type { Block, BlockList } from '../blocks/block-list.ts';
+import { openHoldingExclusion } from '../exclusions/quarantine.ts';
+import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
+import { usernameKey } from '../username.ts';
+import { castOnce, type KeyReused, type OnceDeps } from './cast-once.ts';
+import { type Accepted, type CastRequest, castVote, type Refused } from './cast-vote.ts';
+import { nextVoteAt } from './cooldown.ts';
+import { type CastDeadline, castWithinDeadline } from './deadline.ts';
+
+type HoldDeps = { blockList: BlockList; voteExclusions: Collection<VoteExclusion> };
+
+/** A vote as a client of the API sends it. */
+export type ApiVote = Pick<CastRequest, 'serverId' | 'username' | 'tokenId'> & {
+  /** The `Idempotency-Key`, 1 to 255 visible ASCII characters; undefined without one. */
+  key: string | undefined;
+};
+
+export type AcceptedFromApi = {
+  kind: 'accepted';
+  voteId: UUID;
+  nextVoteAt: Date;
+  /** JSON (`VoteAnswer`); for a replay it is the first answer byte for byte. */
+  body: string;
+  /** An earlier request with the same key was accepted, and this one cast nothing. */
+  replayed: boolean;
+};
+
+/** The answer to an accepted vote, as the API sends it and an idempotency key stores it. */
+export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: string };
+
+/**
+ * Casts a vote of the API, under its idempotency key if it has one. The vote of a blocked name gets the same answer as any
+ * other (the API has no answer for it), but it is held: not counted, not delivered, not claimable (ADR 98).
+ *
+ * @throws {DeadlineError} when the time is over and nothing was cast; {VoteResultUnknownError} when the vote may have been
+ *   cast; the driver's error when the database failed before the vote was sent
+ */
+export async function castVoteFromApi(
+  deps: OnceDeps & HoldDeps,
+  { key, ...vote }: ApiVote,
+  deadline: CastDeadline,
+): Promise<AcceptedFromApi | Refused | KeyReused> {
+  const named = { ...vote, usernameKey: usernameKey(vote.username) };
+  const quarantineId = await deadline.wait(quarantineOfBlock(deps, named));
+  const request = quarantineId ? { ...named, quarantineId } : named;
+  return castWithinDeadline(deps, vote.serverId, deadline, () =>
+    key === undefined
+      ? castPlain(deps, request, deadline)
+      : castUnderKey(deps, { ...request, key }, deadline),
+  );
+}
+
+/** The exclusion that holds the votes of a blocked name; null when the name is not blocked. Counts a hit. */
+async function quarantineOfBlock(
+  deps: OnceDeps & HoldDeps,
+  { serverId, username, usernameKey }: CastRequest,
+): Promise<ObjectId | null> {
+  const now = deps.clock.now();
+  const block = await deps.blockList.findName(usernameKey, now);
+  if (!block) return null;
+  deps.blockList.countHit(block, now);
+  return exclusionOfBlock(deps, { serverId, blockId: block._id, username, usernameKey });
+}
+
+type Held = { serverId: ObjectId; blockId: Block['_id']; username: string; usernameKey: string };
+
+/**
+ * The exclusion that holds a server's votes of a blocked name, opened at its first vote. If an operator undoes it, its
+ * votes are released like those of a quarantine.
+ *
+ * @throws the driver's error when MongoDB fails
+ */
+export function exclusionOfBlock(
+  deps: Pick<HoldDeps, 'voteExclusions'> & Pick<OnceDeps, 'clock'>,
+  { serverId, blockId, ...player }: Held,
+): Promise<ObjectId> {
+  const open = { serverId, blockId, state: 'excluded' } as const;
+  return openHoldingExclusion(deps, open, { ...player, reason: 'The name of the player is blocked.' });
+}
+
+async function castPlain(
+  deps: OnceDeps,
+  request: CastRequest,
+  deadline: CastDeadline,
+): Promise<AcceptedFromApi | Refused> {
+  const cast = await castVote(deps, request, deadline);
+  if (cast.kind === 'refused') return cast;
+  const { vote } = cast;
+  const [voteId, body] = [vote._id, writeAnswer(cast)];
+  return { kind: 'accepted', voteId, nextVoteAt: nextVoteAt(vote), body, replayed: false };
+}
+
+async function castUnderKey(
+  deps: OnceDeps,
+  request: CastRequest & { key: string },
+  deadline: CastDeadline,
+): Promise<AcceptedFromApi | Refused | KeyReused> {
+  const cast = await castOnce(deps, request, writeAnswer, deadline);
+  if (cast.kind !== 'answer') return cast;
+  const { voteId, body, replayed } = cast;
+  return { kind: 'accepted', voteId, nextVoteAt: nextVoteAtOf(body), body, replayed };
+}
+
+/** The answer as JSON. A key stores this text, and a replay sends it byte for byte. */
+function writeAnswer({ vote, monthlyVotes }: Accepted): string {
+  const answer: VoteAnswer = {
+    success: true,
+    monthly_votes: monthlyVotes,
+    next_vote_at: nextVoteAt(vote).toISOString(),
+  };
+  return JSON.stringify(answer);
+}
+
+/** When the player of a stored answer may vote again. */
+function nextVoteAtOf(body: string): Date {
+  const { next_vote_at }: VoteAnswer = JSON.parse(body);
+  return new Date(next_vote_at);
+}

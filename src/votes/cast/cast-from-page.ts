@@ -1,0 +1,202 @@
+import type { Challenge } from 'altcha-lib';
+import type { Collection, ObjectId, UUID, WithId } from 'mongodb';
+import type { Config } from '../../platform/config.ts';
+import type { RateLimit } from '../../platform/limits/rate-limit.ts';
+import type { Server } from '../../servers/server.ts';
+import type { BlockList } from '../blocks/block-list.ts';
+import { openQuarantine } from '../exclusions/quarantine.ts';
+import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
+import { usernameKey } from '../username.ts';
+import { networkLimits } from '../web/network-limits.ts';
+import { networkKey, networkKeys, playerHash, type Voter } from '../web/origin-keys.ts';
+import {
+  makeChallenge,
+  type ProofOfWorkError,
+  type UsedProofOfWork,
+  useProofOfWork,
+} from '../web/proof-of-work.ts';
+import { isReturning, noteReturning, type ReturningPlayer } from '../web/returning-players.ts';
+import { whySuspicious } from '../web/suspicion.ts';
+import {
+  type OriginRefusal,
+  originsToday,
+  type PlayerStatus,
+  useOrigins,
+  type VoteOrigin,
+} from '../web/vote-origin.ts';
+import { type CastDeps, castVote, type Refused, refusedBy } from './cast-vote.ts';
+import { type Cooldown, readCooldown } from './cooldown.ts';
+import { type CastDeadline, castWithinDeadline } from './deadline.ts';
+
+/** The dependencies of the vote form. */
+export type PageVoteDeps = CastDeps & {
+  voteExclusions: Collection<VoteExclusion>;
+  voteOrigins: Collection<VoteOrigin>;
+  returningPlayers: Collection<ReturningPlayer>;
+  blockList: BlockList;
+  usedProofs: Collection<UsedProofOfWork>;
+  rateLimits: Collection<RateLimit>;
+  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'> & { SECRET_KEY: string };
+};
+
+/** A vote that is about to be cast with the vote form. */
+export type PageVote = {
+  server: WithId<Server>;
+  /** As `usernameSchema` gives it. */
+  username: string;
+  voter: Voter;
+};
+
+/** Why the vote form refuses a vote. */
+type PageRefusal =
+  | Refused
+  /** The vote form is switched off. */
+  | { kind: 'off'; by: 'operator' | 'owner' }
+  | { kind: 'no-proof'; why: ProofOfWorkError }
+  /** The account, or the network, voted for the server as `most` other players today. */
+  | { kind: 'too-many-players'; by: OriginRefusal; most: number }
+  /** The name or the network is blocked; the answer does not say which. */
+  | { kind: 'blocked' };
+
+export type PageVoteResult =
+  /** `isQuarantined`: it is neither counted nor delivered until an operator decides. */
+  { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
+
+/** Why the vote form refused a vote, beside the errors of the API. The codes are stable: the JSON answer contains them. */
+export type VoteFormError = ProofOfWorkError | 'web-votes-off' | 'too-many-players' | 'vote-not-accepted';
+
+/** Whether the vote form of a server works; else who switched it off. */
+export function whyOff(
+  { WEB_VOTES }: Pick<Config, 'WEB_VOTES'>,
+  { webVotes }: Pick<Server, 'webVotes'>,
+): 'operator' | 'owner' | null {
+  if (WEB_VOTES === 'off') return 'operator';
+  return webVotes === false ? 'owner' : null;
+}
+
+/**
+ * The challenge that a visitor without an established account solves before the vote. If the vote would be refused in any
+ * case, its refusal, so that nobody proves work in vain.
+ */
+export async function challengeFor(
+  deps: PageVoteDeps,
+  { server, username, voter }: PageVote,
+): Promise<
+  | { kind: 'challenge'; challenge: Challenge }
+  | Extract<PageVoteResult, { kind: 'off' | 'too-many-players' | 'blocked' }>
+> {
+  const off = whyOff(deps.config, server);
+  if (off) return { kind: 'off', by: off };
+  const key = usernameKey(username);
+  if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
+  const player = playerHash(deps, key);
+  const serverId = server._id;
+  const playerStatus = await playerStatusOf(deps, voter, player);
+  const subject = { serverId, player, playerStatus };
+  const today = await originsToday(deps, voter, subject, networkLimits(deps.config));
+  if (today.refusedBy) return tooMany(deps, today.refusedBy);
+  const bound = { serverId, player, origin: networkKey(deps, voter.address) };
+  return { kind: 'challenge', challenge: await makeChallenge(deps, bound, today.votes) };
+}
+
+/** Whether a player who votes on a page has an established account, came back to the network, or is new. */
+async function playerStatusOf(
+  deps: PageVoteDeps,
+  { address, account }: Voter,
+  player: string,
+): Promise<PlayerStatus> {
+  if (account) return 'established';
+  return (await isReturning(deps, address, player)) ? 'returning' : 'new';
+}
+
+function tooMany(
+  { config }: Pick<PageVoteDeps, 'config'>,
+  by: OriginRefusal,
+): Extract<PageVoteResult, { kind: 'too-many-players' }> {
+  const { newPlayers, players } = networkLimits(config);
+  return {
+    kind: 'too-many-players',
+    by,
+    most: { account: 1, 'new-players': newPlayers, network: players }[by],
+  };
+}
+
+/**
+ * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts against its network. A voter
+ * without an established account proves some work; an established account votes for a server as one player a day, and has
+ * more room on its network. A vote that looks unusual is quarantined.
+ *
+ * If the process dies before the vote is cast, its place in the limits of the day stays used, and the same player may use
+ * it again.
+ *
+ * @throws as `castVoteFromApi` does
+ */
+export async function castVoteFromPage(
+  deps: PageVoteDeps,
+  { proof, ...vote }: PageVote & { proof: string | undefined },
+  deadline: CastDeadline,
+): Promise<PageVoteResult> {
+  const key = usernameKey(vote.username);
+  const checked = await deadline.wait(checkPageVote(deps, { ...vote, usernameKey: key, proof }));
+  if (checked.kind !== 'checked') return checked;
+  const { cooldown, quarantineId } = checked;
+  const { username, server } = vote;
+  const request = { serverId: server._id, username, usernameKey: key, tokenId: null, cooldown };
+  return castWithinDeadline(deps, server._id, deadline, async () => {
+    const cast = await castVote(deps, quarantineId ? { ...request, quarantineId } : request, deadline);
+    if (cast.kind === 'refused') return cast;
+    return { kind: 'accepted', voteId: cast.vote._id, isQuarantined: quarantineId !== null };
+  });
+}
+
+type Checked = { kind: 'checked'; cooldown: Cooldown; quarantineId: ObjectId | null };
+
+/** All that the vote form checks before a vote is cast, in this order: the cooldown is the answer even at a used-up limit. */
+async function checkPageVote(
+  deps: PageVoteDeps,
+  vote: PageVote & { usernameKey: string; proof: string | undefined },
+): Promise<Checked | PageRefusal> {
+  const { server, voter, usernameKey: key } = vote;
+  const off = whyOff(deps.config, server);
+  if (off) return { kind: 'off', by: off };
+  if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
+  const serverId = server._id;
+  const player = playerHash(deps, key);
+  if (!voter.account) {
+    const subject = { serverId, player, origin: networkKey(deps, voter.address) };
+    const why = await useProofOfWork(deps, subject, vote.proof);
+    if (why) return { kind: 'no-proof', why };
+  }
+  const cooldown = await readCooldown(deps, { serverId, usernameKey: key }, deps.clock.now());
+  const [blocking] = cooldown.blocking;
+  if (blocking) return refusedBy(blocking);
+  const limits = networkLimits(deps.config);
+  const playerStatus = await playerStatusOf(deps, voter, player);
+  const use = await useOrigins(deps, voter, { serverId, player, playerStatus }, limits);
+  if (use.refusedBy) return tooMany(deps, use.refusedBy);
+  const { live, imported } = cooldown.newest;
+  const suspicion = await whySuspicious(deps, {
+    server,
+    voter,
+    playerStatus,
+    // Excluded votes make nobody known: a bot of yesterday's quarantine is new again.
+    isNew: [live, imported].every((earlier) => !earlier || earlier.excludedAt),
+    newPlayersOfNetwork: use.newPlayers,
+    limits,
+  });
+  const quarantineId = suspicion ? await openQuarantine(deps, serverId, suspicion.reason, suspicion) : null;
+  if (!quarantineId) await noteReturning(deps, voter.address, player);
+  return { kind: 'checked', cooldown, quarantineId };
+}
+
+/** Whether an operator blocked the player's name or the network, for signed-in users too. Counts a hit. */
+async function isBlocked(deps: PageVoteDeps, key: string, { address }: Voter): Promise<boolean> {
+  const { blockList, clock } = deps;
+  const now = clock.now();
+  const block =
+    (await blockList.findName(key, now)) ??
+    (await blockList.findNetwork(address, now)) ??
+    (await blockList.findOrigin(() => networkKeys(deps, address), now));
+  if (block) blockList.countHit(block, now);
+  return block !== null;
+}

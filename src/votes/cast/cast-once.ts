@@ -1,0 +1,234 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Collection, ObjectId, type UUID } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
+import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
+import { insertLoader, upsertLoader } from '../../platform/batching/write-loaders.ts';
+import { after, DAY, SECOND } from '../../platform/clock.ts';
+import { DeadlineError } from '../../platform/deadline.ts';
+import type { Logger } from '../../platform/log.ts';
+import {
+  DURABLE,
+  isDuplicateKey,
+  isUnknownResult,
+  MAJORITY,
+  OPERATION_TIMEOUT_MS,
+} from '../../platform/mongo.ts';
+import {
+  type Accepted,
+  type CastDeps,
+  type CastRequest,
+  castVote,
+  newVoteId,
+  type Refused,
+} from './cast-vote.ts';
+import type { CastDeadline } from './deadline.ts';
+import { VoteResultUnknownError } from './insert-vote.ts';
+
+const idempotencyKeyDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  key: { type: String, required: true },
+  /** The name as the request gave it, trimmed. */
+  username: { type: String, required: true },
+  /** The vote is inserted with this id, by the request that completes the vote. */
+  voteId: { type: Schema.Types.UUID, required: true },
+  /** Checked on every read; the index only deletes expired keys. */
+  expiresAt: { type: Date, required: true },
+  /** The body of the first 200 response, byte for byte; null while the request is in progress. */
+  answer: { type: String, default: null },
+} as const;
+
+/** A claimed `Idempotency-Key` (design rule 9). */
+export const idempotencyKeySchema = new Schema(idempotencyKeyDefinition, { collection: 'idempotency_keys' });
+idempotencyKeySchema.index({ serverId: 1, key: 1 }, { unique: true });
+idempotencyKeySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
+
+export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;
+
+/** The lifetime of a key. */
+export const KEY_LIFETIME_MS = DAY;
+
+/** How long a request waits for the one that claimed its key, before it finishes the vote itself. */
+const TIMEOUT_MS = 2 * SECOND;
+const LOOK_AGAIN_MS = 25;
+
+/** The stored answer; `replayed` when another request of the key made it. */
+type Answer = { kind: 'answer'; body: string; voteId: UUID; replayed: boolean };
+export type KeyReused = { kind: 'key-reused'; username: string };
+
+const insertRecords = insertLoader<IdempotencyKey>(DURABLE);
+const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
+
+/** Reads claims at majority, by key. */
+const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
+  filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
+  nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
+  keyOf: ({ serverId, key }) => ({ serverId, key }),
+  options: MAJORITY,
+});
+
+export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
+
+/**
+ * Casts a vote under an `Idempotency-Key` (design rule 9). The key is claimed first, the vote is inserted under the claimed
+ * id, and the answer is stored before it is returned; the first stored answer wins. Claims and answers are read at
+ * majority and are durable before they are returned, so a failover or a crash does not change a replay. A request that
+ * finds a claim without an answer waits, then finishes it under the same vote id.
+ *
+ * @param key - 1 to 255 visible ASCII characters; per server
+ * @param bodyOf - makes the response body that is stored and replayed byte for byte
+ * @param deadline - nothing is inserted under this key after it
+ * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
+ * @throws as `castVote` does. After an unknown result the claim stays, so a repeated request finishes it; every other
+ *   error frees the key
+ */
+export async function castOnce(
+  deps: OnceDeps,
+  request: CastRequest & { key: string },
+  bodyOf: (accepted: Accepted) => string,
+  deadline: CastDeadline,
+): Promise<Answer | Refused | KeyReused> {
+  for (;;) {
+    const { claim, ours } = await recordKey(deps, request);
+    if (claim.username !== request.username) {
+      await deps.durability.confirm();
+      return { kind: 'key-reused', username: claim.username };
+    }
+    // If another request claimed the key, it may have inserted the vote.
+    if (!ours) deadline.allowInsert();
+    const existing = ours ? claim : await awaitAnswer(deps, claim);
+    // If that request was refused or failed, it freed the key: this one claims it.
+    if (!existing) continue;
+    if (existing.answer) {
+      await deps.durability.confirm();
+      return { kind: 'answer', body: existing.answer, voteId: claim.voteId, replayed: true };
+    }
+    return finish(deps, request, { claim, ours, deadline }, bodyOf);
+  }
+}
+
+async function finish(
+  deps: OnceDeps,
+  request: CastRequest,
+  { claim, ours, deadline }: { claim: IdempotencyKey; ours: boolean; deadline: CastDeadline },
+  bodyOf: (accepted: Accepted) => string,
+): Promise<Answer | Refused> {
+  let cast: Accepted | Refused;
+  try {
+    cast = await castVote(deps, request, deadline, claim.voteId);
+  } catch (error) {
+    // If another request made the claim, its vote may be cast: only a failure of that request frees the key.
+    if (ours && !(error instanceof VoteResultUnknownError)) await freeKey(deps, claim);
+    throw error;
+  }
+  if (cast.kind === 'refused') {
+    await freeKey(deps, claim);
+    return cast;
+  }
+  const body = await storeAnswer(deps, claim, bodyOf(cast)).catch((error: unknown) => {
+    throw new VoteResultUnknownError(error);
+  });
+  return { kind: 'answer', body, voteId: claim.voteId, replayed: false };
+}
+
+/** Claims the key, or finds who claimed it. A claim that has expired is replaced. */
+async function recordKey(
+  { idempotencyKeys, batcher, clock }: OnceDeps,
+  { serverId, key, username }: CastRequest & { key: string },
+): Promise<{ claim: IdempotencyKey; ours: boolean }> {
+  const now = clock.now();
+  const fresh: IdempotencyKey = {
+    _id: new ObjectId(),
+    serverId,
+    key,
+    username,
+    voteId: newVoteId(now),
+    expiresAt: after(now, KEY_LIFETIME_MS),
+    answer: null,
+  };
+  const deadline = Date.now() + OPERATION_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await batcher.load(insertRecords, idempotencyKeys, fresh);
+      return { claim: fresh, ours: true };
+    } catch (error) {
+      // Nothing is cast yet. If the claim was stored after all, the next request of its key finishes it.
+      if (!isDuplicateKey(error) && !isUnknownResult(error)) throw error;
+      if (Date.now() >= deadline)
+        throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
+    }
+    const existing = await batcher.load(claimsLoader, idempotencyKeys, { serverId, key });
+    if (!existing) {
+      // It was freed, or it is not on a majority yet: a rollback may still remove it.
+      await pause(LOOK_AGAIN_MS);
+      continue;
+    }
+    if (now < existing.expiresAt) return { claim: existing, ours: existing._id.equals(fresh._id) };
+    await idempotencyKeys.deleteOne({ serverId, key, _id: existing._id });
+  }
+}
+
+/** A claim as a majority holds it. */
+function readRecord(
+  idempotencyKeys: Collection<IdempotencyKey>,
+  { _id, serverId, key }: IdempotencyKey,
+): Promise<IdempotencyKey | null> {
+  return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
+}
+
+/** Waits for the answer of a claim. Returns the claim without one after `TIMEOUT_MS`; null when it was freed. */
+async function awaitAnswer(
+  { idempotencyKeys }: OnceDeps,
+  claim: IdempotencyKey,
+): Promise<IdempotencyKey | null> {
+  const deadline = Date.now() + TIMEOUT_MS;
+  let existing: IdempotencyKey | null = claim;
+  while (existing && !existing.answer && Date.now() < deadline) {
+    await pause(LOOK_AGAIN_MS);
+    existing = await readRecord(idempotencyKeys, claim);
+  }
+  return existing;
+}
+
+/**
+ * Stores the answer unless another request was first, and returns the stored one. A claim that was freed meanwhile (by a
+ * failed request of the same key) is created again, so a repeated request replays this answer.
+ */
+async function storeAnswer(
+  { idempotencyKeys, batcher, durability }: OnceDeps,
+  claim: IdempotencyKey,
+  body: string,
+): Promise<string> {
+  const { _id, serverId, key, answer: _, ...rest } = claim;
+  const deadline = Date.now() + OPERATION_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await batcher.load(storeAnswers, idempotencyKeys, {
+        q: { _id, serverId, key, answer: null },
+        u: { $set: { answer: body }, $setOnInsert: rest },
+      });
+      return body;
+    } catch (error) {
+      if (!isDuplicateKey(error) || Date.now() >= deadline) throw error;
+    }
+    const existing = await readRecord(idempotencyKeys, claim);
+    if (existing?.answer) {
+      await durability.confirm();
+      return existing.answer;
+    }
+    // The other answer is not on a majority yet: a rollback may still remove it.
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+/** Deletes the claim, unless it has an answer. If this fails, the next request of the key finishes the claim. */
+async function freeKey({ idempotencyKeys, log }: OnceDeps, claim: IdempotencyKey): Promise<void> {
+  const place = { _id: claim._id, serverId: claim.serverId, key: claim.key, answer: null };
+  await idempotencyKeys.deleteOne(place).catch((error: unknown) => {
+    log.warn({
+      event: 'idempotency.not_freed',
+      serverId: claim.serverId.toHexString(),
+      reason: String(error),
+    });
+  });
+}

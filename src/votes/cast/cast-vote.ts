@@ -1,0 +1,152 @@
+import { getRandomValues } from 'node:crypto';
+import { type Collection, type ObjectId, UUID } from 'mongodb';
+import { v7 as uuidv7 } from 'uuid';
+import { listenersLoader, wakeListener } from '../../listeners/delivery-queues.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
+import type { Batcher } from '../../platform/batching/batcher.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Durability } from '../../platform/durability.ts';
+import type { Producer } from '../../platform/queues.ts';
+import { isSampled, type Tracing } from '../../platform/tracing/tracing.ts';
+import { noDelivery, queued, type Vote } from '../vote.ts';
+import type { VoteCounts } from '../vote-counts.ts';
+import { countVotesOfMonth } from '../vote-figures.ts';
+import { type Cooldown, nextVoteAt, readCooldown } from './cooldown.ts';
+import type { CastDeadline } from './deadline.ts';
+import { findSafeVote, insertedBy, insertVote, VoteResultUnknownError } from './insert-vote.ts';
+
+/** The dependencies of casting a vote. */
+export type CastDeps = {
+  votes: Collection<Vote>;
+  voteCounts: VoteCounts;
+  listeners: Collection<Listener>;
+  batcher: Batcher;
+  durability: Durability;
+  producer: Producer;
+  clock: Clock;
+  tracing: Tracing;
+};
+
+/** A vote as a door passes it on. */
+export type CastRequest = {
+  serverId: ObjectId;
+  /** As `usernameSchema` gives it. */
+  username: string;
+  /** The key of this name. */
+  usernameKey: string;
+  /** The token that casts it; null for a vote of the vote form. */
+  tokenId: ObjectId | null;
+  /** The open quarantine that holds the vote: it is neither counted nor delivered until it is released. */
+  quarantineId?: ObjectId;
+  /** The player's cooldown, if the door has read it: it is not read again, and the vote has its time. */
+  cooldown?: Cooldown;
+};
+
+export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
+/** The cooldown of the player's earlier vote ends at `nextVoteAt`. */
+export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
+
+/** The answer to a vote in the cooldown of an earlier one. */
+export function refusedBy(vote: Vote): Refused {
+  return { kind: 'refused', vote, nextVoteAt: nextVoteAt(vote) };
+}
+
+/** Random bytes for many ids: a call for 16 bytes each would cost 2 % of a vote's processor time. */
+const random = new Uint8Array(4_096);
+let used = random.length;
+
+/** A new vote's id; its time part is the vote's time. */
+export function newVoteId(now: Date): UUID {
+  if (used === random.length) {
+    getRandomValues(random);
+    used = 0;
+  }
+  used += 16;
+  const options = { msecs: now.getTime(), random: random.subarray(used - 16, used) };
+  return new UUID(uuidv7(options, new Uint8Array(16)));
+}
+
+/**
+ * The rule: at most one vote per player and server in any rolling 24 hours, also for concurrent requests on several
+ * processes (design rule 1: the unique index on server, player and `seq` decides).
+ *
+ * @param deadline - nothing is inserted after it
+ * @param voteId - the id of the vote; if a vote with this id exists, it is returned. Without it a new id is made
+ * @throws {VoteResultUnknownError} when the result of the insert is unknown; the driver's error when the database failed
+ *   before the insert; {DeadlineError}
+ */
+export async function castVote(
+  deps: CastDeps,
+  request: CastRequest,
+  deadline: CastDeadline,
+  voteId?: UUID,
+): Promise<Accepted | Refused> {
+  const { serverId, usernameKey } = request;
+  const now = request.cooldown?.now ?? deps.clock.now();
+  const id = voteId ?? newVoteId(now);
+  const [{ newest, blocking }, listener, monthlyVotes, finished] = await Promise.all([
+    request.cooldown ?? readCooldown(deps, { serverId, usernameKey }, now),
+    deps.batcher.load(listenersLoader, deps.listeners, serverId),
+    deps.voteCounts.ofMonth(serverId, now),
+    voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
+  ]);
+  if (finished) return acceptedBefore(deps, finished);
+  // A vote with our own id, inserted by another process meanwhile or not yet on a majority, does not refuse itself:
+  // inserting it again with the same number finds out its state.
+  const ours = newest.live?._id.equals(id) ? newest.live : null;
+  const [earlier] = blocking;
+  if (earlier && !ours) {
+    await deps.durability.confirm(insertedBy(earlier));
+    return refusedBy(earlier);
+  }
+
+  const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !request.quarantineId;
+  // The unique index gives this number to one of the concurrent votes.
+  const seq = ours?.seq ?? (newest.live?.seq ?? 0) + 1;
+  deadline.allowInsert();
+  const { existing, insertedNow } = await insertVote(
+    deps,
+    newVote(deps, request, { _id: id, seq, votedAt: now, isForwarded }),
+  );
+  if (!existing._id.equals(id)) return refusedBy(existing);
+
+  if (insertedNow) deps.voteCounts.add(existing);
+  if (listener && isForwarded) void wakeListener(deps.producer, listener);
+  if (!insertedNow) return acceptedBefore(deps, existing);
+  return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() + uncounted(existing) };
+}
+
+/** @param isForwarded - whether its listener gets it */
+function newVote(
+  { tracing }: Pick<CastDeps, 'tracing'>,
+  { serverId, username, usernameKey, tokenId, quarantineId }: CastRequest,
+  { isForwarded, ...own }: Pick<Vote, '_id' | 'seq' | 'votedAt'> & { isForwarded: boolean },
+): Vote {
+  const { votedAt } = own;
+  const traceparent = tracing.active();
+  return {
+    ...own,
+    serverId,
+    username,
+    usernameKey,
+    tokenId,
+    source: tokenId ? 'api' : 'web',
+    ...(quarantineId ? { excludedBy: [quarantineId], excludedAt: votedAt, quarantinedAt: votedAt } : {}),
+    ...(isSampled(traceparent) ? { traceparent } : {}),
+    delivery: { ...noDelivery(), ...(isForwarded ? queued(votedAt, 'cast') : {}) },
+  };
+}
+
+/** If another process inserted the vote, its increment may be pending there: the month is counted from the votes. */
+async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
+  const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
+    throw new VoteResultUnknownError(error);
+  });
+  return { kind: 'accepted', vote, monthlyVotes: monthlyVotes + uncounted(vote) };
+}
+
+/** The answer includes its own vote, also a held one: it must not distinguish a blocked name from others. */
+function uncounted({ excludedAt }: Vote): number {
+  return excludedAt ? 1 : 0;
+}

@@ -1,0 +1,84 @@
+import type { ObjectId, UUID } from 'mongodb';
+import { DeadlineError, within } from '../../platform/deadline.ts';
+import type { Span, Tracing } from '../../platform/tracing/tracing.ts';
+import { VoteResultUnknownError } from './insert-vote.ts';
+
+/**
+ * The deadline of one vote. A door gets it with the request, and each level passes it on, down to the insert. After it no
+ * vote is inserted any more. If the insert was sent before, its result is unknown.
+ */
+export class CastDeadline {
+  readonly #timeoutMs: number;
+  readonly #endsAt: number;
+  #mayBeInserted = false;
+  #isExpired = false;
+
+  /** @param timeoutMs - from now on, in milliseconds */
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#endsAt = performance.now() + timeoutMs;
+  }
+
+  /**
+   * Waits for work that casts nothing. The work is not cancelled.
+   *
+   * @throws {DeadlineError}, or the error of `work`
+   */
+  wait<T>(work: Promise<T>): Promise<T> {
+    return within(this.#endsAt - performance.now(), work);
+  }
+
+  /**
+   * Call it right before this request, or another one of its key, may insert the vote: before that nothing is cast.
+   *
+   * @throws {DeadlineError} when the client was told that nothing was cast, which must stay true
+   */
+  allowInsert(): void {
+    if (this.#isExpired) throw new DeadlineError(this.#timeoutMs);
+    this.#mayBeInserted = true;
+  }
+
+  /**
+   * Waits for work that calls `allowInsert`.
+   *
+   * @throws {DeadlineError} when the time is over and nothing was cast; {VoteResultUnknownError} when the vote may have
+   *   been cast; the error of `cast`
+   */
+  async waitForCast<T>(cast: Promise<T>): Promise<T> {
+    try {
+      return await this.wait(cast);
+    } catch (error) {
+      if (this.#mayBeInserted && error instanceof DeadlineError) throw new VoteResultUnknownError(error);
+      this.#isExpired = !this.#mayBeInserted;
+      throw error;
+    }
+  }
+}
+
+type CastResult = { kind: 'accepted'; voteId: UUID; replayed?: boolean } | { kind: 'refused' | 'key-reused' };
+
+/**
+ * Casts a vote within its deadline, in a span of its own, which also records what happens after the deadline.
+ *
+ * @throws as `waitForCast` does
+ */
+export function castWithinDeadline<T extends CastResult>(
+  { tracing }: { tracing: Tracing },
+  serverId: ObjectId,
+  deadline: CastDeadline,
+  cast: () => Promise<T>,
+): Promise<T> {
+  const attributes = { 'tallyport.server.id': serverId.toHexString() };
+  const traced = tracing.run({ name: 'cast vote', attributes }, async (span) => {
+    const result = await cast();
+    noteResult(span, result);
+    return result;
+  });
+  return deadline.waitForCast(traced);
+}
+
+function noteResult(span: Span, result: CastResult): void {
+  const isReplayed = result.kind === 'accepted' && result.replayed;
+  span.set({ 'tallyport.vote.result': isReplayed ? 'replayed' : result.kind });
+  if (result.kind === 'accepted') span.set({ 'tallyport.vote.id': result.voteId.toString() });
+}

@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Collection, UUID } from 'mongodb';
+import type { Batcher } from '../../platform/batching/batcher.ts';
+import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
+import { insertLoader } from '../../platform/batching/write-loaders.ts';
+import { after, SECOND } from '../../platform/clock.ts';
+import type { Durability } from '../../platform/durability.ts';
+import {
+  DURABLE,
+  isDuplicateKey,
+  isUnknownResult,
+  MAJORITY,
+  OPERATION_TIMEOUT_MS,
+} from '../../platform/mongo.ts';
+import { isImported, type Vote } from '../vote.ts';
+
+/** The connection to the database was lost during the insert: the vote may have been counted. */
+export class VoteResultUnknownError extends Error {
+  constructor(cause: unknown) {
+    super('the vote may have been counted', { cause });
+    this.name = 'VoteResultUnknownError';
+  }
+}
+
+/** The clocks of two processes differ by at most this much: each is within 2 s of mongod's clock. */
+export const CLOCKS_DIFFER_MS = 4 * SECOND;
+
+/** A vote is cast at most this long after it read its server's open quarantine: the read takes up to 5 s. */
+export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
+
+/**
+ * A vote is inserted within this time after its `votedAt`, or never: reading takes up to 5 s, the insert is sent within
+ * the next 5 s, and each times out after 5 s.
+ */
+export const VOTE_SETTLED_MS = 20 * SECOND;
+
+/** When a vote was inserted at the latest, on any correct clock; undefined when its time does not show it. */
+export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
+  return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
+}
+
+/** The pause between two reads of a vote that is not yet on a majority. */
+const READ_AGAIN_MS = 20;
+
+type VoteNumber = Pick<Vote, 'serverId' | 'usernameKey' | 'seq'>;
+type Id = { serverId: Vote['serverId']; _id: UUID };
+
+const insertVotes = insertLoader<Vote>(DURABLE);
+
+const votesByNumber = findLoader<Vote, VoteNumber>({
+  filter: (numbers) =>
+    numbers.length === 1
+      ? (numbers[0] as VoteNumber)
+      : { serverId: anyOf(numbers.map(({ serverId }) => serverId)), $or: numbers },
+  nameOf: ({ serverId, usernameKey, seq }) => `${serverId.toHexString()} ${seq} ${usernameKey}`,
+  keyOf: ({ serverId, usernameKey, seq }) => ({ serverId, usernameKey, seq }),
+  options: MAJORITY,
+});
+
+const votesById = findLoader<Vote, Id>({
+  filter: (ids) => ({
+    serverId: anyOf(ids.map(({ serverId }) => serverId)),
+    _id: anyOf(ids.map(({ _id }) => _id)),
+  }),
+  nameOf: ({ serverId, _id }) => `${serverId.toHexString()} ${_id.toString()}`,
+  keyOf: ({ serverId, _id }) => ({ serverId, _id }),
+  options: MAJORITY,
+});
+
+type InsertDeps = { votes: Collection<Vote>; batcher: Batcher; durability: Durability };
+
+/** A vote that a majority holds, or null. */
+export function findSafeVote({ votes, batcher }: InsertDeps, id: Id): Promise<Vote | null> {
+  return batcher.load(votesById, votes, id);
+}
+
+/**
+ * Inserts `vote` in a batch with those of other requests. After a duplicate key or an unknown result it reads the vote with
+ * this number. Sending the same document again is safe, since its id and its number are unique.
+ *
+ * @returns the vote with this player's `seq`, and whether this call inserted it
+ * @throws {VoteResultUnknownError} when the result of the insert is unknown; after other errors it was not inserted
+ */
+export async function insertVote(
+  deps: InsertDeps,
+  vote: Vote,
+): Promise<{ existing: Vote; insertedNow: boolean }> {
+  const deadline = performance.now() + OPERATION_TIMEOUT_MS;
+  let isUnknown = false;
+  for (;;) {
+    try {
+      await deps.batcher.load(insertVotes, deps.votes, vote, deadline - performance.now());
+      return { existing: vote, insertedNow: true };
+    } catch (error) {
+      // If an earlier insert had an unknown result, this error says nothing about it.
+      if (!isDuplicateKey(error) && !isUnknownResult(error))
+        throw isUnknown ? new VoteResultUnknownError(error) : error;
+      isUnknown ||= isUnknownResult(error);
+      const existing = await readExisting(deps, vote).catch((readError: unknown) => {
+        throw new VoteResultUnknownError(readError);
+      });
+      // If it has our id and we had no unknown result, another process finished the same idempotent request.
+      if (existing) return { existing, insertedNow: existing._id.equals(vote._id) && isUnknown };
+      if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
+      await pause(READ_AGAIN_MS);
+    }
+  }
+}
+
+/** The vote with the number of `vote`, or the same vote with another number (inserted by another process); durable. */
+async function readExisting(deps: InsertDeps, vote: Vote): Promise<Vote | null> {
+  const { serverId, usernameKey, seq } = vote;
+  const existing =
+    (await deps.batcher.load(votesByNumber, deps.votes, { serverId, usernameKey, seq })) ??
+    (await findSafeVote(deps, vote));
+  if (existing) await deps.durability.confirm();
+  return existing;
+}

@@ -1,0 +1,259 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Document, ObjectId, UUID } from 'mongodb';
+import { QUEUE_FIELDS, wakeListener } from '../../listeners/delivery-queues.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import { type ActiveLease, withLease } from '../../platform/periods/work-lease.ts';
+import type { Progress } from '../../platform/progress.ts';
+import { requestRanks } from '../../servers/request-ranks.ts';
+import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../cast/insert-vote.ts';
+import { recountVotes } from '../recount-votes.ts';
+import { EXCLUDED_VOTES, queued } from '../vote.ts';
+import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
+import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
+
+export type FinishOptions = {
+  progress?: Progress;
+  signal?: AbortSignal;
+  /** How long a vote takes to be inserted, in milliseconds; `VOTE_SETTLED_MS` by default. */
+  settledMs?: number;
+};
+
+/** How many votes one update marks. */
+const BULK = 1_000;
+
+/**
+ * Finishes an exclusion or its undoing, whatever was requested last. If it is finished already, nothing changes. Every step
+ * is safe to repeat after an interrupted run: the audit log is written first, the new state last.
+ *
+ * @returns the exclusion with its new state; null when no exclusion has this id
+ * @throws as `withLease` does
+ */
+export async function finishExclusion(
+  deps: ExcludeDeps,
+  exclusionId: ObjectId,
+  options: FinishOptions = {},
+): Promise<VoteExclusion | null> {
+  const found = await deps.voteExclusions.findOne({ _id: exclusionId });
+  if (!found) return null;
+  const { signal } = options;
+  // Two exclusions of a server may change the same votes and days.
+  return withLease(
+    deps,
+    `vote-exclusions:${found.serverId.toHexString()}`,
+    async (lease) => {
+      const exclusion = await deps.voteExclusions.findOne({ _id: exclusionId });
+      return exclusion && finishUnderLease(deps, exclusion, lease, options);
+    },
+    signal ? { signal } : {},
+  );
+}
+
+async function finishUnderLease(
+  deps: ExcludeDeps,
+  exclusion: VoteExclusion,
+  lease: ActiveLease,
+  options: FinishOptions,
+): Promise<VoteExclusion> {
+  const { _id, state } = exclusion;
+  const work = inProgress(exclusion);
+  if (!work) return exclusion;
+  await auditDecisions(deps, exclusion);
+
+  await untilSettled(deps, exclusion, lease, options);
+  // If votes were quarantined, they were marked when they were cast.
+  if (work === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
+  if (work === 'including') {
+    // If votes were quarantined, they were never counted.
+    if (exclusion.votes === null) await noteVotes(deps, exclusion);
+    await unmarkVotes(deps, exclusion, lease, options);
+  }
+
+  const { days, votes = null } = (await deps.voteExclusions.findOne({ _id })) ?? exclusion;
+  lease.throwIfLost();
+  await recountVotes(deps, exclusion.serverId, days.toSorted(), { signal: lease.signal });
+
+  lease.throwIfLost();
+  const finished =
+    work === 'excluding'
+      ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
+      : ({ state: 'included' } as const);
+  // If the exclusion was undone meanwhile, its state differs: another run finishes that.
+  await deps.voteExclusions.updateOne({ _id, state }, { $set: finished });
+  await requestRanks(deps.producer);
+  return { ...exclusion, days, votes, ...finished };
+}
+
+function castInRange({ serverId, since, until }: VoteExclusion) {
+  return { serverId, votedAt: { $gte: since, $lt: until } };
+}
+
+/** The votes that an exclusion chooses from, and how they are read: a player's by the index of players. */
+function votesToMark(exclusion: VoteExclusion) {
+  const range = castInRange(exclusion);
+  const { usernameKey } = exclusion;
+  return usernameKey
+    ? { range: { ...range, usernameKey }, sort: { seq: 1 } as const }
+    : { range, sort: { votedAt: 1 } as const };
+}
+
+/**
+ * The excluded votes of its range, by the small index of excluded votes. The range of a quarantine is open: a vote that
+ * was being cast when an operator decided belongs to it as well.
+ */
+function excludedInRange(exclusion: VoteExclusion) {
+  const { serverId, since, isQuarantine, _id } = exclusion;
+  const excluded = { excludedAt: { $gt: new Date(0) } };
+  if (isQuarantine) return { serverId, votedAt: { $gte: since }, ...excluded, excludedBy: _id };
+  return { ...castInRange(exclusion), ...excluded };
+}
+
+function countExcluded({ votes }: ExcludeDeps, exclusion: VoteExclusion): Promise<number> {
+  const under = { ...excludedInRange(exclusion), excludedBy: exclusion._id };
+  return votes.countDocuments(under, { hint: EXCLUDED_VOTES });
+}
+
+async function noteVotes(deps: ExcludeDeps, exclusion: VoteExclusion): Promise<void> {
+  const votes = await countExcluded(deps, exclusion);
+  await deps.voteExclusions.updateOne({ _id: exclusion._id, votes: null }, { $set: { votes } });
+}
+
+/** Waits until every vote of the range is inserted. */
+async function untilSettled(
+  { clock }: ExcludeDeps,
+  { until }: VoteExclusion,
+  { signal }: ActiveLease,
+  { settledMs = VOTE_SETTLED_MS }: FinishOptions,
+): Promise<void> {
+  const settledIn = until.getTime() + settledMs + CLOCKS_DIFFER_MS - clock.now().getTime();
+  if (settledIn > 0) await pause(settledIn, undefined, { signal });
+}
+
+async function markVotes(
+  deps: ExcludeDeps,
+  exclusion: VoteExclusion,
+  lease: ActiveLease,
+  { progress }: FinishOptions,
+): Promise<void> {
+  const { tokenId, _id } = exclusion;
+  const { votes } = deps;
+  const { range, sort } = votesToMark(exclusion);
+  const total = await votes.countDocuments(range);
+  // The token is filtered here and not in the query: each read stays short even if the token cast few votes.
+  const all = votes.find(range, {
+    sort,
+    projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
+    batchSize: BULK,
+  });
+  await inBulk(deps, exclusion, lease, {
+    all,
+    chosen: (vote) =>
+      (!tokenId || tokenId.equals(vote.tokenId ?? '')) && !vote.excludedBy?.some((by) => by.equals(_id)),
+    update: [
+      {
+        $set: {
+          excludedBy: { $setUnion: [{ $ifNull: ['$excludedBy', []] }, [_id]] },
+          excludedAt: { $ifNull: ['$excludedAt', '$$NOW'] },
+        },
+      },
+    ],
+    onProgress: (count) => progress?.(count, total),
+  });
+}
+
+async function unmarkVotes(
+  deps: ExcludeDeps,
+  exclusion: VoteExclusion,
+  lease: ActiveLease,
+  { progress }: FinishOptions,
+): Promise<void> {
+  const { _id, serverId } = exclusion;
+  const { votes } = deps;
+  const range = excludedInRange(exclusion);
+  const total = await votes.countDocuments(range, { hint: EXCLUDED_VOTES });
+  const all = votes.find(range, {
+    hint: EXCLUDED_VOTES,
+    projection: { votedAt: 1, excludedBy: 1 },
+    batchSize: BULK,
+  });
+  const found = await deps.listeners.findOne(
+    { serverId },
+    { projection: { serverId: 1, rewards: 1, ...QUEUE_FIELDS } },
+  );
+  const listener = rewardsOf(found) === 'claims' ? null : found;
+  await inBulk(deps, exclusion, lease, {
+    all,
+    chosen: (vote) => vote.excludedBy?.some((by) => by.equals(_id)) === true,
+    update: including(_id, deps.clock.now(), listener !== null),
+    onProgress: (count) => progress?.(count, total),
+  });
+  if (listener) await wakeListener(deps.producer, listener);
+}
+
+/** If a backup was restored, its quarantine may have been released since the backup. */
+function released(now: Date): Document {
+  return {
+    $cond: [{ $gt: ['$delivery.restoredAt', null] }, { state: 'unconfirmed' }, queued(now, 'release')],
+  };
+}
+
+/**
+ * The update that ends an exclusion of votes. A quarantined vote that no exclusion holds back any more leaves the
+ * quarantine, and enters the queue of its listener; one that a restore holds back becomes `unconfirmed`.
+ */
+function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Document[] {
+  const isCounted = { $eq: ['$excludedBy', []] };
+  const isReleased = { $and: [isCounted, { $gt: ['$quarantinedAt', null] }] };
+  const isQueued = { $and: [isReleased, hasListener] };
+  return [
+    { $set: { excludedBy: { $setDifference: [{ $ifNull: ['$excludedBy', []] }, [exclusionId]] } } },
+    {
+      $set: {
+        released: { $cond: [isReleased, [{ at: now, kind: 'released' }], []] },
+        delivery: { $cond: [isQueued, { $mergeObjects: ['$delivery', released(now)] }, '$delivery'] },
+        excludedAt: { $cond: [isCounted, '$$REMOVE', '$excludedAt'] },
+        quarantinedAt: { $cond: [isReleased, '$$REMOVE', '$quarantinedAt'] },
+        excludedBy: { $cond: [isCounted, '$$REMOVE', '$excludedBy'] },
+      },
+    },
+    { $set: { 'delivery.events': { $concatArrays: ['$delivery.events', '$released'] } } },
+    { $unset: 'released' },
+  ];
+}
+
+type VoteInRange = { _id: UUID; votedAt: Date; tokenId?: ObjectId | null; excludedBy?: ObjectId[] };
+
+type Bulk = {
+  all: AsyncIterable<VoteInRange>;
+  chosen: (vote: VoteInRange) => boolean;
+  update: Document[];
+  onProgress: (count: number) => void;
+};
+
+/** Updates the chosen votes. Their days are stored first, so that each day is recounted even after a crash. */
+async function inBulk(
+  { votes, voteExclusions }: ExcludeDeps,
+  { _id, serverId }: VoteExclusion,
+  lease: ActiveLease,
+  { all, chosen, update, onProgress }: Bulk,
+): Promise<void> {
+  let batch: VoteInRange[] = [];
+  const write = async () => {
+    if (batch.length === 0) return;
+    const days = [...new Set(batch.map(({ votedAt }) => dayOf(votedAt)))];
+    lease.throwIfLost();
+    await voteExclusions.updateOne({ _id }, { $addToSet: { days: { $each: days } } });
+    lease.throwIfLost();
+    await votes.updateMany({ serverId, _id: { $in: batch.map((vote) => vote._id) } }, update);
+    batch = [];
+  };
+  let count = 0;
+  for await (const vote of all) {
+    count += 1;
+    if (chosen(vote)) batch.push(vote);
+    if (batch.length === BULK) await write();
+    if (count % BULK === 0) onProgress(count);
+  }
+  await write();
+  onProgress(count);
+}

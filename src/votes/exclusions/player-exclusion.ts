@@ -1,0 +1,176 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { parseInput } from '../../platform/input.ts';
+import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import type { Server } from '../../servers/server.ts';
+import { usernameKey } from '../username.ts';
+import type { Vote } from '../vote.ts';
+import {
+  type ExcludeDeps,
+  ExclusionError,
+  type ExclusionRequest,
+  hashedId,
+  type RequestOptions,
+  reasonsSchema,
+  requestInclusion,
+  requireOver,
+} from './request-exclusion.ts';
+import type { VoteExclusion } from './vote-exclusion.ts';
+
+type Servers = { servers: Collection<Server> };
+
+/** One player's votes: on one server, or on all; `since` null means from the first vote. */
+export type PlayerRange = { username: string; serverId: ObjectId | null; since: Date | null; until: Date };
+
+/** A player's votes on one server, and how many of them are excluded already. */
+export type PlayerVotes = { serverId: ObjectId; votes: number; excluded: number };
+
+/** The number of servers whose votes one query counts. */
+const SLICE = 500;
+
+/** One exclusion covers at most this many servers. */
+const MOST_SERVERS = 1_000;
+
+const THE_BEGINNING = new Date(0);
+
+/**
+ * How many votes of a player are in a range, for each server that has any. Removed servers included. A seek in the index
+ * of players for each server of the listing: for an operator's decision only.
+ *
+ * @throws {ExclusionError} `too-many-servers`
+ */
+export async function countPlayerVotes(
+  { votes, servers }: { votes: Collection<Vote> } & Servers,
+  { username, serverId, since, until }: PlayerRange,
+): Promise<PlayerVotes[]> {
+  const votedAt = { $gte: since ?? THE_BEGINNING, $lt: until };
+  const key = usernameKey(username);
+  const found: PlayerVotes[] = [];
+  for await (const ids of serverId ? [[serverId]] : slices(servers)) {
+    const counted = votes.aggregate<PlayerVotes>(
+      [
+        { $match: { serverId: { $in: ids }, usernameKey: key, votedAt } },
+        {
+          $group: {
+            _id: '$serverId',
+            votes: { $sum: 1 },
+            excluded: { $sum: { $cond: [{ $gt: ['$excludedAt', null] }, 1, 0] } },
+          },
+        },
+        { $project: { _id: 0, serverId: '$_id', votes: 1, excluded: 1 } },
+      ],
+      { hint: 'serverId_1_usernameKey_1_seq_1' },
+    );
+    found.push(...(await counted.toArray()));
+    if (found.length > MOST_SERVERS) {
+      throw new ExclusionError(
+        'too-many-servers',
+        `The player voted for more than ${MOST_SERVERS} servers: choose a shorter time or one server.`,
+      );
+    }
+  }
+  return found.toSorted((one, other) => other.votes - one.votes);
+}
+
+/** The ids of all servers, some at a time. */
+async function* slices(servers: Collection<Server>): AsyncGenerator<ObjectId[]> {
+  let last: ObjectId | undefined;
+  for (;;) {
+    const ids: ObjectId[] = await servers
+      .find(last ? { _id: { $gt: last } } : {}, { sort: { _id: 1 }, limit: SLICE, projection: { _id: 1 } })
+      .map(({ _id }) => _id)
+      .toArray();
+    last = ids.at(-1);
+    if (!last) return;
+    yield ids;
+  }
+}
+
+type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>;
+
+/**
+ * Stores an exclusion for each server that a player voted for. All belong to one group and are stored by one command;
+ * workers finish them, as those of `requestExclusion`. A repeated call with the same id completes an interrupted one and
+ * changes nothing else.
+ *
+ * @param groupId - made when the votes were shown
+ * @returns the stored exclusions; none when the player has no votes in the range
+ * @throws {ExclusionError}; {InvalidDocumentError} for a reason
+ */
+export async function requestPlayerExclusion(
+  deps: ExcludeDeps & Servers,
+  groupId: ObjectId,
+  request: PlayerExclusion,
+  by: string,
+  { wakes = true }: RequestOptions = {},
+): Promise<VoteExclusion[]> {
+  const stored = await storePlayerExclusion(deps, groupId, request, by);
+  const jobs = stored.map(({ _id }) => ({ payload: { exclusionId: _id.toHexString() } }));
+  if (wakes) await deps.producer.addAll('exclude-votes', jobs);
+  return stored;
+}
+
+async function storePlayerExclusion(
+  deps: ExcludeDeps & Servers,
+  groupId: ObjectId,
+  request: PlayerExclusion,
+  by: string,
+): Promise<VoteExclusion[]> {
+  const { reason, reasonForOwner } = request;
+  const reasons = parseInput(reasonsSchema, { reason, reasonForOwner });
+  const { username, until } = request;
+  const since = request.since ?? THE_BEGINNING;
+  requireOver({ since, until }, deps.clock.now());
+  const existing = await exclusionsOfGroup(deps, groupId);
+  const found = await countPlayerVotes(deps, request);
+  // If mongod crashed, only some of them may be stored.
+  const missing = found.filter(({ serverId }) => !existing.some((one) => one.serverId.equals(serverId)));
+  if (missing.length === 0) return existing;
+  const wanted = missing.map(({ serverId }): VoteExclusion => {
+    const range = { serverId, since, until, tokenId: null, username, usernameKey: usernameKey(username) };
+    const { reasonForOwner: forOwner } = reasons;
+    return {
+      ...range,
+      ...(forOwner ? { reasonForOwner: forOwner } : {}),
+      _id: hashedId(`${groupId.toHexString()} ${serverId.toHexString()}`),
+      groupId,
+      reason: reasons.reason,
+      by,
+      at: deps.clock.now(),
+      undone: null,
+      state: 'excluding-player',
+      days: [],
+      votes: null,
+    };
+  });
+  await deps.voteExclusions
+    .insertMany(wanted, { ordered: false, writeConcern: DURABLE })
+    .catch((error: unknown) => {
+      // If the same form was sent twice at once, the other request stored them.
+      if (!isDuplicateKey(error)) throw error;
+    });
+  return exclusionsOfGroup(deps, groupId);
+}
+
+/** The exclusions of one decision about a player. */
+export function exclusionsOfGroup(
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
+  groupId: ObjectId,
+): Promise<VoteExclusion[]> {
+  return voteExclusions.find({ groupId }).sort({ _id: 1 }).toArray();
+}
+
+/**
+ * Undoes the exclusion of a player on all servers, as `requestInclusion` does on one. A repeated call changes nothing.
+ *
+ * @returns the exclusions of the decision
+ */
+export async function requestPlayerInclusion(
+  deps: ExcludeDeps,
+  groupId: ObjectId,
+  by: string,
+  options: RequestOptions = {},
+): Promise<VoteExclusion[]> {
+  const exclusions = await exclusionsOfGroup(deps, groupId);
+  for (const { _id } of exclusions) await requestInclusion(deps, _id, by, options);
+  return exclusions;
+}

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { type Collection, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import type { Listener } from '../../listeners/listener.ts';
+import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
+import { after } from '../../platform/clock.ts';
+import { parseInput } from '../../platform/input.ts';
+import { isDuplicateKey } from '../../platform/mongo.ts';
+import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
+import type { Producer } from '../../platform/queues.ts';
+import { optionalReason, reasonText } from '../../platform/text.ts';
+import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
+import type { RecountDeps } from '../recount-votes.ts';
+import { AUTOMATIC, UNFINISHED_STATES, type VoteExclusion } from './vote-exclusion.ts';
+
+export type ExcludeDeps = RecountDeps &
+  LeaseDeps & {
+    voteExclusions: Collection<VoteExclusion>;
+    listeners: Collection<Listener>;
+    auditLog: Collection<AuditEntry>;
+    producer: Producer;
+  };
+
+/** The votes to exclude from the counts: cast from `since` (inclusive) to `until` (exclusive). */
+export type ExclusionRequest = {
+  serverId: ObjectId;
+  since: Date;
+  until: Date;
+  /** Only votes cast with this token, revoked or not; null for all. */
+  tokenId: ObjectId | null;
+  /** For operators only. */
+  reason: string;
+  /** The owner of the server sees it. */
+  reasonForOwner?: string | undefined;
+};
+
+/** Why votes cannot be excluded; the message is a sentence. */
+export class ExclusionError extends Error {
+  readonly code: 'range-empty' | 'range-not-over' | 'too-many-servers';
+
+  constructor(code: ExclusionError['code'], message: string) {
+    super(message);
+    this.name = 'ExclusionError';
+    this.code = code;
+  }
+}
+
+/** `wakes`: false when the caller finishes its own request, as the command line does to show the progress. */
+export type RequestOptions = { wakes?: boolean };
+
+export const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalReason });
+
+/**
+ * Refuses an empty range, and one that is not over.
+ *
+ * @throws {ExclusionError}
+ */
+export function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
+  if (since >= until)
+    throw new ExclusionError('range-empty', 'The range is empty: its beginning must be before its end.');
+  if (until > now) {
+    throw new ExclusionError(
+      'range-not-over',
+      'The range must end now or earlier: only votes that were cast can be excluded.',
+    );
+  }
+}
+
+function reasonsOf({ reason, reasonForOwner }: Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>) {
+  return { reason, reasonForOwner };
+}
+
+function newExclusion(
+  { serverId, since, until, tokenId, reason, reasonForOwner }: ExclusionRequest,
+  _id: ObjectId,
+  by: string,
+  at: Date,
+): VoteExclusion {
+  const range = { serverId, since, until, tokenId, reason, ...(reasonForOwner ? { reasonForOwner } : {}) };
+  return { ...range, _id, by, at, undone: null, state: 'excluding', days: [], votes: null };
+}
+
+/**
+ * Stores that votes are excluded from every count and the ranking, on an operator's decision. Excluded votes still count
+ * for the cooldown, check-vote still shows them, and they are still delivered. A worker finishes the exclusion, which takes
+ * up to a minute. If Redis is unavailable or a process dies, the scheduler's next run finds the stored exclusion.
+ *
+ * @param exclusionId - made when the votes were shown: a form that is sent twice creates one exclusion
+ * @param by - who decided, for the audit log
+ * @returns the stored exclusion
+ * @throws {ExclusionError}; {InvalidDocumentError} for the reason
+ */
+export async function requestExclusion(
+  deps: ExcludeDeps,
+  exclusionId: ObjectId,
+  request: ExclusionRequest,
+  by: string,
+  options: RequestOptions = {},
+): Promise<VoteExclusion> {
+  const reasons = parseInput(reasonsSchema, reasonsOf(request));
+  requireOver(request, deps.clock.now());
+  const wanted = newExclusion({ ...request, ...reasons }, exclusionId, by, deps.clock.now());
+  await deps.voteExclusions.insertOne(wanted).catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+  });
+  const exclusion = (await deps.voteExclusions.findOne({ _id: exclusionId })) ?? wanted;
+  await onRequested(deps, exclusion, options);
+  return exclusion;
+}
+
+/**
+ * The id for an exclusion that no form has shown. If the same exclusion is in effect, its id: a repeated command finishes
+ * that one. Two equal commands at once get the same id.
+ */
+export async function exclusionIdOf(
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
+  { serverId, since, until, tokenId, ...given }: ExclusionRequest,
+): Promise<ObjectId> {
+  const { reason } = parseInput(reasonsSchema, reasonsOf(given));
+  const same = { serverId, since, until, tokenId, reason };
+  // Not one of a player, whose name may be removed by now.
+  const ofAllPlayers = { ...same, usernameKey: { $exists: false }, groupId: { $exists: false } };
+  const equal = await voteExclusions.find(ofAllPlayers, { projection: { undone: 1 } }).toArray();
+  const inEffect = equal.find(({ undone }) => !undone);
+  return inEffect?._id ?? hashedId(JSON.stringify([same, equal.length]));
+}
+
+/** An id that is the same for the same text. */
+export function hashedId(text: string): ObjectId {
+  return new ObjectId(createHash('sha256').update(text).digest('hex').slice(0, 24));
+}
+
+/**
+ * Stores that an exclusion is undone, or that a quarantine is released. Votes that another exclusion covers stay excluded.
+ * A worker finishes it, as for {@link requestExclusion}, after the exclusion itself is finished. A repeated call changes
+ * nothing.
+ *
+ * @returns the stored exclusion; null when no exclusion has this id
+ */
+export async function requestInclusion(
+  deps: ExcludeDeps,
+  exclusionId: ObjectId,
+  by: string,
+  options: RequestOptions = {},
+): Promise<VoteExclusion | null> {
+  const { voteExclusions, clock } = deps;
+  const now = clock.now();
+  // A quarantine, or what a block held, ends here: a vote under way was cast before this time.
+  const isOfBlock = { $and: [{ $eq: ['$state', 'excluded'] }, { $gt: ['$blockId', null] }] };
+  const isOpen = { $or: [{ $eq: ['$state', 'quarantined'] }, isOfBlock] };
+  const until = { $cond: [isOpen, after(now, QUARANTINE_READ_MS), '$until'] };
+  await voteExclusions.updateOne({ _id: exclusionId, undone: null }, [
+    { $set: { until, undone: { by, at: now } } },
+    { $set: { state: { $cond: ['$isQuarantine', 'releasing', 'including'] } } },
+    { $unset: 'origin' },
+  ]);
+  const exclusion = await voteExclusions.findOne({ _id: exclusionId });
+  if (exclusion) await onRequested(deps, exclusion, options);
+  return exclusion;
+}
+
+/** After a decision is stored: writes it to the audit log, and wakes the worker that finishes it. */
+export async function onRequested(
+  deps: Pick<ExcludeDeps, 'auditLog' | 'clock'> & { producer: Pick<Producer, 'add'> },
+  exclusion: VoteExclusion,
+  { wakes = true }: RequestOptions = {},
+): Promise<void> {
+  await auditDecisions(deps, exclusion);
+  if (wakes) await deps.producer.add('exclude-votes', { exclusionId: exclusion._id.toHexString() });
+}
+
+/** Writes the decisions about an exclusion to the audit log, unless they are there already. */
+export async function auditDecisions(
+  deps: Pick<ExcludeDeps, 'auditLog' | 'clock'>,
+  exclusion: VoteExclusion,
+): Promise<void> {
+  const { by, undone, isQuarantine } = exclusion;
+  // If a quarantine was released, nobody ever excluded its votes.
+  const isDecided = !isQuarantine || by !== AUTOMATIC;
+  if (isDecided) await audit(deps, exclusion, 'vote.exclude', by);
+  if (undone) await audit(deps, exclusion, isDecided ? 'vote.include' : 'vote.release', undone.by);
+}
+
+async function audit(
+  deps: Pick<ExcludeDeps, 'auditLog' | 'clock'>,
+  { _id, serverId, since, until, tokenId, username, reason, reasonForOwner }: VoteExclusion,
+  action: string,
+  by: string,
+): Promise<void> {
+  const exclusionId = _id.toHexString();
+  const range = { since: since.toISOString(), until: until.toISOString() };
+  const reasons = { reason, ...(reasonForOwner ? { reasonForOwner } : {}) };
+  const player = username ? { username } : {};
+  const details = {
+    exclusionId,
+    ...range,
+    tokenId: tokenId?.toHexString() ?? null,
+    ...player,
+    ...reasons,
+  };
+  await recordAuditOnce(deps, hashedId(`${action} ${exclusionId}`), { by, action, serverId, details });
+}
+
+/** The exclusions that are not finished: in progress, or interrupted. */
+export async function unfinishedExclusions({
+  voteExclusions,
+}: Pick<ExcludeDeps, 'voteExclusions'>): Promise<ObjectId[]> {
+  const open = voteExclusions.find({ state: { $in: [...UNFINISHED_STATES] } }, { projection: { _id: 1 } });
+  return open.map(({ _id }) => _id).toArray();
+}
+
+/** A server's exclusions, newest first, including undone ones. */
+export function listExclusions(
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
+  serverId: ObjectId,
+): Promise<VoteExclusion[]> {
+  return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
+}
+
+/** The newest exclusions of all servers, including undone ones. */
+export function newestExclusions(
+  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
+  { limit }: { limit: number },
+): Promise<VoteExclusion[]> {
+  return voteExclusions.find({}).sort({ at: -1 }).limit(limit).toArray();
+}

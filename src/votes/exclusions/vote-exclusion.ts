@@ -1,0 +1,129 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+import { LONGEST_REASON } from '../../platform/text.ts';
+
+/**
+ * The states of an exclusion. A request stores a state of the second column; finishing it stores one of the third.
+ *
+ *     a range of votes ─────────────────► excluding ────────┐
+ *     one player ───────────────────────► excluding-player ─┼─► excluded
+ *     quarantined, excluded by operator ► confirming ───────┘
+ *     a blocked name ───────────────────────────────────────────► excluded (from its first vote on)
+ *
+ *     undone, in any of these states ───► including ────────┬─► included
+ *     the same of votes that were held ─► releasing ────────┘
+ *
+ * Votes are held by a quarantine or for a blocked name (`isQuarantine`).
+ *
+ * To be removed in 0.3.0: `excluding-player`, `confirming` and `releasing`, with a migration to `excluding` and
+ * `including`. They exist because 0.1.0 may run beside 0.2.0: 0.1.0 does not finish states that it does not know, and under
+ * the states it knows it would change the votes of all players.
+ */
+const EXCLUSION_STATES = [
+  'quarantined',
+  'excluding',
+  'excluding-player',
+  'confirming',
+  'excluded',
+  'including',
+  'releasing',
+  'included',
+] as const;
+
+/** The states that are to be finished. If the process that does it dies, another one finishes the exclusion. */
+export const UNFINISHED_STATES = [
+  'excluding',
+  'excluding-player',
+  'confirming',
+  'including',
+  'releasing',
+] as const satisfies readonly (typeof EXCLUSION_STATES)[number][];
+
+/**
+ * Why votes are quarantined: one network's votes; those of an IPv4 /16 or IPv6 /32; those of accounts of one mail domain;
+ * or those of many new players of a server together.
+ */
+const QUARANTINE_CAUSES = ['network', 'neighbourhood', 'mail-domain', 'new-players'] as const;
+export type QuarantineCause = (typeof QUARANTINE_CAUSES)[number];
+
+/** `by` of an open quarantine: nobody has decided yet. */
+export const AUTOMATIC = 'automatic';
+
+const undoneDefinition = {
+  by: { type: String, required: true },
+  at: { type: Date, required: true },
+} as const;
+
+const voteExclusionDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  /** Votes cast from `since` (inclusive) to `until` (exclusive). */
+  since: { type: Date, required: true },
+  until: { type: Date, required: true },
+  /** Only votes cast with this token; null for all. */
+  tokenId: { type: Schema.Types.ObjectId, default: null },
+  /** Only votes of this player; absent for those of all players. */
+  username: { type: String },
+  usernameKey: { type: String },
+  /** The decision about a player that this exclusion is one server's part of. */
+  groupId: { type: Schema.Types.ObjectId },
+  /** It holds back the votes of a blocked name (see `exclusionOfBlock`). */
+  blockId: { type: Schema.Types.ObjectId },
+  /** For operators only. */
+  reason: { type: String, required: true },
+  /** The reason that the server's owner sees. Absent without one. */
+  reasonForOwner: { type: String, maxlength: LONGEST_REASON },
+  by: { type: String, required: true },
+  at: { type: Date, required: true },
+  undone: { type: new Schema(undoneDefinition, { _id: false }), default: null },
+  state: { type: String, enum: EXCLUSION_STATES, required: true },
+  /** It began as a quarantine (see quarantine.ts): its votes were marked when they were cast. Absent otherwise. */
+  isQuarantine: { type: Boolean },
+  /** Why the first vote of a quarantine was held. Absent in those of older versions. */
+  cause: { type: String, enum: QUARANTINE_CAUSES },
+  /**
+   * The keyed hash of the network, neighbourhood or mail domain whose votes an open quarantine holds; absent when it is the
+   * server's votes together, and once it is decided. The quarantines of all servers with the same one are a group.
+   */
+  origin: { type: String },
+  /** UTC days with votes of this exclusion. Stored before the votes are marked, so that each day is recounted. */
+  days: { type: [String], required: true },
+  /** How many votes it excluded; null until it is finished. */
+  votes: { type: Number, default: null },
+  /** What the server's owner was last notified of; absent before. */
+  told: { type: String, enum: ['excluded', 'included'] as const },
+} as const;
+
+/** A range of votes that do not count: an operator excluded them, or they are quarantined. */
+export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collection: 'vote_exclusions' });
+voteExclusionSchema.index({ serverId: 1, at: -1 });
+voteExclusionSchema.index({ at: -1 });
+voteExclusionSchema.index({ state: 1 });
+voteExclusionSchema.index({ groupId: 1 }, { partialFilterExpression: { groupId: { $exists: true } } });
+// A server has at most one exclusion of a block that is in effect.
+voteExclusionSchema.index(
+  { serverId: 1, blockId: 1 },
+  { unique: true, partialFilterExpression: { blockId: { $exists: true }, state: 'excluded' } },
+);
+// A server has at most one open quarantine of an origin, and one without.
+voteExclusionSchema.index(
+  { serverId: 1, origin: 1 },
+  { name: 'open_quarantines_by_origin', unique: true, partialFilterExpression: { state: 'quarantined' } },
+);
+voteExclusionSchema.index({ origin: 1 }, { partialFilterExpression: { origin: { $exists: true } } });
+
+export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
+
+/** What is to be finished: votes leave the counts, or they return to them. Null when nothing is. */
+export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
+  switch (state) {
+    case 'excluding':
+    case 'excluding-player':
+    case 'confirming':
+      return 'excluding';
+    case 'including':
+    case 'releasing':
+      return 'including';
+    default:
+      return null;
+  }
+}

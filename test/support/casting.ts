@@ -1,0 +1,31 @@
+import type { ObjectId, UUID } from 'mongodb';
+import { MINUTE } from '../../src/platform/clock.ts';
+import { castOnce as castOnceWithin, type OnceDeps } from '../../src/votes/cast/cast-once.ts';
+import {
+  type CastDeps,
+  type CastRequest,
+  castVote as castVoteWithin,
+} from '../../src/votes/cast/cast-vote.ts';
+import { CastDeadline } from '../../src/votes/cast/deadline.ts';
+import { usernameKey } from '../../src/votes/username.ts';
+
+/** What a door gets: the key of the name follows from the name. */
+export type Ballot = Pick<CastRequest, 'serverId' | 'username' | 'tokenId'> & { quarantineId?: ObjectId };
+
+/** Casts a vote without a door: by the rule alone, with much time. */
+export function castVote(deps: CastDeps, ballot: Ballot, voteId?: UUID): ReturnType<typeof castVoteWithin> {
+  return castVoteWithin(deps, requestOf(ballot), new CastDeadline(MINUTE), voteId);
+}
+
+/** Casts a vote under an idempotency key without a door, with much time. */
+export function castOnce(
+  deps: OnceDeps,
+  { key, ...ballot }: Ballot & { key: string },
+  bodyOf: Parameters<typeof castOnceWithin>[2],
+): ReturnType<typeof castOnceWithin> {
+  return castOnceWithin(deps, { ...requestOf(ballot), key }, bodyOf, new CastDeadline(MINUTE));
+}
+
+function requestOf(ballot: Ballot): CastRequest {
+  return { ...ballot, usernameKey: usernameKey(ballot.username) };
+}
