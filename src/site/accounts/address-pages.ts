@@ -21,14 +21,14 @@ import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } fro
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
-import { TOO_MANY_LINKS, withMinimumDuration } from './better-auth-calls.ts';
+import { tooManyLinks, withMinimumDuration } from './better-auth-calls.ts';
 import { passwordAndCodeForm, passwordForm, withReAuthentication } from './re-authentication.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
 const decisionForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
-  decision: z.enum(['confirm', 'cancel'], { error: defineMessage('Choose one of these.') }),
+  decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
 
 /**
@@ -64,7 +64,7 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
         (await countMail(deps, { email, ...from })) ??
         // The present address gets a mail too. Unconfirmed, it may be a stranger's.
         (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
-      if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
+      if (retryAt) throw tooManyLinks(retryAt);
       // The duration must not reveal whether another account has the address.
       await withMinimumDuration(() => requestAddressChange(deps, own, { email }));
       return 'requested';
@@ -76,7 +76,7 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
       }
       const result = proven.done;
       if (result === 'taken') {
-        return sendPage(request, reply, await form(request, { ...typed, errors: { email: TAKEN } }), 409);
+        return sendPage(request, reply, await form(request, { ...typed, errors: { email: t(TAKEN) } }), 409);
       }
       request.log.info({ event: `account.address_${result}`, userId: user._id.toHexString() });
       if (result === 'requested') return sendPage(request, reply, sentPage(base, user.email, email));

@@ -1,16 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
 import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import type { Typed } from '../shared/form.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
@@ -19,8 +18,8 @@ import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 export const passwordForm = z.object({
   password: z
     .string()
-    .min(1, defineMessage('Enter your password.'))
-    .max(256, defineMessage('The password is too long.')),
+    .min(1, { error: () => t('Enter your password.') })
+    .max(256, { error: () => t('The password is too long.') }),
   code: z
     .unknown()
     .optional()
@@ -32,7 +31,12 @@ export const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
     .transform(asGivenOut)
-    .pipe(z.string().min(1, defineMessage('Enter a code.')).max(32, defineMessage('The code is too long.'))),
+    .pipe(
+      z
+        .string()
+        .min(1, { error: () => t('Enter a code.') })
+        .max(32, { error: () => t('The code is too long.') }),
+    ),
 });
 
 type Proof = { password: string; code?: string | undefined };
@@ -62,7 +66,7 @@ export async function withReAuthentication<T>(
   } catch (error) {
     const reason = refusalCode(error);
     request.log.warn({ event: 'account.proof_refused', address: request.ip, code: reason });
-    return { refused: REFUSALS[reason] ?? t('The password is wrong.') };
+    return { refused: t(REFUSALS[reason] ?? WRONG_PASSWORD) };
   }
 }
 
@@ -73,8 +77,10 @@ function inSession(request: FastifyRequest) {
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
-const REFUSALS: Record<string, string> = {
-  TOTP_ALREADY_ENABLED: 'Two-factor authentication is already on.',
+const WRONG_PASSWORD = defineMessage('The password is wrong.');
+
+const REFUSALS: Record<string, Text> = {
+  TOTP_ALREADY_ENABLED: defineMessage('Two-factor authentication is already on.'),
   INVALID_CODE: defineMessage('The code is wrong. Wait for the next one, or enter a backup code.'),
   INVALID_BACKUP_CODE: defineMessage('The backup code is wrong or was already used.'),
   CODE_USED: defineMessage('That code was already used. Wait for the next one.'),

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
@@ -14,7 +13,7 @@ import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
 import { queryText, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
-import type { Content } from '../shared/html.ts';
+import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { notice, textField } from '../shared/parts.ts';
@@ -28,12 +27,12 @@ const signInForm = z.object({
   email: z
     .string()
     .trim()
-    .min(1, defineMessage('Enter your e-mail address.'))
-    .max(254, defineMessage('The address is too long.')),
+    .min(1, { error: () => t('Enter your e-mail address.') })
+    .max(254, { error: () => t('The address is too long.') }),
   password: z
     .string()
-    .min(1, defineMessage('Enter your password.'))
-    .max(256, defineMessage('The password is too long.')),
+    .min(1, { error: () => t('Enter your password.') })
+    .max(256, { error: () => t('The password is too long.') }),
   next: z.string().max(2_048).optional(),
 });
 
@@ -42,7 +41,10 @@ const codeForm = z.object({
     .string()
     .transform(asGivenOut)
     .pipe(
-      z.string().min(1, defineMessage('Enter the code.')).max(32, defineMessage('The code is too long.')),
+      z
+        .string()
+        .min(1, { error: () => t('Enter the code.') })
+        .max(32, { error: () => t('The code is too long.') }),
     ),
   next: z.string().max(2_048).optional(),
 });

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
@@ -9,13 +8,13 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
 import { readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { notice, textField } from '../shared/parts.ts';
@@ -24,8 +23,8 @@ import {
   giveCookies,
   hashingClientOf,
   refusalCode,
-  TOO_MANY_LINKS,
   tooManyAccounts,
+  tooManyLinks,
   withMinimumDuration,
 } from './better-auth-calls.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
@@ -36,7 +35,7 @@ export const newPassword = z
   .min(PASSWORD_LENGTH.min, t('Use at least {min} characters.', { min: PASSWORD_LENGTH.min }))
   .max(PASSWORD_LENGTH.max, t('Use at most {max} characters.', { max: PASSWORD_LENGTH.max }))
   .refine((password) => !isCommonPassword(password), {
-    error: defineMessage('This password is too common. Choose another one.'),
+    error: () => t('This password is too common. Choose another one.'),
   });
 
 /** The form with an error if the password is the user's own address or name; otherwise null. */
@@ -54,8 +53,8 @@ const addressForm = z.object({
   email: z
     .string()
     .trim()
-    .max(254, defineMessage('must have at most 254 characters'))
-    .pipe(z.email(defineMessage('must be an e-mail address'))),
+    .max(254, { error: () => t('must have at most 254 characters') })
+    .pipe(z.email({ error: () => t('must be an e-mail address') })),
   next: z.string().max(2_048).optional(),
 });
 
@@ -95,7 +94,7 @@ function sendingLinks({ deps }: AccountParts, { page, inside }: Form): Handler {
     const usedUp = await networkSignUpsUsed(deps, request.ip);
     if (usedUp) throw tooManyAccounts(usedUp);
     const retryAt = await countMail(deps, { email: data.email, address: request.ip });
-    if (retryAt) throw new PageError(429, TOO_MANY_LINKS, retryAt);
+    if (retryAt) throw tooManyLinks(retryAt);
     await withMinimumDuration(() => offerAccount(deps, data.email));
     return sendPage(request, reply, sentPage(data.email));
   };

@@ -21,7 +21,7 @@ const codeForm = z.object({
   code: z
     .string()
     .transform((value) => value.replace(/\s/g, ''))
-    .pipe(z.string().regex(/^\d{6}$/, defineMessage('Enter the six digits.'))),
+    .pipe(z.string().regex(/^\d{6}$/, { error: () => t('Enter the six digits.') })),
 });
 
 type Values = { password: string };
@@ -81,7 +81,7 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
     } catch (error) {
       const code = refusalCode(error);
       if (code === 'TOTP_NOT_ENABLED') return reply.redirect(path, 303);
-      return sendPage(request, reply, codePage(path, withError(typed, WRONG_CODE)), 400);
+      return sendPage(request, reply, codePage(path, withError(typed, t(WRONG_CODE))), 400);
     }
     const user = userOf(request);
     request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });

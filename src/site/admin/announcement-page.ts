@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
+import { inEnglish } from '../../language/t.ts';
 import type { Announcement } from '../../moderation/announcement.ts';
 import {
   clearAnnouncement,
@@ -11,17 +11,17 @@ import {
 import { userOf } from '../access.ts';
 import { OPERATOR } from '../page-route.ts';
 import { errorsOf, readForm, type Typed } from '../shared/form.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, notice, select, textArea, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { minuteOf, utcMoment } from './utc-fields.ts';
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   set: 'Announcement set. All pages show it within a minute.',
   cleared: 'Announcement removed.',
-};
+});
 
 const form = z.object({
   text: z.string(),

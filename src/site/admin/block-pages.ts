@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
+import { inEnglish } from '../../language/t.ts';
 import { isId } from '../../servers/slug.ts';
 import { type Block, isEffective } from '../../votes/blocks/block.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
@@ -9,7 +9,7 @@ import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { errorsOf, queryOf, queryText, type Typed, typedValues } from '../shared/form.ts';
 import { count, time, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import {
   badge,
@@ -31,10 +31,10 @@ import { utcMoment } from './utc-fields.ts';
 /** Blocks per page. */
 const ROWS = 50;
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   added: 'Blocked. It applies everywhere within five seconds.',
   lifted: 'Block lifted. It ends everywhere within five seconds. Votes that it held back stay excluded.',
-};
+});
 
 /** `/operator/blocks`: the players' names and networks whose votes are blocked. */
 export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {

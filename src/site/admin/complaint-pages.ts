@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
+import { inEnglish, t } from '../../language/t.ts';
 import { closeComplaint, openComplaints } from '../../moderation/complaints.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../access.ts';
@@ -8,6 +8,7 @@ import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { timeAgo } from '../shared/format.ts';
+import { html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, dataTable } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
@@ -25,7 +26,7 @@ export function complaintPages(app: FastifyInstance, { deps }: AdminParts): void
     const now = deps.clock.now();
     return sendPage(request, reply, {
       title: 'Reported servers',
-      messages: { closed: 'Report closed.', meanwhile: 'This report was closed already.' },
+      messages: inEnglish({ closed: 'Report closed.', meanwhile: 'This report was closed already.' }),
       body: adminFrame({
         base,
         part: '',
@@ -43,7 +44,7 @@ export function complaintPages(app: FastifyInstance, { deps }: AdminParts): void
                     ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
                     : 'removed',
               },
-              { title: 'Reason', cell: ({ complaint }) => COMPLAINT_TEXTS[complaint.kind] },
+              { title: 'Reason', cell: ({ complaint }) => t(COMPLAINT_TEXTS[complaint.kind]) },
               { title: 'Text', cell: ({ complaint }) => html`<bdi>${complaint.text ?? ''}</bdi>` },
               {
                 title: 'By',

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { InvalidDocumentError } from '../../platform/document.ts';
@@ -29,7 +28,7 @@ import {
   UNTOUCHED,
 } from '../shared/form.ts';
 import { count, counted, time } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
 import { card, facts, notice } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { isId } from '../../servers/slug.ts';
@@ -15,7 +14,7 @@ import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { queryOf, queryText, readForm, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { counted, time } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, facts, notice } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';

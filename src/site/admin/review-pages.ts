@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { InvalidDocumentError } from '../../platform/document.ts';
@@ -14,7 +13,7 @@ import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { queryOf, queryText, readForm, UNTOUCHED } from '../shared/form.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, button, notice, pager, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { InvalidDocumentError } from '../../platform/document.ts';
@@ -18,7 +17,7 @@ import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { queryOf, queryText, readForm, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { count, timeAgo } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { dataTable, pager, tabs, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';

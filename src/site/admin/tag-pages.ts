@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
+import { inEnglish } from '../../language/t.ts';
 import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, dataTable, notice, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   added: 'Tag added. Owners can choose it now.',
   removed: 'Tag removed from the list and from all servers.',
-};
+});
 
 /** `/operator/tags`: the list of tags that owners choose from. */
 export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
@@ -19,13 +18,14 @@ import {
   suspendUser,
   UserError,
 } from '../../accounts/users.ts';
+import { inEnglish } from '../../language/t.ts';
 import { showUser, type UserView } from '../../workflows/find-users.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
 import { count, time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, copyable, facts, notice } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
@@ -34,7 +34,7 @@ import { reasonFields } from './reason-fields.ts';
 import { addressPart } from './user-address.ts';
 import { accountStatus } from './users-page.ts';
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   suspended: 'User suspended and signed out of all sessions.',
   confirmed: 'Address confirmed. The user sees invitations to servers now.',
   lifted: 'Suspension lifted. The user can sign in again.',
@@ -45,7 +45,7 @@ const MESSAGES = {
     'We have mailed a link to the new address. The change happens when it is confirmed there, within three days.',
   'email-changed': 'Address changed. The user is signed out of all sessions.',
   'link-sent': 'We have e-mailed a link to set a password.',
-};
+});
 
 /** `/operator/users/:userId`: one user and the operators' actions. */
 export function userPages(app: FastifyInstance, { deps }: AdminParts): void {

@@ -1,6 +1,5 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { HOUR } from '../../platform/clock.ts';
 import { useAllowance } from '../../platform/limits/rate-limit.ts';
@@ -14,7 +13,7 @@ import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { livePart } from '../shared/live.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import { bannerImage, iconImage } from '../shared/profile-parts.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
@@ -14,7 +13,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { readForm } from '../shared/form.ts';
 import { timeText } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
 import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
@@ -23,7 +22,7 @@ import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
 const keyForm = z.object({
-  newId: z.string().refine(isId, defineMessage('The form was incomplete. Reload the page.')),
+  newId: z.string().refine(isId, { error: () => t('The form was incomplete. Reload the page.') }),
   lifetime: lifetimeSchema.default('1y'),
 });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
@@ -107,7 +106,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     const { kind } = await checkClaim(deps, player);
     const answer = notice(
       'good',
-      html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username: data.username, kind: ANSWERS[kind] })}`,
+      html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username: data.username, kind: t(ANSWERS[kind]) })}`,
     );
     return show(request, reply, { tested: { block, username: data.username, answer } });
   });

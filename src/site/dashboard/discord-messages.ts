@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { defineMessage, t } from '../../language/t.ts';
 import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
 import { OFF_TEXTS } from '../../notifications/discord/send-discord.ts';
@@ -18,7 +17,7 @@ import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes } from '../shared/kind-boxes.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
@@ -6,7 +5,7 @@ import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { Typed } from '../shared/form.ts';
 import { counted } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
 import { PROTOCOLS } from '../shared/protocols.ts';
 

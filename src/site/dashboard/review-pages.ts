@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
 import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer-review.ts';
@@ -12,7 +11,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, type Typed, typedValues } from '../shared/form.ts';
 import { count } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, pager, textArea } from '../shared/parts.ts';
 import { pageFrom, REVIEWS_A_PAGE, reviewItem, spreadCard } from '../shared/review-parts.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
@@ -21,7 +20,7 @@ import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, readForm, type Typed, UNTOUCHED } from '../shared/form.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -46,12 +45,12 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
 /** Created with the form, so that a form sent twice creates one token. */
 const newId = z
   .string()
-  .refine(isId, defineMessage('The form was incomplete. Reload the page.'))
+  .refine(isId, { error: () => t('The form was incomplete. Reload the page.') })
   .transform((id) => new ObjectId(id));
 
 const issueForm = z.object({
   name: z.string(),
-  kind: z.enum(TOKEN_KINDS, defineMessage('Choose one of these.')).default('api'),
+  kind: z.enum(TOKEN_KINDS, { error: () => t('Choose one of these.') }).default('api'),
   lifetime: lifetimeSchema,
   vote: z.literal('yes').optional(),
   status: z.literal('yes').optional(),
@@ -59,7 +58,9 @@ const issueForm = z.object({
   newId,
 });
 const rotateForm = z.object({
-  overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], defineMessage('Choose one of these.')),
+  overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], {
+    error: () => t('Choose one of these.'),
+  }),
   newId,
 });
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { defineMessage, t } from '../../language/t.ts';
 import { COMPLAINT_KINDS } from '../../moderation/complaint.ts';
 import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
@@ -10,6 +9,7 @@ import { ANYONE } from '../page-route.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { count } from '../shared/format.ts';
+import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notice, select, textArea } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';

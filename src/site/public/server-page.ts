@@ -85,7 +85,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     const server = await reviewedServer(request);
     const user = userOf(request);
     const refused = whyNotReview(server, user, confirmsAddresses(deps));
-    if (refused) throw new PageError(403, WHY_NOT[refused]);
+    if (refused) throw new PageError(403, t(WHY_NOT[refused]));
     const values = typedValues(request);
     const { username = '', rating = '', content = '' } = values;
     try {

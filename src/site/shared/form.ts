@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { t, translated } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
 /** The entered values of a form, to show them again, and the error of each field. */
@@ -34,8 +34,7 @@ export function queryText(values: Record<string, string | undefined>): string {
 }
 
 /** Turns a rule into a sentence: `must not be empty` becomes `Must not be empty.` */
-function asSentence(english: string): string {
-  const rule = translated(english);
+function asSentence(rule: string): string {
   const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
