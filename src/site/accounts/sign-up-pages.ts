@@ -32,8 +32,8 @@ import { otherSiteButtons } from './other-site-pages.ts';
 /** The rules for a new password. */
 export const newPassword = z
   .string()
-  .min(PASSWORD_LENGTH.min, t('Use at least {min} characters.', { min: PASSWORD_LENGTH.min }))
-  .max(PASSWORD_LENGTH.max, t('Use at most {max} characters.', { max: PASSWORD_LENGTH.max }))
+  .min(PASSWORD_LENGTH.min, { error: () => t('Use at least {min} characters.', PASSWORD_LENGTH) })
+  .max(PASSWORD_LENGTH.max, { error: () => t('Use at most {max} characters.', PASSWORD_LENGTH) })
   .refine((password) => !isCommonPassword(password), {
     error: () => t('This password is too common. Choose another one.'),
   });

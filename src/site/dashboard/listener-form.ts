@@ -63,7 +63,7 @@ function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');
-  const when = listener ? t('If you change the token or key, votes') : 'Votes';
+  const when = listener ? t('If you change the token or key, votes') : t('Votes');
   return checkbox({
     name: 'keepUnconfirmed',
     label: t('Do not send unconfirmed votes again'),
