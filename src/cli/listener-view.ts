@@ -1,5 +1,6 @@
 import { listenerReason } from '../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
+import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
 import { type Listener, lastDelivery } from '../listeners/listener.ts';
 import type { Server } from '../servers/server.ts';
@@ -34,8 +35,8 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(shown.queuePaused ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
     ...(reason
       ? ([
-          ['Cause', reason.code ? `${reason.cause} (${reason.code})` : reason.cause],
-          ['What to do', reason.mend],
+          ['Cause', reason.code ? `${t(reason.cause)} (${reason.code})` : t(reason.cause)],
+          ['What to do', t(reason.mend)],
         ] satisfies [string, string][])
       : []),
     ...(reason?.words ? ([['Answer', `«${reason.words}»`]] satisfies [string, string][]) : []),
@@ -129,8 +130,8 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     state: shown.state,
     reason: reason && {
       code: reason.code ?? null,
-      cause: reason.cause,
-      mend: reason.mend,
+      cause: t(reason.cause),
+      mend: t(reason.mend),
       words: reason.words ?? null,
       detail: reason.detail ?? null,
       since: iso(reason.since),

@@ -11,6 +11,7 @@ import {
   showListener,
 } from '../delivery/listeners.ts';
 import { createSend } from '../delivery/send-vote.ts';
+import { t } from '../language/t.ts';
 import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
 import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
@@ -270,14 +271,14 @@ async function test(session: Session, text: string): Promise<Answer> {
   const exitCode = EXIT_CODES[outcome] ?? 1;
   const ended = outcome === 'sent-not-confirmed' ? 'sent, not confirmed' : outcome;
   return {
-    json: { ...(exitCode === 1 ? { error: cause } : {}), ...diagnosis },
+    json: { ...(exitCode === 1 ? { error: t(cause) } : {}), ...diagnosis, cause: t(cause), mend: t(mend) },
     text: pairs([
       ['Outcome', fault ? `${ended} (${fault})` : ended],
       [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
       ['Answer', reply ? `«${reply}»` : '-'],
       ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
-      ['Cause', cause],
-      ['What to do', mend],
+      ['Cause', t(cause)],
+      ['What to do', t(mend)],
     ]),
     ...(exitCode ? { exitCode } : {}),
   };

@@ -1,6 +1,7 @@
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
 import { causeText, eventText, statusText } from '../delivery/timeline/timeline-texts.ts';
+import { t } from '../language/t.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cast/cooldown.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -71,7 +72,7 @@ function waitingJson({
     kind: waitingFor.kind,
     at: 'at' in waitingFor ? iso(waitingFor.at) : null,
     code: reason?.code ?? null,
-    cause: reason?.cause ?? null,
+    cause: reason ? t(reason.cause) : null,
     votes_ahead: ahead,
   };
 }
@@ -98,8 +99,8 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
     detail: end?.detail ?? null,
     duration_ms: end?.durationMs ?? null,
     late_at: iso(attempt.lateAt),
-    cause: end?.cause ?? null,
-    mend: end?.mend ?? null,
+    cause: end ? t(end.cause) : null,
+    mend: end ? t(end.mend) : null,
   };
 }
 
@@ -145,7 +146,7 @@ export function timelineText(shown: Shown): string {
 /** What to do about each outcome that was not a delivery, the newest first. */
 function mendsOf(events: TimelineEvent[]): [string, string][] {
   const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.class !== 'delivered' ? [end] : []));
-  return [...new Map(ends.toReversed().map(({ code, mend }) => [code as string, mend]))];
+  return [...new Map(ends.toReversed().map(({ code, mend }) => [code as string, t(mend)]))];
 }
 
 type Row = [string, string, string, string, string, string];
@@ -188,6 +189,6 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
     startedBy,
     end.reached ?? '-',
     end.durationMs === null ? '-' : span(end.durationMs),
-    end.words ? `the listener answered «${oneLine(end.words)}»` : (end.detail ?? end.cause),
+    end.words ? `the listener answered «${oneLine(end.words)}»` : (end.detail ?? t(end.cause)),
   ];
 }

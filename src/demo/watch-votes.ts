@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { explain } from '../delivery/diagnosis/explanations.ts';
+import { t } from '../language/t.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -12,7 +13,7 @@ function messageAbout({ delivery }: Vote): string | null {
   const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
   if (!failed?.code || delivery.state === 'delivered') return null;
   const { cause } = explain(failed.code, failed.protocol);
-  return `${delivery.state} after ${delivery.attemptCount} ${delivery.attemptCount === 1 ? 'attempt' : 'attempts'}: ${cause}`;
+  return `${delivery.state} after ${delivery.attemptCount} ${delivery.attemptCount === 1 ? 'attempt' : 'attempts'}: ${t(cause)}`;
 }
 
 async function openVotes(votes: AppDeps['votes'], serverId: ObjectId): Promise<Vote[]> {

@@ -1,4 +1,4 @@
-import { defineMessage } from '../language/t.ts';
+import { defineMessage, type Text, t } from '../language/t.ts';
 
 /** The first transport of a protocol. The limit of concurrent queries applies to UDP only. */
 type Transport = 'udp' | 'tcp' | 'http';
@@ -41,7 +41,7 @@ const SECRET = defineMessage('they answer only to a password or key of their own
  * does not show whether players can reach the server, has no latency, and would be downloaded whole for each server.
  * `nadeo` would also open its own connections, which the address guard does not check.
  */
-const NOT_ASKED: Record<string, string> = {
+const NOT_ASKED: Record<string, Text> = {
   altvmp: ELSEWHERE,
   asa: ELSEWHERE,
   beammp: ELSEWHERE,
@@ -65,5 +65,6 @@ const NOT_ASKED: Record<string, string> = {
 
 /** Why servers with this protocol cannot be queried; null if they can. */
 export function whyNotQueried(protocol: string): string | null {
-  return NOT_ASKED[protocol] ?? null;
+  const reason = NOT_ASKED[protocol];
+  return reason ? t(reason) : null;
 }

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import type { PlainMessage } from '../language/t.ts';
 import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
@@ -51,14 +52,14 @@ export const SENTENCES = {
   clock: 'The clock of this process is wrong: try again in a few seconds.',
   database: 'The database does not answer: try again in a few seconds.',
   notReady: 'The database is not prepared yet: try again in a few seconds.',
-} as const;
+} as const satisfies Record<string, PlainMessage>;
 
 /** A 503, with the time after which to try again. */
 export function unavailable(code: ErrorCode, sentence: string): Refusal {
   return { status: 503, code, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
 }
 
-const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
+const BY_FRAMEWORK_CODE: Record<string, Refusal & { sentence: PlainMessage }> = {
   FST_ERR_BAD_URL: {
     status: 400,
     code: 'malformed',

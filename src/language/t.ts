@@ -5,10 +5,21 @@ import { type Language, LOCALES, languageNow } from './language.ts';
 import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './messages.ts';
 
 /** An English text that every language has (see german.ts). */
-export type Message = keyof typeof GERMAN;
+type Message = keyof typeof GERMAN;
 
-/** A text without placeholders and elements. */
-export type Text = { [K in Message]: NeedsNothing<K> extends true ? K : never }[Message];
+/** One without placeholders and elements. */
+export type PlainMessage = { [K in Message]: NeedsNothing<K> extends true ? K : never }[Message];
+
+declare const english: unique symbol;
+
+/**
+ * A text that `defineMessage` named. It is a string, but the type check takes it for a symbol, which is the one type that
+ * neither a string parameter nor a template accepts: no page shows it before `t` has translated it.
+ */
+export type Untranslated<K extends Message = Message> = symbol & { readonly [english]: K };
+
+/** One that needs no values. */
+export type Text = Untranslated<PlainMessage>;
 
 /** The texts of each language by the English text; English texts are their own. */
 const CATALOGUES: Record<Exclude<Language, 'en'>, Readonly<Record<string, string>>> = { de: GERMAN };
@@ -27,21 +38,28 @@ const formats = new Map<string, IntlMessageFormat>();
  * replace `{name}`, and a function makes the element of `<name>…</name>`. The result is a string, or a part of a page
  * when the text has elements or a value is a part of a page; values are escaped there.
  */
-export function t(text: Text): string;
-export function t<K extends Exclude<Message, Text>, const V extends Values<K>>(
-  text: K,
+export function t(text: PlainMessage | Text): string;
+export function t<K extends Exclude<Message, PlainMessage>, const V extends Values<K>>(
+  text: K | Untranslated<K>,
   values: V,
 ): Made<K, V>;
-export function t(text: string, values?: Record<string, Value | ((text: Html) => Html)>): string | Html {
+export function t(
+  message: Message | Untranslated,
+  values?: Record<string, Value | ((text: Html) => Html)>,
+): string | Html {
+  const text = message as Message;
   if (!values && !text.includes('<')) return patternOf(text);
   const parts = formatFor(text).format({ ...PLAIN_TAGS, ...elements(values ?? {}) });
   if (Array.isArray(parts)) return html`${parts}`;
   return typeof parts === 'object' ? (parts as Html) : String(parts);
 }
 
-/** A text that is not known before, such as that of an error. Without a translation it stays English. */
-export function translated(text: string, values?: Record<string, string | number>): string {
-  return values ? String(formatFor(text).format(values)) : patternOf(text);
+/**
+ * The sentence of an error for its page. One that was made where the language was not known is English here; one of the
+ * page's language stays as it is.
+ */
+export function translated(sentence: string): string {
+  return patternOf(sentence);
 }
 
 function patternOf(text: string): string {
@@ -72,7 +90,12 @@ function formatFor(text: string): IntlMessageFormat {
   return format;
 }
 
-/** Names a text where the language is not known yet, as in a constant. `t` or `translated` makes it later. */
-export function defineMessage<K extends Message>(text: K): K {
-  return text;
+/** Texts of the admin area, which is in English only. */
+export function inEnglish<Code extends string>(texts: Record<Code, string>): Record<Code, Text> {
+  return texts as unknown as Record<Code, Text>;
+}
+
+/** Names a text where the language is not known yet, as in a constant. `t` translates it later. */
+export function defineMessage<K extends Message>(text: K): Untranslated<K> {
+  return text as unknown as Untranslated<K>;
 }

@@ -1,18 +1,17 @@
 import { z } from 'zod';
-import { defineMessage, t } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
 import { MAX_SENDINGS } from './delivery-limits.ts';
 
 /** The port of a listener. */
 export const listenerPort = z
-  .int(defineMessage('port must be a whole number, 1 to 65535'))
-  .min(1, defineMessage('port must be a whole number, 1 to 65535'))
-  .max(65_535, defineMessage('port must be a whole number, 1 to 65535'))
-  .refine(
-    (port) => !isRefusedPort(port),
-    defineMessage('port 22, 25, 465 and 587 are never a vote listener'),
-  );
+  .int({ error: () => t('port must be a whole number, 1 to 65535') })
+  .min(1, { error: () => t('port must be a whole number, 1 to 65535') })
+  .max(65_535, { error: () => t('port must be a whole number, 1 to 65535') })
+  .refine((port) => !isRefusedPort(port), {
+    error: () => t('port 22, 25, 465 and 587 are never a vote listener'),
+  });
 
 const sendingsRule = { error: () => t('a vote is sent at most 1 to {max} times', { max: MAX_SENDINGS }) };
 
@@ -37,7 +36,7 @@ export const listenerSettingsSchema = unansweredVotes.extend({
   serviceName: z
     .string()
     .trim()
-    .min(1, defineMessage('service name must not be empty'))
-    .max(64, defineMessage('service name must have at most 64 characters'))
-    .regex(/^\P{Cc}*$/u, defineMessage('service name must have no control characters')),
+    .min(1, { error: () => t('service name must not be empty') })
+    .max(64, { error: () => t('service name must have at most 64 characters') })
+    .regex(/^\P{Cc}*$/u, { error: () => t('service name must have no control characters') }),
 });

@@ -1,6 +1,6 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage, t } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { type Clock, DAY } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
@@ -23,7 +23,7 @@ const OF_A_NETWORK = { times: 5, windowMs: DAY };
 const MOST_OF_A_SERVER = 50;
 
 const complaintInput = z.object({
-  kind: z.enum(COMPLAINT_KINDS, defineMessage('choose a reason')),
+  kind: z.enum(COMPLAINT_KINDS, { error: () => t('choose a reason') }),
   text: z
     .string()
     .trim()

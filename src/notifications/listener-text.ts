@@ -1,4 +1,5 @@
 import { explain, listenerReason } from '../delivery/diagnosis/explanations.ts';
+import { t } from '../language/t.ts';
 import type { DueNotification } from './due-notifications.ts';
 import type { ListenerNotification } from './listener-notification.ts';
 import { count, eventOf, type Notice, time, votes } from './notice.ts';
@@ -55,9 +56,9 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
 
 function reason({ listener }: ListenerNotification): string[] {
   const found = listenerReason(listener);
-  if (!found) return listener.limited ? [explain('outgoing-limited', listener.protocol).cause] : [];
+  if (!found) return listener.limited ? [t(explain('outgoing-limited', listener.protocol).cause)] : [];
   const { cause, mend, words, detail } = found;
-  return [`${cause}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
+  return [`${t(cause)}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${t(mend)}`];
 }
 
 function waiting({ deliveries }: ListenerNotification): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { t, translated } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import { HostError, parseHost } from './address-guard.ts';
 import { InvalidDocumentError } from './document.ts';
 
@@ -20,7 +20,7 @@ export function parseInput<S extends z.ZodType>(schema: S, input: unknown): z.ou
 }
 
 /** A host name or an IP address, in one spelling (see `parseHost`). */
-export const hostSchema = z.string({ error: 'must be text' }).transform((value, context) => {
+export const hostSchema = z.string({ error: () => t('must be text') }).transform((value, context) => {
   try {
     return parseHost(value);
   } catch (error) {
@@ -30,12 +30,11 @@ export const hostSchema = z.string({ error: 'must be text' }).transform((value, 
   }
 });
 
-/** Adds the field's name to a message that begins with "must": `queryPort` becomes "The query port must …". */
-function fieldError(field: string, message: string): string {
-  const rule = translated(message);
-  if (!message.startsWith('must ')) return rule;
-  return t('The {field} {rule}.', {
-    field: field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-    rule,
-  });
+/**
+ * Adds the field's name to an English message that begins with "must": `queryPort` becomes "The query port must …". In
+ * other languages, the form shows the rule beside the field.
+ */
+function fieldError(field: string, rule: string): string {
+  if (!rule.startsWith('must ')) return rule;
+  return `The ${field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)} ${rule}.`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineMessage, t } from '../language/t.ts';
+import { t } from '../language/t.ts';
 
 /** The length of `value` in Unicode code points, which is how the API contract counts characters. */
 function codePoints(value: string): number {
@@ -14,9 +14,9 @@ function codePoints(value: string): number {
  */
 export function text({ min = 0, max }: { min?: number; max: number }) {
   return z
-    .string({ error: defineMessage('must be a string') })
+    .string({ error: () => t('must be a string') })
     .refine((value) => value.isWellFormed(), {
-      error: defineMessage('must be valid Unicode: it has an unpaired surrogate'),
+      error: () => t('must be valid Unicode: it has an unpaired surrogate'),
       abort: true,
     })
     .refine((value) => min === 0 || codePoints(value) >= min, {
@@ -31,34 +31,34 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
 /** A line of text that users see, trimmed. */
 export function shownText(maximum: number) {
   return z
-    .string({ error: defineMessage('must be text') })
+    .string({ error: () => t('must be text') })
     .transform((value) => value.trim())
     .pipe(text({ min: 1, max: maximum }))
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
-      error: defineMessage('must have no line breaks and no other control characters'),
+      error: () => t('must have no line breaks and no other control characters'),
     })
     .refine((value) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(value), {
-      error: defineMessage('must have a visible character'),
+      error: () => t('must have a visible character'),
     });
 }
 
 /** A text of several lines that users write: trimmed, with uniform line ends; it may be empty. */
 export function longText(maximum: number) {
   return z
-    .string({ error: defineMessage('must be text') })
+    .string({ error: () => t('must be text') })
     .transform((value) => value.replace(/\r\n?/g, '\n').trim())
     .pipe(text({ max: maximum }))
     .refine((value) => !/[^\P{Cc}\t\n]/u.test(value), {
-      error: defineMessage('must have no control characters but line breaks'),
+      error: () => t('must have no control characters but line breaks'),
     });
 }
 
 /** An operator's reason for changing something that belongs to others. */
 export const reasonText = z
-  .string({ error: defineMessage('must say why') })
+  .string({ error: () => t('must say why') })
   .transform((value) => value.trim())
   .pipe(text({ max: 500 }))
-  .refine((value) => value.length > 0, { error: defineMessage('must say why') });
+  .refine((value) => value.length > 0, { error: () => t('must say why') });
 
 /** A second reason for other readers: internal, or for the owner. Absent when it is empty. */
 export const optionalReason = z

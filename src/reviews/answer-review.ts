@@ -1,6 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
@@ -14,7 +14,7 @@ export const LONGEST_ANSWER = 2_000;
 
 const schema = z.object({
   answer: longText(LONGEST_ANSWER).refine((value) => value !== '', {
-    error: defineMessage('must not be empty'),
+    error: () => t('must not be empty'),
   }),
 });
 

@@ -1,6 +1,6 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
@@ -11,7 +11,7 @@ import type { Review } from './review.ts';
 /** The most code points that a review may have. */
 export const LONGEST_REVIEW = 2_000;
 
-const ratingRule = defineMessage('must be a whole number, 1 to 5');
+const ratingRule = () => t('must be a whole number, 1 to 5');
 
 /** A new review. Empty content counts as none. */
 export const newReview = z.object({

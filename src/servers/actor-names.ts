@@ -1,10 +1,10 @@
 import type { Collection, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { defineMessage, t } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import type { Server } from './server.ts';
 
-/** How owners see an operator; operators' addresses are not for them. */
-export const AN_OPERATOR = defineMessage('an operator');
+/** How owners see an operator, also as stored; operators' addresses are not for them. */
+export const AN_OPERATOR = 'an operator';
 
 /**
  * How the owner and the members of a server see who did something: the addresses of one another, and of nobody else. An

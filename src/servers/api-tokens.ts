@@ -1,6 +1,6 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
@@ -39,11 +39,11 @@ export class TokenMadeError extends Error {
 
 const naming = z.object({
   name: z
-    .string({ error: defineMessage('must be text') })
+    .string({ error: () => t('must be text') })
     .transform((value) => value.trim())
     .pipe(text({ min: 1, max: 60 }))
     .refine((value) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value), {
-      error: defineMessage('must have no line breaks and no other control characters'),
+      error: () => t('must have no line breaks and no other control characters'),
     }),
 });
 

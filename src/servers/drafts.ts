@@ -72,7 +72,7 @@ async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: Obje
   const { kind } = await addressHolder(deps, wanted, ownerId);
   if (kind === 'own')
     throw new InvalidDocumentError({ address: t('You have listed this address and port already.') });
-  if (kind === 'other') throw new InvalidDocumentError({ address: TAKEN });
+  if (kind === 'other') throw new InvalidDocumentError({ address: t(TAKEN) });
 }
 
 /**
@@ -191,7 +191,7 @@ export async function saveMove(
     throw new InvalidDocumentError({ address: t('Another server of yours is listed there.') });
   if (holder.kind !== 'nobody')
     throw new InvalidDocumentError({
-      address: MOVE_TAKEN,
+      address: t(MOVE_TAKEN),
     });
   const { name, game, queryPort, countryCode } = server;
   const move = await checked<ServerDraft>(serverDrafts, {

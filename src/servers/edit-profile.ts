@@ -23,7 +23,7 @@ import { readTags, type TagList } from './tag-list.ts';
 const LONGEST_LINK = 500;
 
 const absent = z.literal('').transform(() => undefined);
-const trimmed = z.string({ error: defineMessage('must be text') }).transform((value) => value.trim());
+const trimmed = z.string({ error: () => t('must be text') }).transform((value) => value.trim());
 const linkRule = defineMessage('must be an address that begins with https://, such as https://example.org');
 const inviteRule = defineMessage('must be an invite such as https://discord.gg/AbCdEf');
 
@@ -31,7 +31,7 @@ const inviteRule = defineMessage('must be an invite such as https://discord.gg/A
 const link = trimmed.transform((value, context) => {
   if (value === '') return undefined;
   const url = httpsUrl(value);
-  if (!url) context.addIssue({ code: 'custom', message: linkRule });
+  if (!url) context.addIssue({ code: 'custom', message: t(linkRule) });
   return url?.href ?? z.NEVER;
 });
 
@@ -43,7 +43,7 @@ const invite = trimmed.transform((value, context) => {
   const isInvite = host === 'discord.gg' || (/^(www\.)?discord(app)?\.com$/.test(host) && path !== pathname);
   const [, code] = /^\/([\w-]{2,64})\/?$/.exec(path) ?? [];
   if (!isInvite || !code) {
-    context.addIssue({ code: 'custom', message: inviteRule });
+    context.addIssue({ code: 'custom', message: t(inviteRule) });
     return z.NEVER;
   }
   return `https://discord.gg/${code}`;

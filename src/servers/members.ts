@@ -2,7 +2,7 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { countMail, hashedAddress } from '../accounts/mail-limits.ts';
 import type { User } from '../accounts/user.ts';
-import { defineMessage, t } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
@@ -34,10 +34,10 @@ const INVITATIONS = { times: 20, windowMs: DAY };
 
 const invitation = z.object({
   email: z
-    .email(defineMessage('must be an e-mail address'))
+    .email({ error: () => t('must be an e-mail address') })
     .max(254)
     .transform((email) => email.toLowerCase()),
-  role: z.enum(MEMBER_ROLES, defineMessage('choose one of these')),
+  role: z.enum(MEMBER_ROLES, { error: () => t('choose one of these') }),
 });
 
 /**

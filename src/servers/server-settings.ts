@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { GameError, knownGame } from '../games/games.ts';
-import { defineMessage } from '../language/t.ts';
+import { t } from '../language/t.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
 import { shownText } from '../platform/text.ts';
 
-const portRule = defineMessage('must be a whole number, 1 to 65535');
+const portRule = () => t('must be a whole number, 1 to 65535');
 const port = z
   .int({ error: portRule })
   .min(1, { error: portRule })
   .max(65_535, { error: portRule })
   .refine((value) => !isRefusedPort(value), {
-    error: defineMessage('must not be 22, 25, 465 or 587: these are for mail and remote shells'),
+    error: () => t('must not be 22, 25, 465 or 587: these are for mail and remote shells'),
   });
 
 /** A game of the list, in any known spelling. Stored as gamedig's id. Some games are not probed (see `isProbed`). */
@@ -36,13 +36,13 @@ export const serverSettings = z.object({
   queryPort: port.nullable(),
   game: game.nullable(),
   countryCode: z
-    .string({ error: defineMessage('must be text') })
+    .string({ error: () => t('must be text') })
     .transform((value) => value.trim().toUpperCase())
     .refine((value) => /^[A-Z]{2}$/.test(value), {
-      error: defineMessage('must have two letters (ISO 3166-1), such as DE'),
+      error: () => t('must have two letters (ISO 3166-1), such as DE'),
     })
     .nullable(),
-  isPremium: z.boolean({ error: defineMessage('must be true or false') }),
+  isPremium: z.boolean({ error: () => t('must be true or false') }),
 });
 
 export type ServerSettings = z.output<typeof serverSettings>;

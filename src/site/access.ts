@@ -3,6 +3,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
 import { isFreshSession, lacksSecondFactor, mayActAsOperator } from '../accounts/operator-session.ts';
 import { type SignedIn, whoIs } from '../accounts/sessions.ts';
+import { defineMessage } from '../language/t.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
@@ -114,7 +115,7 @@ function refuseUnlessOperator(
   signedIn: SignedIn,
 ) {
   // Owners cannot find out which admin pages exist.
-  if (signedIn.user.role !== 'operator') throw new PageError(404, 'This page does not exist.');
+  if (signedIn.user.role !== 'operator') throw new PageError(404, defineMessage('This page does not exist.'));
   if (!isFreshSession(rule, signedIn)) return redirectToSignIn(request, reply);
   if (lacksSecondFactor(rule, signedIn.user)) {
     const { base } = request.server.site;
@@ -131,19 +132,20 @@ async function ownServerOf(
   access: 'owner' | 'sole-owner',
 ): Promise<WithId<Server>> {
   const { serverId = '' } = request.params as { serverId?: string };
-  const missing = new PageError(404, 'You have no server with this id.');
+  const missing = new PageError(404, defineMessage('You have no server with this id.'));
   if (!/^[0-9a-f]{24}$/.test(serverId)) throw missing;
   const server = await deps.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
   if (!server) throw missing;
   const role = roleOf(server, signedIn.user._id);
   if (role === 'owner' || mayActAsOperator(deps, signedIn)) return server;
   if (!role) throw missing;
-  if (access === 'sole-owner') throw new PageError(403, 'Only the owner of this server may do this.');
+  if (access === 'sole-owner')
+    throw new PageError(403, defineMessage('Only the owner of this server may do this.'));
   request.isReadOnly = role === 'read';
   if (role === 'read' && request.method !== 'GET')
     throw new PageError(
       403,
-      'You may see this server, but not change it. Its owner can give you the role “full”.',
+      defineMessage('You may see this server, but not change it. Its owner can give you the role “full”.'),
     );
   return server;
 }

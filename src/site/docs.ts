@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type FastifyInstance, fastify } from 'fastify';
-import { html } from 'hono/html';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
+import { defineMessage } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
+import { html } from './shared/html.ts';
 
 type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
@@ -131,7 +132,8 @@ export async function docsPage(
 
   app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, hidden, async (request, reply) => {
     const retryAt = await takeAll(deps, byNetwork('reference-script', request.ip, SCRIPTS));
-    if (retryAt) throw new PageError(429, 'Your network asked for the API reference too often.', retryAt);
+    if (retryAt)
+      throw new PageError(429, defineMessage('Your network asked for the API reference too often.'), retryAt);
     // Without the header any encoding is acceptable (RFC 9110, section 12.5.3).
     request.headers['accept-encoding'] ??= 'gzip';
     const { script, version } = await reference();

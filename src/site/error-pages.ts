@@ -1,12 +1,11 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { codeOfStatus } from '../http/error-codes.ts';
 import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../http/http-errors.ts';
 import { inLanguage } from '../language/language.ts';
 import { defineMessage, type Text, t, translated } from '../language/t.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import { exactTime, relative, time } from './shared/format.ts';
-import type { Content } from './shared/html.ts';
+import { type Content, html } from './shared/html.ts';
 import { layout, sendHtml } from './shared/layout.ts';
 import { textField } from './shared/parts.ts';
 import type { Site } from './shared/site-settings.ts';
@@ -17,9 +16,12 @@ export class PageError extends Error {
   readonly statusCode: number;
   readonly retryAt: Date | undefined;
 
-  /** @param retryAt - when a new request will be accepted, for 429 and 503 */
-  constructor(statusCode: number, sentence: string, retryAt?: Date) {
-    super(sentence);
+  /**
+   * @param sentence - `defineMessage(…)` where the language of the page is not known yet
+   * @param retryAt - when a new request will be accepted, for 429 and 503
+   */
+  constructor(statusCode: number, sentence: string | Text, retryAt?: Date) {
+    super(String(sentence));
     this.name = 'PageError';
     this.statusCode = statusCode;
     this.retryAt = retryAt;

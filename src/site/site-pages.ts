@@ -13,8 +13,8 @@ export const SITE_PAGES = {
 } as const;
 export type SitePageName = keyof typeof SITE_PAGES;
 
-/** An operator's page: its title and its text as HTML, the heading of level 1 included. */
-export type SitePage = { title: string; html: string };
+/** An operator's page: its heading of level 1, if it has one, and its text as HTML, the heading included. */
+export type SitePage = { title: string | null; html: string };
 export type SitePages = ReadonlyMap<SitePageName, SitePage>;
 
 const MAX_KILOBYTES = 64;
@@ -43,19 +43,14 @@ export function readSitePages(folder: string | undefined): SitePages {
     const expected = Object.keys(SITE_PAGES).map((name) => `${name}.md`);
     throw new ConfigError([`SITE_PAGES_DIR («${folder}») has none of the files ${expected.join(', ')}`]);
   }
-  return new Map(names.map((name) => [name, pageOf(name, readText(join(folder, `${name}.md`)))]));
+  return new Map(names.map((name) => [name, pageOf(readText(join(folder, `${name}.md`)))]));
 }
 
-function pageOf(name: SitePageName, text: string): SitePage {
+function pageOf(text: string): SitePage {
   const tokens = markdown.parse(text, {});
   const heading = tokens.findIndex(({ tag, level }) => tag === 'h1' && level === 0);
-  const words = tokens[heading + 1]?.children
-    ?.map(({ content }) => content)
-    .join('')
-    .trim();
-  const title = (heading >= 0 && words) || SITE_PAGES[name];
-  const body = renderTrustedMarkdown(text);
-  return { title, html: heading >= 0 ? body : `<h1>${SITE_PAGES[name]}</h1>\n${body}` };
+  const words = heading < 0 ? [] : tokens[heading + 1]?.children?.map(({ content }) => content);
+  return { title: words?.join('').trim() || null, html: renderTrustedMarkdown(text) };
 }
 
 function listFolder(folder: string): string[] {

@@ -3,6 +3,7 @@ import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
+import { defineMessage } from '../language/t.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { guardRoutes } from './access.ts';
@@ -60,7 +61,7 @@ export async function site(
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;
     request.log.warn({ event: 'site.foreign_origin', origin: request.headers.origin });
-    throw new PageError(403, 'This form was not sent from this site.');
+    throw new PageError(403, defineMessage('This form was not sent from this site.'));
   });
   refreshAnnouncement(app);
   guardRoutes(app, deps, auth);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineMessage, t } from '../language/t.ts';
+import { t } from '../language/t.ts';
 
 /** The most code points a name may have. */
 export const LONGEST_USERNAME = 50;
@@ -32,23 +32,22 @@ export function usernameKey(name: string): string {
  * the forwarded vote), at least one visible character.
  */
 export const usernameSchema = z
-  .string({ error: defineMessage('username is required and must be a string') })
+  .string({ error: () => t('username is required and must be a string') })
   .refine((name) => name.isWellFormed(), {
-    error: defineMessage(
-      'username must be valid Unicode: it has an unpaired surrogate or malformed percent-encoding',
-    ),
+    error: () =>
+      t('username must be valid Unicode: it has an unpaired surrogate or malformed percent-encoding'),
     abort: true,
   })
   .transform((name) => name.trim())
-  .refine((name) => name.length > 0, { error: defineMessage('username must not be empty'), abort: true })
+  .refine((name) => name.length > 0, { error: () => t('username must not be empty'), abort: true })
   .refine((name) => [...name].length <= LONGEST_USERNAME, {
     error: () => t('username must have at most {max} characters', { max: LONGEST_USERNAME }),
     // Normalizing a long sequence of combining marks takes quadratic time.
     abort: true,
   })
   .refine((name) => !/\p{Cc}/u.test(name), {
-    error: defineMessage('username must not contain control characters'),
+    error: () => t('username must not contain control characters'),
   })
   .refine((name) => usernameKey(name) !== '', {
-    error: defineMessage('username must have a visible character'),
+    error: () => t('username must have a visible character'),
   });

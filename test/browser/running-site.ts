@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { freePort } from '../../src/embedded/free-port.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -20,6 +21,8 @@ export type RunningSite = {
   url: string;
   /** The site's platform, for test data. */
   deps: AppDeps;
+  /** Its pages and forms. */
+  routes: FastifyInstance['site']['routes'];
 };
 
 /** Starts the site and a worker; both stop when the test or the file ends (see `atTheEnd`). */
@@ -32,5 +35,5 @@ export async function startSite(env: Record<string, string> = {}): Promise<Runni
   const { app } = await openWebAppOn(deps);
   await app.listen({ host: '127.0.0.1', port });
   await startWorker(deps.config);
-  return { url, deps };
+  return { url, deps, routes: app.site.routes };
 }

@@ -10,6 +10,7 @@ import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Behaviour } from '../../src/demo/votifier-listener.ts';
+import { t } from '../../src/language/t.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, testCertificate } from '../support/fake-http-listener.ts';
@@ -300,6 +301,6 @@ it('every fault was made for real above, and stands in the documentation in thes
   expect([...made].toSorted()).toEqual(Object.keys(FAULTS).toSorted());
   const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8');
   for (const [fault, { cause, mend }] of Object.entries(FAULTS)) {
-    expect(page).toContain(`| \`${fault}\` | ${cause} | ${mend} |`);
+    expect(page).toContain(`| \`${fault}\` | ${t(cause)} | ${t(mend)} |`);
   }
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
 import { HTTP_TEXTS, V1_TEXTS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
+import { t } from '../../src/language/t.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
 import { OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
@@ -36,14 +37,14 @@ describe('explanations', () => {
     const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8').split('\n');
     for (const [code, { cause, mend }] of Object.entries(EXPLANATIONS)) {
       const row = page.find((line) => line.startsWith(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} |`));
-      expect(row).toBe(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} | ${cause} | ${mend} |`);
+      expect(row).toBe(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} | ${t(cause)} | ${t(mend)} |`);
     }
     for (const [protocol, words] of [
       ['Votifier v1', V1_TEXTS],
       ['HTTP', HTTP_TEXTS],
     ] as const) {
       for (const [code, { cause, mend }] of Object.entries(words)) {
-        expect(page).toContain(`| ${protocol} | \`${code}\` | ${cause} | ${mend} |`);
+        expect(page).toContain(`| ${protocol} | \`${code}\` | ${t(cause)} | ${t(mend)} |`);
       }
     }
   });

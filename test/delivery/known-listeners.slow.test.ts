@@ -4,6 +4,7 @@ import { connectFailure } from '../../src/delivery/connection.ts';
 import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { explain } from '../../src/delivery/diagnosis/explanations.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { t } from '../../src/language/t.ts';
 import { OUTCOMES, type Outcome, type OutcomeCode } from '../../src/listeners/outcomes.ts';
 import { type ClockedDeps, deliveryBenchOn, openDeliveryDeps } from '../support/delivering.ts';
 import { CASES, type Case, v2 } from './known-cases.ts';
@@ -98,5 +99,5 @@ it.each(
   (Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => !VOTIFIER_ONLY.has(code)),
 )('an HTTP listener is told of no port 8192, token or vote plugin: %s', (code) => {
   const { cause, mend } = explain(code, 'http');
-  expect(`${cause} ${mend}`).not.toMatch(/8192|token|plugin|game server/i);
+  expect(`${t(cause)} ${t(mend)}`).not.toMatch(/8192|token|plugin|game server/i);
 });

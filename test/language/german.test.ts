@@ -30,11 +30,11 @@ function namesIn(text: string): string[] {
 }
 
 test('a German text has the placeholders and elements of the English one', () => {
-  // German numbers an attempt without an ending of its own, and names no field before its rule.
+  // German numbers an attempt without an ending of its own.
   const differ = entries.filter(
     ([english, german]) => JSON.stringify(namesIn(english)) !== JSON.stringify(namesIn(german)),
   );
-  expect(differ.map(([english]) => english)).toEqual(['The {field} {rule}.']);
+  expect(differ.map(([english]) => english)).toEqual([]);
 });
 
 test('each text is in one part of the catalogue', () => {

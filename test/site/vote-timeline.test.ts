@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest';
+import { EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
 import type { AttemptEvent } from '../../src/delivery/timeline/timeline-event.ts';
+import { type Text, t } from '../../src/language/t.ts';
 import { timelineList } from '../../src/site/shared/vote-timeline.ts';
+
+const { cause: CAUSE, mend: OPEN_THE_PORT } = EXPLANATIONS['connection-refused'];
+const { mend: CHECK_THE_LOAD } = EXPLANATIONS['too-slow'];
 
 const END = {
   code: 'connection-refused',
   class: 'transient',
   reached: 'resolved',
-  cause: 'Nothing listens on this port.',
+  cause: CAUSE,
   words: null,
   detail: null,
   durationMs: 3,
 } as const;
 
-function attempt(number: number, mend: string, over: object = {}): AttemptEvent {
+function attempt(number: number, mend: Text, over: object = {}): AttemptEvent {
   return {
     kind: 'attempt',
     at: new Date(number * 1_000),
@@ -31,19 +36,20 @@ function attempt(number: number, mend: string, over: object = {}): AttemptEvent 
 
 test('advice that several attempts share is shown once, with the newest of them', async () => {
   const events = [
-    attempt(1, 'Open the port.'),
-    attempt(2, 'Check the token.'),
-    attempt(3, 'Open the port.'),
-    attempt(4, 'Open the port.', { code: 'delivered', class: 'delivered' }),
+    attempt(1, OPEN_THE_PORT),
+    attempt(2, CHECK_THE_LOAD),
+    attempt(3, OPEN_THE_PORT),
+    attempt(4, OPEN_THE_PORT, { code: 'delivered', class: 'delivered' }),
   ];
   const items = String(await timelineList(events))
     .split('<li')
     .slice(1);
-  expect(items.map((one) => /Open the port|Check the token/.exec(one)?.[0])).toEqual([
+  const advice = [OPEN_THE_PORT, CHECK_THE_LOAD];
+  expect(items.map((one) => advice.find((mend) => one.includes(t(mend))))).toEqual([
     undefined,
-    'Check the token',
-    'Open the port',
+    CHECK_THE_LOAD,
+    OPEN_THE_PORT,
     undefined,
   ]);
-  expect(items.filter((one) => one.includes(END.cause))).toHaveLength(4);
+  expect(items.filter((one) => one.includes(t(CAUSE)))).toHaveLength(4);
 });

@@ -1,6 +1,6 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
 import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
 import { after, DAY } from '../../platform/clock.ts';
@@ -41,8 +41,8 @@ type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 export const addressSchema = z
   .string()
   .trim()
-  .max(254, defineMessage('must have at most 254 characters'))
-  .pipe(z.email(defineMessage('must be an e-mail address')))
+  .max(254, { error: () => t('must have at most 254 characters') })
+  .pipe(z.email({ error: () => t('must be an e-mail address') }))
   .transform((email) => email.toLowerCase());
 
 const newAddress = z.object({ email: addressSchema });

@@ -1,4 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Text } from '../../language/t.ts';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
 import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
 import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
@@ -26,8 +27,8 @@ export type Diagnosis = {
   /** The step at which it stopped; the earlier steps are in order. */
   step: DiagnosisStep;
   /** One sentence each: what is wrong, and what to do about it. */
-  cause: string;
-  mend: string;
+  cause: Text;
+  mend: Text;
   /** What answered, at most 200 printable characters. */
   reply?: string;
   /** There was an answer that the owner is not shown, because it is unknown whose service this is. */

@@ -1,7 +1,9 @@
+import type { Text } from '../../language/t.ts';
+
 /** An explanation of an outcome for a server's owner: one sentence each. */
 export type Explanation = {
   /** What happened. */
-  cause: string;
+  cause: Text;
   /** What to do about it. */
-  mend: string;
+  mend: Text;
 };

@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import { listenerPort, unansweredVotes } from '../../listeners/listener-settings.ts';
 import { after, HOUR } from '../../platform/clock.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
@@ -22,7 +22,7 @@ const LONGEST_URL = 2_048;
 
 /** The URL of an HTTP listener, with its host and port. */
 const listenerUrl = z
-  .string({ error: defineMessage('must be text') })
+  .string({ error: () => t('must be text') })
   .trim()
   .max(LONGEST_URL, { error: () => t('must have at most {max} characters', { max: LONGEST_URL }) })
   .transform((text, context) => {

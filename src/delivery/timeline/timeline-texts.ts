@@ -119,8 +119,8 @@ const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], string
 };
 
 /** The cause within a sentence. */
-function causeOf(reason: Extract<DeliveryStatus, { state: 'waiting' }>['reason']): string | undefined {
-  return reason?.cause.replace(/\.$/, '');
+function causeOf(reason: Extract<DeliveryStatus, { state: 'waiting' }>['reason']): string | null {
+  return reason && t(reason.cause).replace(/\.$/, '');
 }
 
 function waitingText(

@@ -166,6 +166,7 @@ export const ACCOUNTS = {
   'Sign in with a code from your phone in addition to your password. A stolen password alone is then not enough.':
     'Melde dich zusätzlich zum Passwort mit einem Code von deinem Telefon an. Ein gestohlenes Passwort allein reicht dann nicht.',
   'Set up': 'Einrichten',
+  Manage: 'Verwalten',
   Notifications: 'Benachrichtigungen',
   linked: 'verknüpft',
   'You can sign in with {name}.': 'Du kannst dich mit {name} anmelden.',
@@ -225,6 +226,10 @@ export const ACCOUNTS = {
   'Turn on': 'Einschalten',
   'Backup codes': 'Ersatzcodes',
   'Two-factor authentication is on.': 'Die Zwei-Faktor-Anmeldung ist an.',
+  'Two-factor authentication is off.': 'Die Zwei-Faktor-Anmeldung ist aus.',
+  'Two-factor authentication is already on.': 'Die Zwei-Faktor-Anmeldung ist schon an.',
+  'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.':
+    'Es wurden zu viele Links angefordert. Sieh in dein Postfach: Die gesendeten Links gelten noch. Sonst versuche es später noch einmal.',
   'The old backup codes no longer work.': 'Die alten Ersatzcodes gelten nicht mehr.',
   'Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.':
     'Drucke diese Codes aus oder speichere sie in deinem Passwortmanager, nicht auf demselben Telefon. Jeder Code meldet dich einmal an, wenn du deine App nicht nutzen kannst. Sie werden nur einmal gezeigt.',

@@ -1,6 +1,5 @@
 /** What is wrong with an input. */
 export const INPUT = {
-  'The {field} {rule}.': '{rule}.',
   'Many pictures are being read at this moment. Try again in a minute.':
     'Gerade werden viele Bilder gelesen. Versuche es in einer Minute noch einmal.',
   'The picture has {width} × {height} pixels. It needs at least {least}.':

@@ -323,4 +323,6 @@ export const SERVERS = {
     'Wir prüfen den Server sofort und zeigen dir seine Antwort. Gelistet wird er, nachdem du den Besitz mit einem Code in seiner Nachricht (MOTD) oder einem DNS-Eintrag nachgewiesen hast.',
   'Save and check': 'Speichern und prüfen',
   'Check the server': 'Server prüfen',
+  'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total. Try again {when}.':
+    'Es wurde nichts gespeichert: Du kannst insgesamt {times}-mal in der Minute Einstellungen ändern, fortsetzen, testen und prüfen. Versuche es {when} noch einmal.',
 } as const satisfies Record<string, string>;

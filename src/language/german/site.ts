@@ -21,6 +21,9 @@ export const SITE = {
   'Skip to the content': 'Zum Inhalt springen',
   Site: 'Website',
   'API reference': 'API-Referenz',
+  'Your network asked for the API reference too often.':
+    'Dein Netzwerk hat die API-Referenz zu oft angefordert.',
+  'This site map does not exist.': 'Diese Sitemap gibt es nicht.',
   'Admin area': 'Verwaltung',
   Account: 'Konto',
   'You may see this server, but not change it.': 'Du kannst diesen Server sehen, aber nicht ändern.',
@@ -71,6 +74,12 @@ export const SITE = {
     'Unter dieser Adresse gibt es nichts: Lass den Schrägstrich am Ende weg.',
   'This address does not take that method: see the Allow header.':
     'Diese Adresse nimmt diese Methode nicht an: Siehe den Header Allow.',
+  'The body must be JSON, sent with Content-Type: application/json and without Content-Encoding.':
+    'Der Inhalt muss JSON sein, gesendet mit Content-Type: application/json und ohne Content-Encoding.',
+  'The body is not as long as Content-Length says.': 'Der Inhalt ist nicht so lang, wie Content-Length sagt.',
+  'The only expectation that is met is 100-continue.': 'Nur die Erwartung 100-continue wird erfüllt.',
+  'Too many requests were sent ahead of their answers: wait for some of them.':
+    'Zu viele Anfragen wurden vor ihren Antworten gesendet: Warte einige ab.',
   'The request took too long to arrive.': 'Die Anfrage brauchte zu lange, um anzukommen.',
   'The body is larger than 16 KiB.': 'Der Inhalt ist größer als 16 KiB.',
   'The headers are larger than 16 KiB.': 'Die Header sind größer als 16 KiB.',

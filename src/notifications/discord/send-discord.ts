@@ -1,5 +1,6 @@
 import { type Collection, ObjectId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
+import { t } from '../../language/t.ts';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
 import { type MessageResult, type SendDeps, sendMessage } from '../../mail/send-mail.ts';
 import type { Send, SendResult } from '../../mail/smtp.ts';
@@ -100,7 +101,7 @@ async function mailOff(
     tone: 'bad',
     subject: 'messages to Discord are off',
     paragraphs: [
-      `${OFF_TEXTS[reason]} So no more messages about ${server.name} are sent to Discord.`,
+      `${t(OFF_TEXTS[reason])} So no more messages about ${server.name} are sent to Discord.`,
       'To switch them on again, create a webhook in Discord and enter its address in the server’s settings:',
     ],
     part: '/settings#discord',

@@ -18,11 +18,11 @@ import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE, SIGNED_IN } from '../page-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, type Refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
-import { TOO_MANY_LINKS, withMinimumDuration } from './better-auth-calls.ts';
+import { tooManyLinks, withMinimumDuration } from './better-auth-calls.ts';
 import {
   PROOF_FIELDS,
   passwordAndCodeForm,
@@ -35,7 +35,7 @@ const TAKEN = defineMessage('An account with this e-mail address already exists.
 const decisionForm = z.object({
   // What is no token is answered as a link that does not work.
   token: z.string().max(MAX_TOKEN_LENGTH).catch(''),
-  decision: z.enum(['confirm', 'cancel'], { error: defineMessage('Choose one of these.') }),
+  decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
 
 /**
@@ -88,7 +88,7 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
     const own = { user, sessionId: sessionOf(request) };
     if (!sendsMail) {
       const isChanged = await changeAddressUnconfirmed(deps, own, { email });
-      return isChanged ? 'changed' : { status: 409, errors: { email: TAKEN } };
+      return isChanged ? 'changed' : { status: 409, errors: { email: t(TAKEN) } };
     }
     const from = { address: request.ip, userId: user._id };
     const retryAt =
@@ -96,7 +96,7 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
       (await countMail(deps, { email, ...from })) ??
       // The present address gets a mail too. Unconfirmed, it may be a stranger's.
       (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
-    if (retryAt) return refused(429, TOO_MANY_LINKS, retryAt);
+    if (retryAt) return tooManyLinks(retryAt);
     // The duration must not reveal whether another account has the address.
     await withMinimumDuration(() => requestAddressChange(deps, own, { email }));
     return 'requested';

@@ -1,11 +1,10 @@
-import { html } from 'hono/html';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import type { Confirmed } from '../../accounts/address/change-address.ts';
 import type { User } from '../../accounts/user.ts';
 import { t } from '../../language/t.ts';
 import type { Typed } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, button, facts, textField } from '../shared/parts.ts';
 import { reAuthenticationFields } from './re-authentication.ts';

@@ -23,9 +23,14 @@ export function refusalCode(error: unknown): string {
   return error.body?.code ?? error.status.toString();
 }
 
-/** Shown when the limit of links is reached. */
-export const TOO_MANY_LINKS =
-  'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.';
+/** Shown when the limit of links is reached; `retryAt` goes into `Retry-After`. */
+export function tooManyLinks(retryAt: Date): Refused {
+  return refused(429, t(TOO_MANY_LINKS), retryAt);
+}
+
+const TOO_MANY_LINKS = defineMessage(
+  'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.',
+);
 
 /** Shown when a network or a mail domain has its new accounts of the day; `retryAt` goes into `Retry-After`. */
 export function tooManyAccounts(retryAt: Date): Refused {

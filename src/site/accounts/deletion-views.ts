@@ -1,10 +1,9 @@
-import { html } from 'hono/html';
 import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
 import { t } from '../../language/t.ts';
 import type { UserView } from '../../workflows/find-users.ts';
 import type { Typed } from '../shared/form.ts';
 import { counted, time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import { reAuthenticationFields } from './re-authentication.ts';

@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { findCause } from '../../accounts/library-cause.ts';
 import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
 import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
@@ -14,7 +13,7 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
 import { queryText } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import type { Content } from '../shared/html.ts';
+import { type Content, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import type { Site } from '../shared/site-settings.ts';

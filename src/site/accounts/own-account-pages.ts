@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
@@ -30,7 +29,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -46,8 +45,8 @@ const nameForm = z.object({ name: shownText(60) });
 const passwordForm = z.object({
   current: z
     .string()
-    .min(1, defineMessage('Enter your current password.'))
-    .max(256, defineMessage('The password is too long.')),
+    .min(1, { error: () => t('Enter your current password.') })
+    .max(256, { error: () => t('The password is too long.') }),
   password: newPassword,
 });
 
@@ -58,10 +57,10 @@ const MESSAGES = {
   'email-cancelled': defineMessage('Change of the e-mail address cancelled.'),
   password: defineMessage('Password changed. Your other sessions are signed out.'),
   'mail-on': defineMessage('E-mail notifications saved.'),
-  'mail-off': 'E-mail notifications are off.',
+  'mail-off': defineMessage('E-mail notifications are off.'),
   session: defineMessage('Session signed out.'),
   unlinked: defineMessage('Link removed.'),
-  'two-factor-off': 'Two-factor authentication is off.',
+  'two-factor-off': defineMessage('Two-factor authentication is off.'),
 };
 
 /** `/account`: the user's own settings. */
@@ -217,7 +216,7 @@ function accountPage(account: Account): Page {
             [t('Status'), user.twoFactorEnabled ? badge('good', t('on')) : badge('quiet', t('off'))],
           ])}
             <p class="soft">${t('Sign in with a code from your phone in addition to your password. A stolen password alone is then not enough.')}</p>
-            <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? 'Manage' : t('Set up')}</a></p>`,
+            <p><a class="button quiet" href="${base}/account/two-factor">${user.twoFactorEnabled ? t('Manage') : t('Set up')}</a></p>`,
         })}
         ${card({ id: 'notifications', title: t('Notifications'), body: sendsMail ? mailPart(account) : html`<p class="soft">${t('This listing sends no mail. A server’s settings can send messages to Discord.')}</p>` })}
         ${sites.map((site) => card({ title: site.name, body: sitePart(account, site) }))}

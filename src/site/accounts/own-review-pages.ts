@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
 import { deleteOwnReview, listOwnReviews } from '../../reviews/own-review.ts';
@@ -10,7 +9,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { queryOf } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, confirmed, pager } from '../shared/parts.ts';

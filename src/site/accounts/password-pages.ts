@@ -1,30 +1,30 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import { signInHeaders } from '../access.ts';
 import { ANYONE } from '../page-route.ts';
 import { contactLine } from '../shared/contact.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
-import { hashingClientOf, refusalCode, TOO_MANY_LINKS, withMinimumDuration } from './better-auth-calls.ts';
+import { hashingClientOf, refusalCode, tooManyLinks, withMinimumDuration } from './better-auth-calls.ts';
 import { newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
 
 const forgotForm = z.object({
   email: z
     .string()
     .trim()
-    .max(254, defineMessage('must have at most 254 characters'))
-    .pipe(z.email(defineMessage('must be an e-mail address'))),
+    .max(254, { error: () => t('must have at most 254 characters') })
+    .pipe(z.email({ error: () => t('must be an e-mail address') })),
 });
 
 /** Longer than any token that we make. */
@@ -50,7 +50,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
     show: (_request, typed) => forgotPage(app.site, typed),
     run: async ({ request, data: { email } }) => {
       const retryAt = await countMail(deps, { email, address: request.ip });
-      if (retryAt) return refused(429, TOO_MANY_LINKS, retryAt);
+      if (retryAt) return tooManyLinks(retryAt);
       await withMinimumDuration(() => sendEntryLink(deps, auth, email));
       return { page: sentPage(email) };
     },

@@ -1,16 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
 import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { signInHeaders, userOf } from '../access.ts';
 import type { Typed } from '../shared/form.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
@@ -19,8 +18,8 @@ import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 export const passwordForm = z.object({
   password: z
     .string()
-    .min(1, defineMessage('Enter your password.'))
-    .max(256, defineMessage('The password is too long.')),
+    .min(1, { error: () => t('Enter your password.') })
+    .max(256, { error: () => t('The password is too long.') }),
   code: z
     .unknown()
     .optional()
@@ -32,7 +31,12 @@ export const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
     .transform(asGivenOut)
-    .pipe(z.string().min(1, defineMessage('Enter a code.')).max(32, defineMessage('The code is too long.'))),
+    .pipe(
+      z
+        .string()
+        .min(1, { error: () => t('Enter a code.') })
+        .max(32, { error: () => t('The code is too long.') }),
+    ),
 });
 
 /** The fields of both forms: they are never filled in again. */
@@ -63,7 +67,10 @@ export async function withReAuthentication<T>(
   } catch (error) {
     const reason = refusalCode(error);
     request.log.warn({ event: 'account.proof_refused', address: request.ip, code: reason });
-    return { errors: REFUSALS[reason] ?? { password: t('The password is wrong.') } };
+    const refusal = REFUSALS[reason];
+    return {
+      errors: refusal ? { [refusal.field]: t(refusal.text) } : { password: t('The password is wrong.') },
+    };
   }
 }
 
@@ -74,14 +81,19 @@ function inSession(request: FastifyRequest) {
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
-const REFUSALS: Record<string, Record<string, string>> = {
-  TOTP_ALREADY_ENABLED: { form: 'Two-factor authentication is already on.' },
+/** What the sign-in library's codes mean, and at which field. */
+const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
+  TOTP_ALREADY_ENABLED: { field: 'form', text: defineMessage('Two-factor authentication is already on.') },
   INVALID_CODE: {
-    code: defineMessage('The code is wrong. Wait for the next one, or enter a backup code.'),
+    field: 'code',
+    text: defineMessage('The code is wrong. Wait for the next one, or enter a backup code.'),
   },
-  INVALID_BACKUP_CODE: { code: defineMessage('The backup code is wrong or was already used.') },
-  CODE_USED: { code: defineMessage('That code was already used. Wait for the next one.') },
-  CREDENTIAL_ACCOUNT_NOT_FOUND: { form: defineMessage('Set a password first.') },
+  INVALID_BACKUP_CODE: {
+    field: 'code',
+    text: defineMessage('The backup code is wrong or was already used.'),
+  },
+  CODE_USED: { field: 'code', text: defineMessage('That code was already used. Wait for the next one.') },
+  CREDENTIAL_ACCOUNT_NOT_FOUND: { field: 'form', text: defineMessage('Set a password first.') },
 };
 
 /** The field for the current password. */

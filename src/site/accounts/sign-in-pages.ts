@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
@@ -15,7 +14,7 @@ import { ANYONE } from '../page-route.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
 import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
-import type { Content } from '../shared/html.ts';
+import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { textField } from '../shared/parts.ts';
@@ -29,12 +28,12 @@ const signInForm = z.object({
   email: z
     .string()
     .trim()
-    .min(1, defineMessage('Enter your e-mail address.'))
-    .max(254, defineMessage('The address is too long.')),
+    .min(1, { error: () => t('Enter your e-mail address.') })
+    .max(254, { error: () => t('The address is too long.') }),
   password: z
     .string()
-    .min(1, defineMessage('Enter your password.'))
-    .max(256, defineMessage('The password is too long.')),
+    .min(1, { error: () => t('Enter your password.') })
+    .max(256, { error: () => t('The password is too long.') }),
   next: z.string().max(2_048).optional(),
 });
 
@@ -43,7 +42,10 @@ const codeForm = z.object({
     .string()
     .transform(asGivenOut)
     .pipe(
-      z.string().min(1, defineMessage('Enter the code.')).max(32, defineMessage('The code is too long.')),
+      z
+        .string()
+        .min(1, { error: () => t('Enter the code.') })
+        .max(32, { error: () => t('The code is too long.') }),
     ),
   next: z.string().max(2_048).optional(),
 });

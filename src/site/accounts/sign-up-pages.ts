@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
@@ -9,13 +8,13 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../access.ts';
 import { ANYONE } from '../page-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { textField } from '../shared/parts.ts';
@@ -24,8 +23,8 @@ import {
   giveCookies,
   hashingClientOf,
   refusalCode,
-  TOO_MANY_LINKS,
   tooManyAccounts,
+  tooManyLinks,
   withMinimumDuration,
 } from './better-auth-calls.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
@@ -33,10 +32,10 @@ import { otherSiteButtons } from './other-site-pages.ts';
 /** The rules for a new password. */
 export const newPassword = z
   .string()
-  .min(PASSWORD_LENGTH.min, t('Use at least {min} characters.', { min: PASSWORD_LENGTH.min }))
-  .max(PASSWORD_LENGTH.max, t('Use at most {max} characters.', { max: PASSWORD_LENGTH.max }))
+  .min(PASSWORD_LENGTH.min, { error: () => t('Use at least {min} characters.', PASSWORD_LENGTH) })
+  .max(PASSWORD_LENGTH.max, { error: () => t('Use at most {max} characters.', PASSWORD_LENGTH) })
   .refine((password) => !isCommonPassword(password), {
-    error: defineMessage('This password is too common. Choose another one.'),
+    error: () => t('This password is too common. Choose another one.'),
   });
 
 /** Refuses a password that is the user's own address or name. */
@@ -51,8 +50,8 @@ const addressForm = z.object({
   email: z
     .string()
     .trim()
-    .max(254, defineMessage('must have at most 254 characters'))
-    .pipe(z.email(defineMessage('must be an e-mail address'))),
+    .max(254, { error: () => t('must have at most 254 characters') })
+    .pipe(z.email({ error: () => t('must be an e-mail address') })),
   next: z.string().max(2_048).optional(),
 });
 
@@ -95,7 +94,7 @@ function sendingLinks(app: FastifyInstance, { deps }: AccountParts, { page, insi
       const usedUp = await networkSignUpsUsed(deps, request.ip);
       if (usedUp) return tooManyAccounts(usedUp);
       const retryAt = await countMail(deps, { email, address: request.ip });
-      if (retryAt) return refused(429, TOO_MANY_LINKS, retryAt);
+      if (retryAt) return tooManyLinks(retryAt);
       await withMinimumDuration(() => offerAccount(deps, email));
       return { page: sentPage(email) };
     },

@@ -26,7 +26,7 @@ const codeForm = z.object({
   code: z
     .string()
     .transform((value) => value.replace(/\s/g, ''))
-    .pipe(z.string().regex(/^\d{6}$/, defineMessage('Enter the six digits.'))),
+    .pipe(z.string().regex(/^\d{6}$/, { error: () => t('Enter the six digits.') })),
 });
 
 type Values = { password: string };
@@ -90,7 +90,7 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
         await endOthers(request, headers);
       } catch (error) {
         if (refusalCode(error) === 'TOTP_NOT_ENABLED') return path;
-        return { errors: { code: WRONG_CODE } };
+        return { errors: { code: t(WRONG_CODE) } };
       }
       request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
       await noteAccountChange(deps, user, 'two-factor-on');

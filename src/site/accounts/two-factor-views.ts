@@ -1,8 +1,7 @@
-import { html, raw } from 'hono/html';
 import { renderSVG } from 'uqr';
 import { t } from '../../language/t.ts';
 import type { Typed } from '../shared/form.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html, raw } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, card, confirmed, copyable, notice, textField } from '../shared/parts.ts';
 import { codeField, passwordField } from './re-authentication.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
@@ -10,6 +9,7 @@ import { shownText } from '../../platform/text.ts';
 import { ANYONE } from '../page-route.ts';
 import { type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
+import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { facts } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';

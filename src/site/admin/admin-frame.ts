@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import type { UUID } from 'mongodb';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { tabs } from '../shared/parts.ts';
 
 /** The parts of the admin area, in the order of their tabs. */

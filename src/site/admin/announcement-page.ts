@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
+import { inEnglish } from '../../language/t.ts';
 import type { Announcement } from '../../moderation/announcement.ts';
 import {
   clearAnnouncement,
@@ -12,17 +12,17 @@ import { userOf } from '../access.ts';
 import { OPERATOR } from '../page-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, select, textArea, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { minuteOf, optionalUtcMoment } from './utc-fields.ts';
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   set: 'Announcement set. All pages show it within a minute.',
   cleared: 'Announcement removed.',
-};
+});
 
 const form = z.object({ text: z.string(), level: z.string(), until: optionalUtcMoment });
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
+import { t } from '../../language/t.ts';
 import {
   type Attention,
   COUNTED,
@@ -13,8 +13,8 @@ import { createWaitingWork, type WaitingWork } from '../../process/waiting-work.
 import { OPERATOR } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { queryText } from '../shared/form.ts';
-import { count, counted, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { count, timeAgo } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { type Column, card, dataTable, notice } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
@@ -126,7 +126,7 @@ function listenerCard(
       {
         title: 'Reason',
         cell: ({ reason: { cause, words } }) =>
-          html`${cause}${words ? html` <span class="soft">Listener’s answer: “<bdi>${words}</bdi>”</span>` : ''}`,
+          html`${t(cause)}${words ? html` <span class="soft">Listener’s answer: “<bdi>${words}</bdi>”</span>` : ''}`,
       },
       { title: 'Since', cell: ({ reason }) => timeAgo(reason.since, now) },
       { title: 'Votes waiting', kind: 'number', cell: ({ waiting }) => upTo(waiting) },
@@ -215,7 +215,7 @@ function failedJobsCard({ base }: View, { jobs }: WaitingWork): Html | null {
     title: 'Failed jobs',
     body: html`<p class="soft">These are errors of ours. A later job does the work of a failed one; open a job to see its error.</p>
       <ul class="plain">
-        ${rows.map(({ queue, count: failed }) => html`<li><a href="${path(queue)}">${QUEUES[queue].title}</a>: ${counted(failed, 'job')}</li>`)}
+        ${rows.map(({ queue, count: failed }) => html`<li><a href="${path(queue)}">${QUEUES[queue].title}</a>: ${count(failed)} ${failed === 1 ? 'job' : 'jobs'}</li>`)}
       </ul>`,
   });
 }

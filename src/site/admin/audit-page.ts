@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 import { readAudit } from '../../platform/audit/read-audit.ts';
@@ -8,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import { OPERATOR } from '../page-route.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, dataTable, pager, select, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
+import { inEnglish } from '../../language/t.ts';
 import { type Block, isEffective } from '../../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
 import { userOf } from '../access.ts';
@@ -8,7 +8,7 @@ import { OPERATOR } from '../page-route.ts';
 import { fieldText, queryOf, queryText, type Typed } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, time, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import {
@@ -30,10 +30,10 @@ import { optionalUtcMoment } from './utc-fields.ts';
 /** Blocks per page. */
 const ROWS = 50;
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   added: 'Blocked. It applies everywhere within five seconds.',
   lifted: 'Block lifted. It ends everywhere within five seconds. Votes that it held back stay excluded.',
-};
+});
 
 const blockForm = z.object({
   kind: fieldText,

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
+import { inEnglish, t } from '../../language/t.ts';
 import { closeComplaint, openComplaints } from '../../moderation/complaints.ts';
 import { userOf } from '../access.ts';
 import { OPERATOR } from '../page-route.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
+import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, dataTable } from '../shared/parts.ts';
@@ -24,7 +25,7 @@ export function complaintPages(app: FastifyInstance, { deps }: AdminParts): void
     const now = deps.clock.now();
     return sendPage(request, reply, {
       title: 'Reported servers',
-      messages: { closed: 'Report closed.', meanwhile: 'This report was closed already.' },
+      messages: inEnglish({ closed: 'Report closed.', meanwhile: 'This report was closed already.' }),
       body: adminFrame({
         base,
         part: '',
@@ -42,7 +43,7 @@ export function complaintPages(app: FastifyInstance, { deps }: AdminParts): void
                     ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
                     : 'removed',
               },
-              { title: 'Reason', cell: ({ complaint }) => COMPLAINT_TEXTS[complaint.kind] },
+              { title: 'Reason', cell: ({ complaint }) => t(COMPLAINT_TEXTS[complaint.kind]) },
               { title: 'Text', cell: ({ complaint }) => html`<bdi>${complaint.text ?? ''}</bdi>` },
               {
                 title: 'By',

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
@@ -6,7 +5,7 @@ import { inProgress, type VoteExclusion } from '../../votes/exclusions/vote-excl
 import { countMarked } from '../../votes/search-votes.ts';
 import { queryText } from '../shared/form.ts';
 import { counted, time, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, confirmed, dataTable } from '../shared/parts.ts';
 import { adminPath, adminServerPath } from './admin-frame.ts';
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { InvalidDocumentError } from '../../platform/document.ts';
@@ -25,7 +24,7 @@ import { OPERATOR } from '../page-route.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';

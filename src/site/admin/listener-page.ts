@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
+import { t } from '../../language/t.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import type { VotesFrom } from '../../votes/vote-pages.ts';
 import { writeVotesFrom } from '../../votes/vote-pages.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { count, duration, time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { LISTENER_TONES } from '../shared/listener-state.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
@@ -92,8 +92,8 @@ function status(
     reason
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
-          html`<p>${reason.cause}${reason.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
-            <p>${reason.mend}</p>`,
+          html`<p>${t(reason.cause)}${reason.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
+            <p>${t(reason.mend)}</p>`,
         )
       : failing,
     facts([

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
@@ -10,7 +9,7 @@ import {
 import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { queryText } from '../shared/form.ts';
 import { count } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { dataTable } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 

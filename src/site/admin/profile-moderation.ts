@@ -1,11 +1,11 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
+import { t } from '../../language/t.ts';
 import { filledParts } from '../../servers/moderate-profile.ts';
 import { LINKS, type Profile, type ProfilePart } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Typed } from '../shared/form.ts';
 import { day } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { card, select } from '../shared/parts.ts';
 import { bannerImage, description, iconImage, PART_TEXTS } from '../shared/profile-parts.ts';
 import { adminServerPath } from './admin-frame.ts';
@@ -22,8 +22,8 @@ export function profileModeration({ base, server, typed }: View): Content {
   return card({
     id: 'profile',
     title: 'Profile',
-    body: html`${removals.map(({ part, at, reason }) => html`<p class="small soft">Removed on ${day(at)}: ${PART_TEXTS[part]}. “<bdi>${reason}</bdi>”</p>`)}
-      ${parts.map((part) => html`<section><h3>${asTitle(PART_TEXTS[part])}</h3>${content(base, server, profile, part)}</section>`)}
+    body: html`${removals.map(({ part, at, reason }) => html`<p class="small soft">Removed on ${day(at)}: ${t(PART_TEXTS[part])}. “<bdi>${reason}</bdi>”</p>`)}
+      ${parts.map((part) => html`<section><h3>${asTitle(t(PART_TEXTS[part]))}</h3>${content(base, server, profile, part)}</section>`)}
       ${parts.length > 0 ? removalForm(adminServerPath(base, server, '/profile/remove'), parts, typed) : ''}`,
   });
 }
@@ -50,7 +50,7 @@ function removalForm(path: string, parts: ProfilePart[], { values, errors }: Typ
     <summary class="button quiet">Remove a part…</summary>
     <div class="confirm-body">
       <form method="post" action="${path}" class="stack">
-        ${select({ name: 'part', label: 'Part', value: values.part, options: parts.map((part) => [part, asTitle(PART_TEXTS[part])]) })}
+        ${select({ name: 'part', label: 'Part', value: values.part, options: parts.map((part) => [part, asTitle(t(PART_TEXTS[part]))]) })}
         ${reasonFields({
           typed: { values, errors },
           forOwner: { name: 'profileReason', reader: 'the owner', required: true },

@@ -1,9 +1,8 @@
-import { html } from 'hono/html';
 import type { Attention, HeldVotes } from '../../moderation/needs-attention.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import { queryText } from '../shared/form.ts';
 import { count, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 import { minuteOf } from './utc-fields.ts';

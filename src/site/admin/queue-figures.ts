@@ -1,8 +1,7 @@
-import { html } from 'hono/html';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
 import type { WaitingWork } from '../../process/waiting-work.ts';
 import { count } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { dataTable, facts } from '../shared/parts.ts';
 
 /** The undelivered votes by the state of their listener. */

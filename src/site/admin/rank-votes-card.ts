@@ -1,11 +1,10 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { MOST_ALLOWED } from '../../ranking/evidence/allow-votes.ts';
 import type { RankDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Typed } from '../shared/form.ts';
 import { count, timeAgo } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { card, textArea, textField } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes.ts';
 import { adminServerPath } from './admin-frame.ts';

@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import type { Typed } from '../shared/form.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { textArea } from '../shared/parts.ts';
 
 /** The names of the two fields of a form, and which one must be filled. */

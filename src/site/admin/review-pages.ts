@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { approveReviews, moderateReview } from '../../reviews/moderate-review.ts';
@@ -13,7 +12,7 @@ import { OPERATOR } from '../page-route.ts';
 import { allValues, queryOf, queryText, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, button, notice, pager, tabs } from '../shared/parts.ts';

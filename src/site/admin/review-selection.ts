@@ -1,9 +1,8 @@
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import type { SeenReview } from '../../reviews/moderate-review.ts';
 import type { Review } from '../../reviews/review.ts';
 import { counted } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { notice } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { allowVotes } from '../../ranking/evidence/allow-votes.ts';
@@ -17,7 +16,7 @@ import { OPERATOR } from '../page-route.ts';
 import { fieldText, queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type Form, formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count, timeAgo } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { dataTable, pager, tabs, textField } from '../shared/parts.ts';

@@ -1,9 +1,9 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import { isProbed } from '../../games/games.ts';
 import { playersSource } from '../../history/current-status.ts';
+import { inEnglish, t } from '../../language/t.ts';
 import { type Listener, lastDelivery, listenerState } from '../../listeners/listener.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
@@ -16,7 +16,7 @@ import { DASHBOARD_PARTS, serverPath } from '../shared/dashboard-paths.ts';
 import type { Typed } from '../shared/form.ts';
 import { count, decimal, time, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { listenerBadge } from '../shared/listener-state.ts';
 import { badge, button, card, facts, notice, textField } from '../shared/parts.ts';
@@ -28,7 +28,7 @@ import { rankVotesCard } from './rank-votes-card.ts';
 import { reasonFields } from './reason-fields.ts';
 import { stateBadges } from './server-badges.ts';
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   hidden: 'Server hidden. It leaves the ranking within seconds.',
   shown: 'Server listed again. It gets its rank with the next ranking.',
   'premium-on': 'The server is premium now.',
@@ -37,7 +37,7 @@ const MESSAGES = {
   removed: 'Server removed permanently.',
   'votes-allowed': 'Stored. The ranking is computed again within seconds.',
   'profile-part': 'Removed. The owner sees the reason.',
-};
+});
 
 type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
@@ -153,10 +153,10 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   return facts([
     ['State', listenerBadge({ ...listener, state })],
     ['Since', reason && timeAgo(reason.since, now)],
-    ['Reason', reason?.cause],
+    ['Reason', reason && t(reason.cause)],
     ['Listener’s answer', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
     ['Detail', reason?.detail],
-    ['How to fix it', reason?.mend],
+    ['How to fix it', reason && t(reason.mend)],
     ['Protocol', protocolName(protocol)],
     ['Address', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
@@ -175,7 +175,7 @@ function links({ base, server }: View): Html {
       <a class="button quiet" href="${adminPath(base, `/audit?server=${id}`)}">Audit log</a>
       ${server.removedAt ? '' : html`<a class="button quiet" href="${base}${publicPath(server)}">Public page</a>`}
     </div>
-    ${owners.length > 0 ? html`<p>Owner’s pages:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${text}</a></li>`)}</ul>` : ''}`;
+    ${owners.length > 0 ? html`<p>Owner’s pages:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${t(text)}</a></li>`)}</ul>` : ''}`;
 }
 
 function actions(view: View): Html {

@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
+import { inEnglish } from '../../language/t.ts';
 import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
 import { userOf } from '../access.ts';
 import { OPERATOR } from '../page-route.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, dataTable, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   added: 'Tag added. Owners can choose it now.',
   removed: 'Tag removed from the list and from all servers.',
-};
+});
 
 /** `/operator/tags`: the list of tags that owners choose from. */
 export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {

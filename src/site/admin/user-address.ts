@@ -1,10 +1,9 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import type { User } from '../../accounts/user.ts';
 import type { Typed } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { confirmed, textArea, textField } from '../shared/parts.ts';
 
 type View = {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
@@ -20,6 +19,7 @@ import {
   suspendUser,
   UserError,
 } from '../../accounts/users.ts';
+import { inEnglish } from '../../language/t.ts';
 import { showUser, type UserView } from '../../workflows/find-users.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
@@ -27,7 +27,7 @@ import { OPERATOR } from '../page-route.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, copyable, facts } from '../shared/parts.ts';
@@ -37,7 +37,7 @@ import { reasonFields } from './reason-fields.ts';
 import { addressPart } from './user-address.ts';
 import { accountStatus } from './users-page.ts';
 
-const MESSAGES = {
+const MESSAGES = inEnglish({
   suspended: 'User suspended and signed out of all sessions.',
   confirmed: 'Address confirmed. The user sees invitations to servers now.',
   lifted: 'Suspension lifted. The user can sign in again.',
@@ -48,7 +48,7 @@ const MESSAGES = {
     'We have mailed a link to the new address. The change happens when it is confirmed there, within three days.',
   'email-changed': 'Address changed. The user is signed out of all sessions.',
   'link-sent': 'We have e-mailed a link to set a password.',
-};
+});
 
 const reasonsForm = z.object({ reason: fieldText, reasonForOwner: z.string().optional() });
 const emailForm = z.object({ email: fieldText, emailReason: fieldText });

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { listUsers, searchUsers, type UserPosition } from '../../workflows/find-users.ts';
 import { OPERATOR } from '../page-route.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, dataTable, pager, select, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';

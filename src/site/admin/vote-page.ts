@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { UUID, type WithId } from 'mongodb';
 import type { VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { statusText } from '../../delivery/timeline/timeline-texts.ts';
@@ -12,7 +11,7 @@ import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { queryText } from '../shared/form.ts';
 import { time, timeText } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
 import { stateBadge } from '../shared/vote-state.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { UUID, type WithId } from 'mongodb';
+import { inEnglish } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { listExclusions, newestExclusions } from '../../votes/exclusions/request-exclusion.ts';
@@ -10,7 +10,7 @@ import { isImported } from '../../votes/vote.ts';
 import { OPERATOR } from '../page-route.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, notice, pager, select, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath, adminVotePath } from './admin-frame.ts';
@@ -49,10 +49,10 @@ export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
       {
         title: 'Votes',
         live: list.inProgress,
-        messages: {
+        messages: inEnglish({
           excluding: 'Excluding votes. This takes up to a minute.',
           including: 'These votes will count. This takes up to a minute.',
-        },
+        }),
         body: adminFrame({
           base,
           part: '/votes',

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { findDraft, MOST_DRAFTS, saveDraft, TooManyDraftsError } from '../../servers/drafts.ts';
 import { proveDraftNow } from '../../workflows/answer-now.ts';
@@ -7,6 +6,7 @@ import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';

@@ -1,6 +1,5 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { t, translated } from '../../language/t.ts';
 import { HOUR } from '../../platform/clock.ts';
 import { useAllowance } from '../../platform/limits/rate-limit.ts';
@@ -16,7 +15,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
 import { formRoute } from '../shared/form-route.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { livePart } from '../shared/live.ts';
 import { button, card, notice } from '../shared/parts.ts';

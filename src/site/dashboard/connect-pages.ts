@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
@@ -11,7 +10,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
 import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
@@ -106,7 +105,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
       const { kind } = await checkClaim(deps, { serverId: serverOf(request)._id, username });
       const answer = notice(
         'good',
-        html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username, kind: ANSWERS[kind] })}`,
+        html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username, kind: t(ANSWERS[kind]) })}`,
       );
       return { page: page(request, { tested: { block, username, answer } }) };
     },

@@ -1,9 +1,8 @@
-import { html } from 'hono/html';
 import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
-import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, facts, type Tone } from '../shared/parts.ts';
 
 /** The steps in their order, each with its name and the question that it answers. */
@@ -66,8 +65,8 @@ export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html 
     <ol class="steps">${stepResults(diagnosis, protocol)}</ol>
     <div class="notice ${tone}" role="status">
       <p><strong>${head}</strong></p>
-      <p>${translated(cause)}</p>
-      ${mend && !arrived ? html`<p>${translated(mend)}</p>` : ''}
+      <p>${t(cause)}</p>
+      ${mend && !arrived ? html`<p>${t(mend)}</p>` : ''}
     </div>
     ${
       reply || fault

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { defineMessage, t } from '../../language/t.ts';
 import { type DiscordWebhook, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
@@ -12,7 +11,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';

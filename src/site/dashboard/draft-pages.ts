@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { t } from '../../language/t.ts';
 import { discardDraft, findDraft } from '../../servers/drafts.ts';
@@ -9,6 +8,7 @@ import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { contactText } from '../shared/contact.ts';
+import { html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, confirmed } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
@@ -6,7 +5,7 @@ import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { Typed } from '../shared/form.ts';
 import { counted } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
 import { PROTOCOLS } from '../shared/protocols.ts';
 
@@ -64,7 +63,7 @@ function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');
-  const when = listener ? t('If you change the token or key, votes') : 'Votes';
+  const when = listener ? t('If you change the token or key, votes') : t('Votes');
   return checkbox({
     name: 'keepUnconfirmed',
     label: t('Do not send unconfirmed votes again'),

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
@@ -24,7 +23,7 @@ import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
 import { timeText } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerBadge, listenerState } from '../shared/listener-state.ts';
 import { listenerStatusReader } from '../shared/listener-status.ts';

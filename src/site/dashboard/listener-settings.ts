@@ -1,9 +1,8 @@
-import { html } from 'hono/html';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import { counted, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { button, confirmed, copyable, facts } from '../shared/parts.ts';
 import { protocolName } from '../shared/protocols.ts';
 

@@ -1,6 +1,5 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
@@ -15,7 +14,7 @@ import { isByOperator, serverOf, userOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { relative } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage, streamPage } from '../shared/layout.ts';
 import { LISTENER_STATES } from '../shared/listener-state.ts';
 import { button, card, notice } from '../shared/parts.ts';

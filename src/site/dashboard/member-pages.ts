@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import { AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import { isValid, listTokens, makerOf } from '../../servers/api-tokens.ts';
 import { changeRole, leaveServer, removeMember } from '../../servers/end-membership.ts';
@@ -21,7 +21,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { relative, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import {
@@ -171,7 +171,7 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
         rows: open,
         columns: [
           { title: t('E-mail address'), heads: true, kind: 'address', cell: ({ email }) => email },
-          { title: t('Role'), cell: ({ role }) => ROLE_TEXTS[role] },
+          { title: t('Role'), cell: ({ role }) => t(ROLE_TEXTS[role]) },
           { title: t('Invited'), cell: ({ at }) => timeAgo(at, now) },
           {
             title: t('Actions'),
@@ -287,7 +287,7 @@ export function invitationCard(base: string, open: Awaited<ReturnType<typeof inv
     const path = `${base}/dashboard/invitations/${server._id.toHexString()}`;
     return card({
       title: t('Invitation'),
-      body: html`<p>${t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', { by: translated(by), server: server.name, role: t(ROLE_TEXTS[role]) })}</p>
+      body: html`<p>${t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', { by: by === AN_OPERATOR ? t(AN_OPERATOR) : by, server: server.name, role: t(ROLE_TEXTS[role]) })}</p>
         <div class="actions">
           ${button({ to: `${path}/accept`, text: t('Accept'), kind: 'primary', of: server.name })}
           ${button({ to: `${path}/decline`, text: t('Decline'), of: server.name })}

@@ -1,14 +1,14 @@
-import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { t } from '../../language/t.ts';
 import { isId } from '../../servers/slug.ts';
 import { INCOMPLETE } from '../shared/form.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 
 /** The id of what a form creates. It is made with the form, so that a form sent twice creates one. */
 export const newId = z
   .string()
-  .refine(isId, INCOMPLETE)
+  .refine(isId, { error: () => t(INCOMPLETE) })
   .transform((id) => new ObjectId(id));
 
 export function newIdField(): Html {

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type ListenerView, showListener } from '../../delivery/listeners.ts';
 import { isProbed } from '../../games/games.ts';
@@ -13,7 +12,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { counted, decimal, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { lastVoteText, listenerBadge } from '../shared/listener-state.ts';
 import { card, copyable, facts } from '../shared/parts.ts';

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { html } from 'hono/html';
 import { isProbed } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
 import { after } from '../../platform/clock.ts';
@@ -8,7 +7,7 @@ import { recordName, recordText } from '../../servers/drafts.ts';
 import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
 import { count, counted, day, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, copyable, notice } from '../shared/parts.ts';
 
 type Shown = {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
@@ -21,7 +20,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { allValues, fieldText, type Typed } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { count, day } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, notice, textArea, textField } from '../shared/parts.ts';
 import { aboutBody, hasAbout, LINK_TITLES, PART_TEXTS, tagChips } from '../shared/profile-parts.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { DELIVERED_RESENDS } from '../../delivery/resend-vote.ts';
 import {
@@ -17,7 +16,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, oneOf, relative, timeText } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, facts, notice } from '../shared/parts.ts';
 import { STATE_TEXTS } from '../shared/vote-state.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
@@ -13,7 +12,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, pager, textArea } from '../shared/parts.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
@@ -8,7 +7,7 @@ import { serverOf, userOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { notice, select } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { knownGame, listGames } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
@@ -7,7 +6,7 @@ import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
 import type { Typed } from '../shared/form.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH, select, textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 
@@ -37,7 +36,7 @@ const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 /** Adds the operator's contact to an error that only the operator can solve. */
 export function namingContact(site: Site, typed: Typed): Typed {
   const { address } = typed.errors;
-  if (address !== TAKEN && address !== MOVE_TAKEN) return typed;
+  if (address !== t(TAKEN) && address !== t(MOVE_TAKEN)) return typed;
   return { ...typed, errors: { ...typed.errors, address: `${address}${contactText(site)}` } };
 }
 

@@ -1,9 +1,8 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { contactLine } from '../shared/contact.ts';
 import { DASHBOARD_PARTS, serverPath } from '../shared/dashboard-paths.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { notice, tabs } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { statusBadge } from '../shared/server-status.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
 import {
@@ -19,7 +18,7 @@ import { SIGNED_IN } from '../page-route.ts';
 import { contactText } from '../shared/contact.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { count } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { listenerBadge } from '../shared/listener-state.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';

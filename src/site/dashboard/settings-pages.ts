@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
@@ -18,7 +17,7 @@ import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
 import { count } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, notice, textArea, textField } from '../shared/parts.ts';
 import { writtenText } from '../shared/plain-text.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type History, historyAndReports, uptimeDays } from '../../history/history.ts';
 import { t } from '../../language/t.ts';
@@ -14,7 +13,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import { latencyChart, playersChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, dataTable } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes.ts';

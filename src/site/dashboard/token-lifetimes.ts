@@ -21,10 +21,9 @@ const WORDS: [Lifetime, Text][] = [
   ['never', defineMessage('Never')],
 ];
 
-export const lifetimeSchema = z.enum(
-  Object.keys(LIFETIMES) as [Lifetime, ...Lifetime[]],
-  defineMessage('Choose one of these.'),
-);
+export const lifetimeSchema = z.enum(Object.keys(LIFETIMES) as [Lifetime, ...Lifetime[]], {
+  error: () => t('Choose one of these.'),
+});
 
 /** Asks when a new token expires; in a year unless the user chooses. */
 export function lifetimeField(value: string | undefined, error: string | undefined): Html {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
@@ -20,7 +19,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../shared/parts.ts';
@@ -45,7 +44,7 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
 
 const issueForm = z.object({
   name: z.string(),
-  kind: z.enum(TOKEN_KINDS, defineMessage('Choose one of these.')).default('api'),
+  kind: z.enum(TOKEN_KINDS, { error: () => t('Choose one of these.') }).default('api'),
   lifetime: lifetimeSchema,
   vote: z.literal('yes').optional(),
   status: z.literal('yes').optional(),
@@ -53,7 +52,9 @@ const issueForm = z.object({
   newId,
 });
 const rotateForm = z.object({
-  overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], defineMessage('Choose one of these.')),
+  overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], {
+    error: () => t('Choose one of these.'),
+  }),
   newId,
 });
 

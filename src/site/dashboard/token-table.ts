@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
@@ -8,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import type { makerNames } from '../../servers/token-makers.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { day, timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, confirmed, dataTable, notice } from '../shared/parts.ts';
 import { newIdField } from './new-id.ts';
 

@@ -1,11 +1,10 @@
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { t } from '../../language/t.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import { VOTE_SELECTIONS } from '../../votes/sent-not-confirmed.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import type { VotesWanted } from '../../votes/vote-pages.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { select, textField } from '../shared/parts.ts';
 import { STATE_TEXTS } from '../shared/vote-state.ts';
 import { votesFrom } from '../shared/votes-from.ts';

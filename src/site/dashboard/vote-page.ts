@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { UUID } from 'mongodb';
 import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import {
@@ -12,7 +11,7 @@ import {
 import { actorsOf, ownerEvents } from '../../delivery/timeline/owner-events.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { actorNames } from '../../servers/actor-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf, userOf } from '../access.ts';
@@ -21,7 +20,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { counted, relative, time, timeText } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
@@ -159,9 +158,7 @@ function statusNotice(
   const twice = mayHaveArrivedTwice ? ` ${t('It may have arrived more than once.')}` : '';
   const reason = listener && listenerReason(listener);
   const mend =
-    status.state === 'waiting' && reason?.code
-      ? html`<p>${translated(reason.cause)} ${translated(reason.mend)}</p>`
-      : '';
+    status.state === 'waiting' && reason?.code ? html`<p>${t(reason.cause)} ${t(reason.mend)}</p>` : '';
   return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${mend}`;
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { ObjectId } from 'mongodb';
 import { isResendable } from '../../delivery/resend-votes.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -9,7 +8,7 @@ import { serverOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { timeAgo } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';

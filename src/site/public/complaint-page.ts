@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { COMPLAINT_KINDS } from '../../moderation/complaint.ts';
@@ -11,6 +10,7 @@ import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
+import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { select, textArea } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
@@ -11,7 +10,7 @@ import {
   removeFavourite,
 } from '../../favourites/favourites.ts';
 import { statusAt } from '../../history/current-status.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { userOf } from '../access.ts';
@@ -20,7 +19,7 @@ import { queryText } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, localTime } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
@@ -34,7 +33,7 @@ import { star, starAnchor, starForm } from './star.ts';
 const FAVOURITES_A_PAGE = 50;
 
 const starred = z.object({
-  favourite: z.enum(['yes', 'no'], { error: defineMessage('Choose one of these.') }),
+  favourite: z.enum(['yes', 'no'], { error: () => t('Choose one of these.') }),
   next: z.string().max(2_048).default(''),
 });
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { sumOfDays } from '../../ranking/evidence/rank-votes.ts';
@@ -17,7 +16,7 @@ import { sendPublicPage } from '../public-page.ts';
 import { barChart } from '../shared/chart.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { count, counted, day, decimal, shortDay, time } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, textField } from '../shared/parts.ts';
 import { rankDayColumns } from '../shared/rank-votes.ts';
 import { limitedSearch } from './limited-search.ts';

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
@@ -9,7 +8,7 @@ import type { Server } from '../../servers/server.ts';
 import { LONGEST_USERNAME } from '../../votes/username.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { count, counted } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, confirmed, select, textArea, textField } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';

@@ -1,11 +1,10 @@
-import { html } from 'hono/html';
 import { DEVICE_LIFETIME_MS } from '../../accounts/known-devices.ts';
 import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import { contactLine } from '../shared/contact.ts';
 import { duration } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { card, dataTable } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { STORED_DATA, type StoredData } from '../stored-data.ts';

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Choice, Choices } from '../../ranking/ranked-list.ts';
 import { SORTS, type Sort } from '../../ranking/sorts.ts';
@@ -6,7 +5,7 @@ import type { Tag } from '../../servers/tag-list.ts';
 import { countryName } from '../shared/country-names.ts';
 import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { checkbox, select, textField } from '../shared/parts.ts';
 import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
 

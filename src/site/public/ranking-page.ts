@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { favouriteIds } from '../../favourites/favourites.ts';
-import { defineMessage, type Message, type Text, t, translated } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { remembered } from '../../platform/deadline.ts';
 import type { Filters } from '../../ranking/filters.ts';
@@ -16,7 +15,7 @@ import { ANYONE, PUBLIC } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName, isGame } from '../shared/game-names.ts';
-import type { Content } from '../shared/html.ts';
+import { type Content, html } from '../shared/html.ts';
 import type { Listed, Page } from '../shared/layout.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -140,7 +139,7 @@ function describe(
 
 /** How the list is ordered, as it follows the number of servers. */
 function orderText(sort: Sort): string {
-  return translated(ORDERS[sort], { days: RANKING_DAYS, reviews: ENOUGH_REVIEWS });
+  return ORDERS[sort]();
 }
 
 function isNarrowed(filters: Filters): boolean {
@@ -148,12 +147,13 @@ function isNarrowed(filters: Filters): boolean {
 }
 
 /** The orders in words, as they follow the number of servers. */
-const ORDERS: Record<Sort, Message> = {
-  rank: defineMessage('ranked by votes in {days} days'),
-  players: defineMessage('with the most players first'),
-  newest: 'newest first',
-  rating: defineMessage('best rated first; servers with fewer than {reviews} reviews follow'),
-  uptime: defineMessage('with the highest uptime in 30 days first, by our own checks'),
+const ORDERS: Record<Sort, () => string> = {
+  rank: () => t('ranked by votes in {days} days', { days: RANKING_DAYS }),
+  players: () => t('with the most players first'),
+  newest: () => t('newest first'),
+  rating: () =>
+    t('best rated first; servers with fewer than {reviews} reviews follow', { reviews: ENOUGH_REVIEWS }),
+  uptime: () => t('with the highest uptime in 30 days first, by our own checks'),
 };
 
 /** Pages for search engines: the ranking, and the lists of one game, country or tag. */

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Rating, Sort } from '../../ranking/sorts.ts';
@@ -7,7 +6,7 @@ import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { country } from '../shared/flags.ts';
 import { count, day, decimal } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Column, dataTable } from '../shared/parts.ts';
 import { iconImage, tagChips } from '../shared/profile-parts.ts';
 import { reportedMark } from '../shared/server-figures.ts';

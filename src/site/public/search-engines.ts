@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
+import { defineMessage } from '../../language/t.ts';
 import { listedSlugs, listingSummary } from '../../ranking/read-lists.ts';
 import { PageError } from '../error-pages.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
+import { html } from '../shared/html.ts';
 import type { PublicParts } from './public-parts.ts';
 import { gamePath } from './ranking-query.ts';
 
@@ -63,7 +64,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
 
   app.get('/sitemaps/:file', PUBLIC, async (request, reply) => {
     const [, number] = /^([1-9]\d{0,4})\.xml$/.exec((request.params as { file: string }).file) ?? [];
-    if (!number) throw new PageError(404, 'This site map does not exist.');
+    if (!number) throw new PageError(404, defineMessage('This site map does not exist.'));
     return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
       type: XML,
       make: async () => {
@@ -73,7 +74,8 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
           skip: (file - 1) * ADDRESSES_PER_FILE,
           limit: ADDRESSES_PER_FILE,
         });
-        if (slugs.length === 0 && file > 1) throw new PageError(404, 'This site map does not exist.');
+        if (slugs.length === 0 && file > 1)
+          throw new PageError(404, defineMessage('This site map does not exist.'));
         const { games } = await listingSummary(deps);
         const fixed =
           file === 1

@@ -1,10 +1,9 @@
-import { html } from 'hono/html';
 import { defineMessage, t } from '../../language/t.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Listed, Page } from '../shared/layout.ts';
 import { card, notice, pager } from '../shared/parts.ts';
 import { reviewItem, spreadOf } from '../shared/review-parts.ts';

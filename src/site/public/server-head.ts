@@ -1,13 +1,12 @@
-import { html } from 'hono/html';
 import { whyNotProbed } from '../../games/games.ts';
-import { t, translated } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { country } from '../shared/flags.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { count, counted, day, dayText, decimal, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { motdPanel } from '../shared/motd.ts';
 import { card, copyable, facts, figure } from '../shared/parts.ts';
 import { writtenText } from '../shared/plain-text.ts';
@@ -100,7 +99,7 @@ function notProbed(game: string | null | undefined): Content {
     ? ''
     : t('We do not check {game} servers: {reason}. The status comes from the server’s own reports.', {
         game: gameName(game),
-        reason: translated(reason),
+        reason,
       });
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -7,7 +6,7 @@ import type { Server } from '../../servers/server.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
 import { count } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { BADGE, BANNER } from '../shared/server-paths.ts';
 import { addressOf } from '../shared/server-status.ts';

@@ -89,7 +89,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     schema: reviewForm,
     check: async (request) => {
       const whyNot = whyNotReview(await reviewedServer(request), userOf(request), confirmsAddresses(deps));
-      return whyNot && refused(403, WHY_NOT[whyNot]);
+      return whyNot && refused(403, t(WHY_NOT[whyNot]));
     },
     show: async (request, typed) => page(request, await reviewedServer(request), wantedOf({}), typed),
     run: async ({ request, data }) => {

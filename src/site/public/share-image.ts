@@ -1,6 +1,6 @@
-import { html } from 'hono/html';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { count, counted } from '../shared/format.ts';
+import { html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { SHARE_IMAGE } from '../shared/server-paths.ts';
 import { addressOf } from '../shared/server-status.ts';

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { html, raw } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { PageError } from '../error-pages.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublicPage } from '../public-page.ts';
+import { html, raw } from '../shared/html.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { privacyPage } from './privacy-page.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -28,13 +28,11 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
           };
         }
         if (!page) throw new PageError(404, t('This listing does not have this page.'));
+        const title = page.title ?? t(SITE_PAGES[name]);
         return {
-          title: page.title,
-          listed: {
-            canonical: path,
-            description: t('{title}: {listing}.', { title: page.title, listing }),
-          },
-          body: html`<article class="card prose">${raw(page.html)}</article>`,
+          title,
+          listed: { canonical: path, description: t('{title}: {listing}.', { title, listing }) },
+          body: html`<article class="card prose">${page.title ? '' : html`<h1>${title}</h1>\n`}${raw(page.html)}</article>`,
         };
       }),
     );

@@ -1,7 +1,6 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { count } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 
 const WIDTH = 96;
 const HEIGHT = 24;

@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Site } from '../shared/site-settings.ts';
 
 /** A server that a user can mark, and whether it is marked. */

@@ -1,8 +1,7 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { counted, localTime } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { card, facts } from '../shared/parts.ts';
 
 /** What a player's votes for a server add up to. */

@@ -1,5 +1,4 @@
-import { html, raw } from 'hono/html';
-import type { Html } from '../shared/html.ts';
+import { type Html, html, raw } from '../shared/html.ts';
 
 /** Characters that XML does not allow, even escaped (XML 1.0, "Char"). They would break the image. */
 const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;

@@ -1,10 +1,9 @@
-import { html } from 'hono/html';
 import type { ObjectId } from 'mongodb';
 import { t } from '../../language/t.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import { type TopVoter, topVotersOfMonth } from '../../votes/top-voters.ts';
 import { count } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
 
 /** How many voters are shown for a month. */

@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
@@ -11,7 +10,7 @@ import { networkLimits } from '../../votes/web/network-limits.ts';
 import { EARLIER_DAYS } from '../../votes/web/returning-players.ts';
 import type { Typed } from '../shared/form.ts';
 import { count, localTime } from '../shared/format.ts';
-import type { Content, Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Listed, Page } from '../shared/layout.ts';
 import { card, notice, textField } from '../shared/parts.ts';
 import { writtenText } from '../shared/plain-text.ts';

@@ -28,7 +28,7 @@ import { wantsPage } from '../wants-page.ts';
 import type { PublicParts } from './public-parts.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
 import { type VoteFormView, votePage } from './vote-form.ts';
-import { INCOMPLETE, RESULT_UNKNOWN, refusalOf } from './vote-refusals.ts';
+import { incomplete, refusalOf, resultUnknown } from './vote-refusals.ts';
 import { resultPage } from './vote-result.ts';
 import { accountOf, voterOf } from './voter.ts';
 
@@ -60,7 +60,7 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
   app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(challengeForm, request);
-    if (!data) return sendRefusal(reply, { ...INCOMPLETE, sentence: sentenceOf(typed) });
+    if (!data) return sendRefusal(reply, incomplete(typed));
     const retryAt = await takeAll(deps, byNetwork('vote-challenge', request.ip, CHALLENGES));
     if (retryAt)
       throw new PageError(
@@ -92,7 +92,7 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
         const page = votePage(site, { ...viewOf(request, server, shown), nextVoteAt, streak });
         return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
       };
-      if (!data) return refuse({ ...INCOMPLETE, sentence: sentenceOf(typed) });
+      if (!data) return refuse(incomplete(typed));
       const voter = voterOf(deps, request);
       const vote = { server, username: data.username, voter, proof: data.proof };
       const deadline = new CastDeadline(databaseTimeLeft(request));
@@ -104,7 +104,7 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
       if (!result) {
         metrics.voteEnded('unknown');
         request.log.warn({ event: 'web_vote.result_unknown', serverId });
-        return refuse(RESULT_UNKNOWN);
+        return refuse(resultUnknown());
       }
       metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
       const userId = request.signedIn?.user._id;
@@ -140,10 +140,6 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
       return sendPage(request, reply, resultPage(site, view));
     }),
   );
-}
-
-function sentenceOf({ errors }: Typed): string {
-  return errors.username ?? INCOMPLETE.sentence;
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

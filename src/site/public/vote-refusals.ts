@@ -1,26 +1,25 @@
 import type { Refusal } from '../../http/http-errors.ts';
-import { defineMessage, t, translated } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
 import type { PageVoteResult } from '../../votes/cast/cast-from-page.ts';
 import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
+import type { Typed } from '../shared/form.ts';
 import { counted, timeText } from '../shared/format.ts';
 
 /** The form has no valid name. */
-export const INCOMPLETE = {
-  status: 400,
-  sentence: defineMessage('Enter the name of your player.'),
-  code: 'malformed',
-} satisfies Refusal;
+export function incomplete({ errors }: Typed): Refusal {
+  return { status: 400, sentence: errors.username ?? t('Enter the name of your player.'), code: 'malformed' };
+}
 
-export const RESULT_UNKNOWN: Refusal = {
-  status: 503,
-  sentence: defineMessage(
-    'Your vote may have been counted. Vote again: if it was counted, the page says so.',
-  ),
-  headers: { 'retry-after': '5' },
-  code: 'result-unknown',
-};
+export function resultUnknown(): Refusal {
+  return {
+    status: 503,
+    sentence: t('Your vote may have been counted. Vote again: if it was counted, the page says so.'),
+    headers: { 'retry-after': '5' },
+    code: 'result-unknown',
+  };
+}
 
 /** One answer for blocked names and networks, so that nobody learns what is on the list. */
 const NOT_ACCEPTED = defineMessage(
@@ -60,7 +59,7 @@ export function refusalOf(
     case 'no-proof':
       return {
         status: result.why === 'proof-used' ? 409 : 400,
-        sentence: translated(PROOF_OF_WORK_ERRORS[result.why]),
+        sentence: t(PROOF_OF_WORK_ERRORS[result.why]),
         code: result.why,
       };
     case 'blocked':

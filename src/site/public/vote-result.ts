@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
@@ -7,7 +6,7 @@ import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { count, relative } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { livePart } from '../shared/live.ts';
 import { badge, card, notice, type Tone } from '../shared/parts.ts';

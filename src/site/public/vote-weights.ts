@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { PLAYER_DAYS } from '../../ranking/evidence/players-seen.ts';
 import {
@@ -16,7 +15,7 @@ import {
   weighDay,
 } from '../../ranking/evidence/weigh-day.ts';
 import { count, day, decimal } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
 
 /**

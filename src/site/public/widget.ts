@@ -1,7 +1,6 @@
-import { html } from 'hono/html';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { count, counted } from '../shared/format.ts';
-import type { Html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { html, raw } from 'hono/html';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Announcement, AnnouncementLevel } from '../../moderation/announcement.ts';
 import { currentAnnouncement, isShown } from '../../moderation/announcements.ts';
@@ -7,7 +6,7 @@ import { SECOND } from '../../platform/clock.ts';
 import { within } from '../../platform/deadline.ts';
 import { renderMarkdown } from '../../platform/markdown.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { Content } from './html.ts';
+import { type Content, html, raw } from './html.ts';
 
 /** A process shows an announcement that another one set after this time. */
 const STALE_MS = 5 * SECOND;

@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 
 /**
  * One point on a chart's time axis. `value` null means unknown and is drawn as a gap; `reason` says why. With `at`, a script

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { t } from '../../language/t.ts';
 import { CHECKS_A_MINUTE, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { userOf } from '../access.ts';
@@ -16,6 +17,9 @@ export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>)
     const now = deps.clock.now();
     const seconds = Math.ceil((nextAllowedAt.getTime() - now.getTime()) / 1_000);
     reply.header('retry-after', String(Math.max(1, seconds)));
-    return `Nothing was saved: you can change settings, resume, test and check ${CHECKS_A_MINUTE} times a minute in total. Try again ${relative(nextAllowedAt, now)}.`;
+    return t(
+      'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total. Try again {when}.',
+      { times: CHECKS_A_MINUTE, when: relative(nextAllowedAt, now) },
+    );
   };
 }

@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
-import type { Content } from './html.ts';
+import { type Content, html } from './html.ts';
 import type { Site } from './site-settings.ts';
 
 /** A link to the operator: the page that the operator wrote, else `CONTACT`; null without both. */

@@ -1,7 +1,6 @@
-import { html, raw } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { tryAgain } from '../error-pages.ts';
-import type { Html } from './html.ts';
+import { type Html, html, raw } from './html.ts';
 import type { Page } from './layout.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
-import { html } from 'hono/html';
 import { countryName } from './country-names.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 
 const require = createRequire(import.meta.url);
 const { version } = require('country-flag-icons/package.json') as { version: string };

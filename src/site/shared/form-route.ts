@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { z } from 'zod';
+import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { PageError, retryAfter } from '../error-pages.ts';
 import { withErrorSummary } from './error-summary.ts';
@@ -96,7 +97,7 @@ async function answerOf<S extends z.ZodObject>(
     if (early) return { answer: early, values };
     if (data) return { answer: await run({ request, reply, data, values }), values };
     return {
-      answer: show ? { errors } : refused(400, INCOMPLETE),
+      answer: show ? { errors } : refused(400, t(INCOMPLETE)),
       values,
     };
   } catch (error) {

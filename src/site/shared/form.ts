@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { defineMessage, t, translated } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
 /** The entered values of a form, to show them again, and the error of each field. */
@@ -46,8 +46,7 @@ export function queryText(values: Record<string, string | undefined>): string {
 }
 
 /** Turns a rule into a sentence: `must not be empty` becomes `Must not be empty.` */
-function asSentence(english: string): string {
-  const rule = translated(english);
+function asSentence(rule: string): string {
   const capital = `${rule.charAt(0).toUpperCase()}${rule.slice(1)}`;
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
@@ -73,7 +72,7 @@ export function readForm<S extends z.ZodType>(
     const rule = emptyErrors[name];
     errors[name] = rule ?? t('This field is missing.');
     // An optional field must be sent too: a missing one must not clear the stored value.
-    if (!rule) errors.form = INCOMPLETE;
+    if (!rule) errors.form = t(INCOMPLETE);
   }
   return { data: null, typed: { values, errors: sentencesOf(errors) } };
 }

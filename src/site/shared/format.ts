@@ -1,8 +1,7 @@
-import { html } from 'hono/html';
 import { LANGUAGES, type Language, LOCALES, languageNow } from '../../language/language.ts';
-import { t, translated } from '../../language/t.ts';
+import { type PlainMessage, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
-import type { Html } from './html.ts';
+import { type Html, html } from './html.ts';
 
 const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
 const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as const;
@@ -62,9 +61,12 @@ export function decimal(value: number): string {
   return formats().decimal.format(value);
 }
 
-/** `1 vote`, `2 votes`; `many` is the plural unless it only adds an s. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${translated(value === 1 ? one : many)}`;
+/** A noun whose plural only adds an s. */
+type Noun = { [K in PlainMessage]: `${K}s` extends PlainMessage ? K : never }[PlainMessage];
+
+/** `1 vote`, `2 votes`. */
+export function counted(value: number, one: Noun): string {
+  return `${count(value)} ${t(value === 1 ? one : (`${one}s` as PlainMessage))}`;
 }
 
 /** A time as text: `21 Nov 2026, 14:02 UTC`. */

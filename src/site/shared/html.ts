@@ -1,7 +1,16 @@
-import type { html } from 'hono/html';
+import { html as escaped, raw } from 'hono/html';
+import type { Html } from '../../language/messages.ts';
 
 /** A part of a page. `html` has escaped everything in it. */
-export type Html = ReturnType<typeof html>;
+export type { Html };
 
-/** What a part may contain. Text is escaped; `null`, `false` and `undefined` are left out. */
-export type Content = Html | string | number | null | undefined | false | Content[];
+/**
+ * What a part may contain. Text is escaped; `null`, `false` and `undefined` are left out. A text of `defineMessage` is
+ * not among them: `t` translates it first.
+ */
+export type Content = Html | string | number | null | undefined | false | readonly Content[];
+
+/** Makes a part of a page, in its text and in its attributes. */
+export const html: (strings: TemplateStringsArray, ...values: Content[]) => Html = escaped;
+
+export { raw };

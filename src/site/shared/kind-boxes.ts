@@ -1,8 +1,7 @@
-import { html } from 'hono/html';
 import { z } from 'zod';
 import { t } from '../../language/t.ts';
 import { KIND_NAMES, KINDS, type Kind } from '../../notifications/kinds.ts';
-import type { Html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { checkbox } from './parts.ts';
 
 /** A form of {@link kindBoxes}: without the boxes it is incomplete, and nothing in it is no choice. */

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { html, raw } from 'hono/html';
 import type { User } from '../../accounts/user.ts';
 import { compressPage } from '../../http/compressed.ts';
 import {
@@ -10,11 +9,11 @@ import {
   type Language,
   languageNow,
 } from '../../language/language.ts';
-import { t, translated } from '../../language/t.ts';
+import { type Text, t } from '../../language/t.ts';
 import type { AssetName } from '../assets.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { contactHref } from './contact.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html, raw } from './html.ts';
 import { notice } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
@@ -32,7 +31,7 @@ export type Page = {
    * Messages shown at the top after a redirect with `?done=<code>`, by code. Links cannot contain the text itself, so
    * nobody can make the site show text of their own.
    */
-  messages?: Record<string, string>;
+  messages?: Record<string, Text>;
   /** The page's path and query under the site's base, without parameters that change nothing; by default the request's path. */
   address?: string;
   /** Metadata for search engines. A page without it is private. */
@@ -200,7 +199,7 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   const readOnly = request.isReadOnly
     ? notice('quiet', t('You may see this server, but not change it.'))
     : '';
-  const body = html`${message ? notice('good', translated(message)) : ''}${readOnly}${page.body}`;
+  const body = html`${message ? notice('good', t(message)) : ''}${readOnly}${page.body}`;
   return wholePage(request, { ...page, body });
 }
 

@@ -1,12 +1,11 @@
-import { html } from 'hono/html';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explain, listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
-import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { count, relative, time, timeAgo } from './format.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 import type { ListenerStatus } from './listener-status.ts';
 import { badge, button, facts, notice, type Tone } from './parts.ts';
 
@@ -68,8 +67,8 @@ function shortReason(listener: ListenerView, now: Date): Content {
   const { breaker, pause } = listener;
   const reason = listenerReason(listener);
   if (!reason) return '';
-  if (pause) return html`${translated(reason.cause)} ${t('Votes wait until you resume the listener.')}`;
-  return html`${translated(reason.cause)} ${breaker.nextTestAt ? t('Next test {time}.', { time: relative(breaker.nextTestAt, now) }) : ''}`;
+  if (pause) return html`${t(reason.cause)} ${t('Votes wait until you resume the listener.')}`;
+  return html`${t(reason.cause)} ${breaker.nextTestAt ? t('Next test {time}.', { time: relative(breaker.nextTestAt, now) }) : ''}`;
 }
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
@@ -149,8 +148,8 @@ function why(listener: ListenerView, now: Date): Content {
     return notice(
       state === 'paused' ? 'attention' : 'bad',
       html`<p><strong>${t('{title} since {time}', { title, time: time(reason.since) })}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
-        <p>${reason.code ? translated(reason.cause) : ''}${reason.words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words: reason.words })}` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
-        <p>${translated(reason.mend)}</p>`,
+        <p>${reason.code ? t(reason.cause) : ''}${reason.words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words: reason.words })}` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
+        <p>${t(reason.mend)}</p>`,
     );
   }
   if (state === 'unverified') return html`<p>${t(UNVERIFIED)}</p>`;
@@ -162,7 +161,7 @@ function why(listener: ListenerView, now: Date): Content {
     breaker.failures === 1
       ? t('The last attempt failed')
       : t('The last {failures} attempts failed', { failures: breaker.failures });
-  return html`<p>${times}: ${translated(explain(breaker.code, listener.protocol).cause)} ${t('We retry automatically. After three failures in a row, the listener is marked unreachable.')}</p>`;
+  return html`<p>${times}: ${t(explain(breaker.code, listener.protocol).cause)} ${t('We retry automatically. After three failures in a row, the listener is marked unreachable.')}</p>`;
 }
 
 /** Without failed attempts: what the last test vote found. */
@@ -176,7 +175,7 @@ function untroubled(listener: ListenerView): string {
     case 'failed':
       return t(
         'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
-        { cause: tested ? translated(explain(tested.code, protocol).cause) : '' },
+        { cause: tested ? t(explain(tested.code, protocol).cause) : '' },
       );
   }
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import { after, SECOND } from '../../platform/clock.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 
 /** Refresh intervals in milliseconds, while work is in progress and otherwise. */
 const FAST_MS = 3 * SECOND;

@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import { plainText, type StyledText, styledLines } from '../../probing/minecraft-text.ts';
-import type { Content } from './html.ts';
+import { type Content, html } from './html.ts';
 
 /** A server's MOTD in the colours of its § codes on a dark background; empty without text. */
 export function motdPanel(motd: string): Content {

@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import { type Text, t } from '../../language/t.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 
 /** What a state means to the reader. A text always accompanies the colour. */
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet';

@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
 import { withoutDirections, writtenLink } from '../../platform/written-link.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 
 /** A URL in a text, without punctuation at its end. */
 const ADDRESS = /https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]}]/gi;

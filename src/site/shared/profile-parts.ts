@@ -1,4 +1,3 @@
-import { html, raw } from 'hono/html';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { renderMarkdown } from '../../platform/markdown.ts';
 import { writtenLink } from '../../platform/written-link.ts';
@@ -13,7 +12,7 @@ import {
   type ProfileTexts,
 } from '../../servers/profile.ts';
 import type { Tag } from '../../servers/tag-list.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html, raw } from './html.ts';
 import { facts } from './parts.ts';
 
 export const LINK_TITLES: Record<LinkName, Text> = {

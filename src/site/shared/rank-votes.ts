@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { type RankDay, REASONS, type Reason, sumOfDays } from '../../ranking/evidence/rank-votes.ts';
 import {
@@ -12,7 +11,7 @@ import {
   VOTES_A_PLAYER,
 } from '../../ranking/evidence/weigh-day.ts';
 import { count, counted, day, decimal } from './format.ts';
-import type { Html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
 const SHORT: Record<Reason, Text> = {

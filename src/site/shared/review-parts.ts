@@ -1,11 +1,10 @@
-import { html } from 'hono/html';
 import type { WithId } from 'mongodb';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Review, ReviewState } from '../../reviews/review.ts';
 import type { Reviewer } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { count, counted, decimal, timeAgo } from './format.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 import { badge } from './parts.ts';
 import { writtenText } from './plain-text.ts';
 

@@ -1,9 +1,8 @@
-import { html } from 'hono/html';
 import { whyNotProbed } from '../../games/games.ts';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { t } from '../../language/t.ts';
 import { count, counted, decimal } from './format.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 import { figure } from './parts.ts';
 
 /** A server's four key figures; `more` adds those of a page. Figures of probes are never known for some games. */

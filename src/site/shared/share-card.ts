@@ -1,7 +1,6 @@
-import { html } from 'hono/html';
 import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { card, copyable } from './parts.ts';
 import { BADGE, BANNER, publicPath, WIDGET } from './server-paths.ts';
 import type { Site } from './site-settings.ts';

@@ -1,6 +1,6 @@
 import { explain } from '../../delivery/diagnosis/explanations.ts';
 import { waitingFor } from '../../delivery/waiting-for.ts';
-import { defineMessage, type Text, t, translated } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { isConfirmed, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { type DeliveryState, isImported, type Vote } from '../../votes/vote.ts';
@@ -71,7 +71,7 @@ export function stateText(
       });
     case 'failed':
       return newest?.class === 'vote-only' && newest.code
-        ? translated(explain(newest.code, newest.protocol).cause)
+        ? t(explain(newest.code, newest.protocol).cause)
         : t('expired before it could be delivered');
   }
 }

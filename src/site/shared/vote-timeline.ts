@@ -1,11 +1,10 @@
-import { html } from 'hono/html';
 import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
 import { causeText, eventText } from '../../delivery/timeline/timeline-texts.ts';
-import { defineMessage, type Text, t, translated } from '../../language/t.ts';
-import type { Step } from '../../listeners/outcomes.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { OutcomeClass, Step } from '../../listeners/outcomes.ts';
 import { count, counted, duration, exactTime } from './format.ts';
-import type { Content, Html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 import { badge, type Tone } from './parts.ts';
 
 /** The events of a vote in order. Advice that several attempts share is shown once, with the newest of them. */
@@ -15,7 +14,7 @@ export function timelineList(events: TimelineEvent[]): Html {
 }
 
 /** The advice after an attempt; null if there is none. */
-function adviceOf(event: TimelineEvent): string | null {
+function adviceOf(event: TimelineEvent): Text | null {
   return event.kind === 'attempt' && event.end && event.end.class !== 'delivered' ? event.end.mend : null;
 }
 
@@ -26,7 +25,7 @@ function item(event: TimelineEvent, hasAdvice: boolean): Html {
     case 'older-attempts':
       return olderItem(event);
     default: {
-      const words = translated(eventText(event));
+      const words = eventText(event);
       return entry(
         'quiet',
         event.at,
@@ -44,7 +43,7 @@ function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): 
 }
 
 /** What an attempt means for the vote. */
-const CLASS_TEXTS: Record<string, Text> = {
+const CLASS_TEXTS: Record<OutcomeClass, Text> = {
   delivered: defineMessage('delivered'),
   transient: defineMessage('transient'),
   ambiguous: defineMessage('ambiguous'),
@@ -77,7 +76,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const kind = test ? t('Listener test') : t('Attempt');
   const what = number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`;
   const cause = causeText(attempt);
-  const startedBy = cause ? `${t('Started by {cause}.', { cause: translated(cause) })} ` : '';
+  const startedBy = cause ? `${t('Started by {cause}.', { cause })} ` : '';
   if (!end) {
     const words = underWay ? t('in progress') : t('outcome unknown');
     return entry(
@@ -95,11 +94,11 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
     tone,
     at,
     head,
-    html`<p>${translated(end.cause)}</p>
+    html`<p>${t(end.cause)}</p>
       ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
       ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
-      ${hasAdvice && adviceOf(attempt) ? html`<p>${translated(end.mend)}</p>` : ''}
-      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${t(CLASS_TEXTS[end.class] ?? 'none')})</p>`,
+      ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.mend)}</p>` : ''}
+      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${t(CLASS_TEXTS[end.class])})</p>`,
   );
 }
 

@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type GermanSite, startGermanSite, TRANSLATED_PAGES } from './german-site.ts';
+import { bodyOf, formsOf, type Mistake, mistakesOf, type PageForm } from './page-forms.ts';
+import { untranslated } from './untranslated.ts';
+
+const posted = new Set<string>();
+
+describe('the errors of every form are German for who reads German', () => {
+  let site: GermanSite;
+
+  beforeAll(async () => {
+    site = await startGermanSite();
+  });
+
+  type Reading = { language: string; cookie: string; page: string };
+
+  /** The page after a form was sent, also where that leads to another page; the sentence of an error in JSON. */
+  async function answerTo(form: PageForm, mistake: Mistake, reading: Reading, origin = site.url) {
+    const headers = { accept: 'text/html', 'accept-language': reading.language, cookie: reading.cookie };
+    const address = new URL(form.action, reading.page);
+    const answer = await fetch(address, {
+      method: 'POST',
+      body: bodyOf(form, mistake),
+      headers: { ...headers, origin },
+      redirect: 'manual',
+    });
+    const next = answer.headers.get('location');
+    if (next !== null) return (await fetch(new URL(next, address), { headers })).text();
+    if (answer.headers.get('content-type')?.startsWith('text/html')) return answer.text();
+    const { error = '' } = (await answer.json()) as { error?: string };
+    return error;
+  }
+
+  test.each(
+    TRANSLATED_PAGES.map((one) => [one.name ?? one.route, one] as const),
+  )('%s', async (_name, one) => {
+    const page = `${site.url}${one.path(site.of)}`;
+    const cookie = site.cookies[one.reader];
+    const opened = await fetch(page, { headers: { accept: 'text/html', cookie } });
+    const found: Record<string, string[]> = {};
+    for (const form of formsOf(await opened.text())) {
+      for (const mistake of mistakesOf(form)) {
+        const path = new URL(form.action, page).pathname;
+        if (posted.has(`${path} ${mistake}`)) continue;
+        posted.add(`${path} ${mistake}`);
+        const german = await answerTo(form, mistake, { language: 'de', cookie, page });
+        const english = await answerTo(form, mistake, { language: 'en', cookie, page });
+        const left = untranslated(german, english, site.names);
+        if (left.length > 0) found[`${path}, ${mistake}`] = left;
+      }
+    }
+    expect(found).toEqual({});
+  });
+
+  test('a form of another site', async () => {
+    const { url } = site;
+    const form = { action: '/sign-in', isUpload: false, fields: [] };
+    const [german, english] = await Promise.all(
+      ['de', 'en'].map((language) =>
+        answerTo(form, 'nothing', { language, cookie: '', page: url }, 'https://elsewhere.example'),
+      ),
+    );
+    expect(english).toContain('This form was not sent from this site.');
+    expect(untranslated(german ?? '', english ?? '', site.names)).toEqual([]);
+  });
+
+  test('too many attempts to sign in', async () => {
+    const fields = ['email', 'password'].map((name) => ({ name, type: name, value: '' }));
+    const form = { action: '/sign-in', isUpload: false, fields };
+    const attempt = (language: string) => answerTo(form, 'wrong', { language, cookie: '', page: site.url });
+    let [german, english] = ['', ''];
+    while (!english.includes('Too many')) [german, english] = [await attempt('de'), await attempt('en')];
+    expect(untranslated(german, english, site.names)).toEqual([]);
+  });
+
+  test('forms that no page of the sample data shows', async () => {
+    const { harbour, ownerId, draftId, voteId, slugs } = site.of;
+    const ids: Record<string, string> = {
+      slug: slugs.harbour,
+      serverId: harbour.toHexString(),
+      draftId: draftId.toHexString(),
+      userId: ownerId.toHexString(),
+      voteId: voteId.toString(),
+    };
+    const sent = [...posted].map((one) => one.split(' ')[0] ?? '');
+    const others = site.formRoutes
+      .filter((route) => !sent.some((path) => matches(path, route)))
+      .toSorted((one, other) => Number(ENDS_SESSIONS.test(one)) - Number(ENDS_SESSIONS.test(other)));
+    const found: Record<string, string[]> = {};
+    for (const route of others) {
+      const action = route.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? NO_ID);
+      const form = { action, isUpload: false, fields: [] };
+      const reading = { cookie: site.cookies.owner, page: site.url };
+      const german = await answerTo(form, 'nothing', { ...reading, language: 'de' });
+      const english = await answerTo(form, 'nothing', { ...reading, language: 'en' });
+      const left = untranslated(german, english, site.names);
+      if (left.length > 0) found[route] = left;
+    }
+    expect(found).toEqual({});
+  });
+});
+
+const NO_ID = '0'.repeat(24);
+
+/** The owner is signed in for the other forms. */
+const ENDS_SESSIONS = /^\/sign-out$|\/end-all$/;
+
+/** Whether a path is one of a route such as `/servers/:slug/vote`. */
+function matches(path: string, route: string): boolean {
+  const [own, pattern] = [path.split('/'), route.split('/')];
+  return (
+    own.length === pattern.length && pattern.every((part, at) => part.startsWith(':') || part === own[at])
+  );
+}
