@@ -70,7 +70,7 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
       .getByLabel('Banner', { exact: true })
       .setInputFiles({ ...file, buffer: Buffer.from('no picture') });
     await page.getByRole('button', { name: 'Upload' }).click();
-    await page.getByText('The file is no PNG, JPEG or WebP picture.').waitFor();
+    await page.getByText('The file is no PNG, JPEG or WebP picture.', { exact: true }).waitFor();
     await page.getByLabel('Banner', { exact: true }).setInputFiles(file);
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('Banner uploaded.').waitFor();

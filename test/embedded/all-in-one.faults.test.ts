@@ -32,7 +32,7 @@ describe('npm start', () => {
     await exitCode(killed);
     await vi.waitFor(
       () =>
-        expect(['server', 'main', 'scheduler'].filter((name) => lives(children.get(name) ?? 0))).toEqual([]),
+        expect(['web', 'main', 'scheduler'].filter((name) => lives(children.get(name) ?? 0))).toEqual([]),
       EVENTUALLY,
     );
 
@@ -75,7 +75,7 @@ describe('npm start', () => {
     const started = start(env);
     const children = await vi.waitFor(async () => {
       const found = await childrenOf(started.pid);
-      expect([...found.keys()]).toEqual(expect.arrayContaining(['main', 'scheduler', 'server']));
+      expect([...found.keys()]).toEqual(expect.arrayContaining(['main', 'scheduler', 'web']));
       return found;
     }, EVENTUALLY);
     started.child.kill('SIGTERM');

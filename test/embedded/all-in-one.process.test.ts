@@ -27,7 +27,7 @@ test('npm start prints its address, answers there, restarts a worker that died, 
   const { mongod, redis } = await data.record();
   const children = await childrenOf(started.pid);
   expect([...children.keys()].toSorted()).toEqual(
-    expect.arrayContaining(['main', 'mongod', 'scheduler', 'server']),
+    expect.arrayContaining(['main', 'mongod', 'scheduler', 'web']),
   );
   expect(started.stdout()).not.toMatch(/unexpectedly|"level":"(error|warn)"/);
 

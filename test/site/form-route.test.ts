@@ -4,6 +4,7 @@ import { html } from 'hono/html';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { inLanguage, type Language } from '../../src/language/language.ts';
+import { t } from '../../src/language/t.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import { loadAssets } from '../../src/site/assets.ts';
@@ -185,7 +186,7 @@ describe('a form with an error', () => {
   });
 
   test('is shown in the language of the reader', async () => {
-    refusing({ errors: { name: 'must not be empty' } });
+    run = () => ({ errors: { name: t('must not be empty') } });
     const { body } = await send('/thing', FIELDS, 'de');
     expect(summaryIn(body)).toContain('Es gibt ein Problem');
     expect(summaryIn(body)).toContain('Darf nicht leer sein.');

@@ -17,7 +17,7 @@ import { type VrcFile, vrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverOf, userOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { INCOMPLETE, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
@@ -42,13 +42,16 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
   read: defineMessage('Read votes, figures and reviews'),
 };
 
+/** A box: `yes` or absent. A browser sends nothing else. */
+const box = z.literal('yes', { error: () => t(INCOMPLETE) }).optional();
+
 const issueForm = z.object({
   name: z.string(),
   kind: z.enum(TOKEN_KINDS, { error: () => t('Choose one of these.') }).default('api'),
   lifetime: lifetimeSchema,
-  vote: z.literal('yes').optional(),
-  status: z.literal('yes').optional(),
-  read: z.literal('yes').optional(),
+  vote: box,
+  status: box,
+  read: box,
   newId,
 });
 const rotateForm = z.object({
