@@ -31,8 +31,7 @@ describe('npm start', () => {
     killed.child.kill('SIGKILL');
     await exitCode(killed);
     await vi.waitFor(
-      () =>
-        expect(['web', 'main', 'scheduler'].filter((name) => lives(children.get(name) ?? 0))).toEqual([]),
+      () => expect(['web', 'main', 'scheduler'].filter((name) => lives(children.get(name) ?? 0))).toEqual([]),
       EVENTUALLY,
     );
 

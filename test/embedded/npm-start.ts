@@ -53,7 +53,7 @@ export async function childrenOf(pid: number): Promise<Map<string, number>> {
   for (const line of stdout.split('\n')) {
     const [, child, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     const name =
-      /(server|main|scheduler)\.ts$/.exec(args)?.[1] ?? /(mongod|redis-server|valkey-server)/.exec(args)?.[1];
+      /(web|main|scheduler)\.ts$/.exec(args)?.[1] ?? /(mongod|redis-server|valkey-server)/.exec(args)?.[1];
     if (Number(parent) === pid && name && child) found.set(name, Number(child));
   }
   return found;
