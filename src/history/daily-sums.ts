@@ -22,7 +22,7 @@ export type SummedSample = Pick<
 >;
 
 /**
- * Adds a sample to the sums of its day, weighted by its seconds (design, "Periods and figures"). The order of samples
+ * Adds a sample to the sums of its day, weighted by its seconds (docs/architecture.md). The order of samples
  * does not matter. A sample of 0 seconds counts only for the peak.
  */
 export function addSample(sums: DailySums, sample: SummedSample): void {
