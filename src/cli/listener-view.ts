@@ -35,7 +35,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(reason
       ? ([
           ['Cause', reason.code ? `${reason.cause} (${reason.code})` : reason.cause],
-          ['What to do', reason.mend],
+          ['What to do', reason.advice],
         ] satisfies [string, string][])
       : []),
     ...(reason?.words ? ([['Answer', `«${reason.words}»`]] satisfies [string, string][]) : []),
@@ -130,7 +130,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     reason: reason && {
       code: reason.code ?? null,
       cause: reason.cause,
-      mend: reason.mend,
+      mend: reason.advice,
       words: reason.words ?? null,
       detail: reason.detail ?? null,
       since: iso(reason.since),

@@ -56,8 +56,8 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
 function reason({ listener }: ListenerNotification): string[] {
   const found = listenerReason(listener);
   if (!found) return listener.limited ? [explain('outgoing-limited', listener.protocol).cause] : [];
-  const { cause, mend, words, detail } = found;
-  return [`${cause}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${mend}`];
+  const { cause, advice, words, detail } = found;
+  return [`${cause}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${advice}`];
 }
 
 function waiting({ deliveries }: ListenerNotification): string {

@@ -12,7 +12,7 @@ const END = {
   durationMs: 3,
 } as const;
 
-function attempt(number: number, mend: string, over: object = {}): AttemptEvent {
+function attempt(number: number, advice: string, over: object = {}): AttemptEvent {
   return {
     kind: 'attempt',
     at: new Date(number * 1_000),
@@ -23,7 +23,7 @@ function attempt(number: number, mend: string, over: object = {}): AttemptEvent 
     worker: 'worker-1',
     wokenBy: null,
     relayed: false,
-    end: { ...END, mend, ...over },
+    end: { ...END, advice, ...over },
     underWay: false,
     lateAt: null,
   } as AttemptEvent;

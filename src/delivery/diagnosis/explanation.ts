@@ -3,5 +3,5 @@ export type Explanation = {
   /** What happened. */
   cause: string;
   /** What to do about it. */
-  mend: string;
+  advice: string;
 };

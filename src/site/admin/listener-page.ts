@@ -93,7 +93,7 @@ function status(
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
           html`<p>${reason.cause}${reason.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
-            <p>${reason.mend}</p>`,
+            <p>${reason.advice}</p>`,
         )
       : failing,
     facts([

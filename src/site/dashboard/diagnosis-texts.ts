@@ -53,7 +53,7 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
 
 /** The result of a test: each step with its result, then the cause and the fix. */
 export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html {
-  const { outcome, fault, cause, mend, reply, detail } = diagnosis;
+  const { outcome, fault, cause, advice, reply, detail } = diagnosis;
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
@@ -67,7 +67,7 @@ export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html 
     <div class="notice ${tone}" role="status">
       <p><strong>${head}</strong></p>
       <p>${translated(cause)}</p>
-      ${mend && !arrived ? html`<p>${translated(mend)}</p>` : ''}
+      ${advice && !arrived ? html`<p>${translated(advice)}</p>` : ''}
     </div>
     ${
       reply || fault

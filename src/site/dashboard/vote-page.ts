@@ -154,11 +154,11 @@ function statusNotice(
 ): Content {
   const twice = mayHaveArrivedTwice ? ` ${t('It may have arrived more than once.')}` : '';
   const reason = listener && listenerReason(listener);
-  const mend =
+  const advice =
     status.state === 'waiting' && reason?.code
-      ? html`<p>${translated(reason.cause)} ${translated(reason.mend)}</p>`
+      ? html`<p>${translated(reason.cause)} ${translated(reason.advice)}</p>`
       : '';
-  return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${mend}`;
+  return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${advice}`;
 }
 
 function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date): string {
