@@ -64,7 +64,7 @@ const lastReport = {
   at: { type: Date, required: true },
 } as const;
 
-/** Figures computed once a day from the history (design, "Periods and figures"). */
+/** Figures computed once a day from the history. */
 const dailyFigures = {
   averagePlayers: { type: Number, required: true, default: 0 },
   peakPlayers: { type: Number, required: true, default: 0 },

@@ -3,8 +3,7 @@ import { html } from 'hono/html';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
-import { makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
-import { issueTokenBy } from '../../servers/audited-tokens.ts';
+import { issueToken, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { isId } from '../../servers/slug.ts';
 import { checkClaim } from '../../votes/claims/claim-vote.ts';
 import { LONGEST_USERNAME, usernameSchema } from '../../votes/username.ts';
@@ -82,7 +81,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
       ...(expiresInMs ? { expiresInMs } : {}),
     } as const;
     try {
-      const { token } = await issueTokenBy(deps, wanted, by);
+      const { token } = await issueToken(deps, wanted, by);
       return await show(request, reply, { key: token });
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;

@@ -10,8 +10,15 @@ import {
   type TokenKind,
   type TokenScope,
 } from '../../servers/api-token.ts';
-import { type IssuedToken, listTokens, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
-import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
+import {
+  type IssuedToken,
+  issueToken,
+  listTokens,
+  makerOf,
+  revokeToken,
+  rotateToken,
+  TokenMadeError,
+} from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { makerNames } from '../../servers/token-makers.ts';
@@ -123,7 +130,7 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
       ...(expiresInMs ? { expiresInMs } : {}),
     };
     try {
-      const issued = await issueTokenBy(deps, wanted, userOf(request).email);
+      const issued = await issueToken(deps, wanted, userOf(request).email);
       return await show(request, reply, { issued, kind: data.kind });
     } catch (error) {
       if (error instanceof TokenMadeError)
@@ -142,7 +149,7 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
     const maker = makerOf(server, userId);
     const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId, maker };
     try {
-      const issued = await rotateTokenBy(deps, serverId, tokenIdOf(request), options, by);
+      const issued = await rotateToken(deps, serverId, tokenIdOf(request), options, by);
       if (!issued)
         return show(request, reply, {
           message: notice('bad', t('This token is no longer valid, so it cannot be replaced.')),
@@ -159,7 +166,7 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
   app.post('/servers/:serverId/tokens/:tokenId/revoke', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const by = userOf(request).email;
-    if (!(await revokeTokenBy(deps, server._id, tokenIdOf(request), by))) throw noToken();
+    if (!(await revokeToken(deps, server._id, tokenIdOf(request), by))) throw noToken();
     return reply.redirect(`${serverPath(base, server, '/tokens')}?done=revoked`, 303);
   });
 }
