@@ -10,7 +10,7 @@ export type ForwardedVote = {
 
 /**
  * Sent in place of the voter's address. Tallyport does not know that address, and does not disclose the address of the
- * API's caller (delivery.md).
+ * API's caller (docs/delivery.md).
  */
 export const VOTER_ADDRESS = '0.0.0.0';
 

@@ -33,7 +33,7 @@ type ListenerOptions = {
 
 /**
  * A fake vote listener of a game server, for the demo and the tests. It speaks Votifier v1 and v2
- * as NuVotifier does (delivery.md; VotifierProtocolDifferentiator, VotifierProtocol1Decoder,
+ * as NuVotifier does (docs/delivery.md; VotifierProtocolDifferentiator, VotifierProtocol1Decoder,
  * VotifierProtocol2Decoder and VoteInboundHandler of its sources). It shares no code with our client, so that
  * both cannot have the same error. It listens on loopback by default.
  */

@@ -3,7 +3,7 @@ import type { Server, ServerStatus, Source } from '../servers/server.ts';
 
 export type { Source };
 
-/** A report is valid for at most this long (design, "Periods and figures"). */
+/** A report is valid for at most this long. */
 export const REPORT_VALID_MS = 15 * MINUTE;
 
 /** If a server's probes fail, its reports determine its status for this long after the last one. */

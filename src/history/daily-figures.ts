@@ -8,7 +8,7 @@ import { inSlices, type SliceOptions } from './server-slices.ts';
 
 type FigureDeps = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
 
-/** Players: the 7 whole days before today. Latency and uptime: the 30 days before (design, "Periods and figures"). */
+/** Players: the 7 whole days before today. Latency and uptime: the 30 days before. */
 const PLAYER_DAYS = 7;
 const UPTIME_DAYS = 30;
 
@@ -20,7 +20,7 @@ const ratio = (a: unknown, b: unknown, none: unknown) => ({
 /**
  * Updates the figures of servers from their daily stats, within the database: averages, peak, latency and uptime of the
  * current source, the players of each of the 7 days, and the uptime by probes alone. Unknown values become 0 or null
- * (contract, GET …/info). They change every day, even without new samples.
+ * (`/docs`, GET …/info). They change every day, even without new samples.
  *
  * @throws the signal's reason
  */

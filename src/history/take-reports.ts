@@ -6,7 +6,7 @@ import { REPLICATED } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 
-/** A server may report its status at most once in any period of this length (contract, POST …/status). */
+/** A server may report its status at most once in any period of this length (`/docs`, POST …/status). */
 export const REPORT_INTERVAL_MS = 5 * MINUTE;
 
 /** A report to write. `fields` contains `ours` as `lastReport`. */

@@ -31,7 +31,7 @@ export class RefusedError extends AppError {
 /** Default of Retry-After, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** The largest body, in bytes (contract, common rules). */
+/** The largest body, in bytes (`/docs`). */
 export const BODY_LIMIT = 16 * 1_024;
 
 export const SENTENCES = {

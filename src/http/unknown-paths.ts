@@ -27,8 +27,8 @@ function decoded(path: string): string {
 const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
 /**
- * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check (contract,
- * order of precedence). A page with a trailing slash redirects to its path. Covers every route that is registered later.
+ * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check (`/docs`).
+ * A page with a trailing slash redirects to its path. Covers every route that is registered later.
  */
 export function refuseUnknownPaths(app: FastifyInstance): void {
   const methods = new Map<string, { expression: RegExp; allowed: Set<string>; isPage: boolean }>();

@@ -15,8 +15,8 @@ export type Mongo = {
 };
 
 /**
- * No operation of a web process may take longer: an API request is answered with 503 instead (contract, common
- * rules). The driver's own `timeoutMS` has no effect any more; the time without an answer on a socket has.
+ * No operation of a web process may take longer: an API request is answered with 503 instead (`/docs`).
+ * The driver's own `timeoutMS` has no effect any more; the time without an answer on a socket has.
  */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineMessage, t } from '../language/t.ts';
 
-/** The length of `value` in Unicode code points, which is how the API contract counts characters. */
+/** The length of `value` in Unicode code points, which is how the API counts characters. */
 function codePoints(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;

@@ -33,7 +33,7 @@ export type ProbeFailure =
   | 'answer-too-long'
   | 'outgoing-limited';
 
-/** A game server's answer, validated with the limits of a status report (contract, POST …/status). */
+/** A game server's answer, validated with the limits of a status report (`/docs`, POST …/status). */
 export type ServerAnswer = {
   /** 0 to 2,147,483,647, like `maxPlayers`, in which 0 means "no limit". */
   onlinePlayers: number;

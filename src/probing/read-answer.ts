@@ -4,7 +4,7 @@ import type { ServerAnswer } from './ask.ts';
 import { legacyText, withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
 
-/** The contract's limits of a status report (POST …/status). */
+/** The limits of a status report (`/docs`, POST …/status). */
 const MOST_PLAYERS = 2_147_483_647;
 const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;

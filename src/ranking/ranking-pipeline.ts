@@ -32,7 +32,7 @@ function byMonth(days: string[]): Map<string, string[]> {
 }
 
 /**
- * The ranking (design, "Periods and figures"): what the votes weigh descending, then probed uptime (none last), then the
+ * The ranking: what the votes weigh descending, then probed uptime (none last), then the
  * older listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes, waiting, probedUptime, place,
  * …}` where `place` is the rank, from 1 without gaps. The counters are summed once for all servers, which is cheaper than
  * a lookup for each.

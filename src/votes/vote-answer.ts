@@ -1,7 +1,7 @@
 import type { Accepted } from './cast-vote.ts';
 import { nextVoteAt } from './cooldown.ts';
 
-/** The answer to an accepted vote, as the API sends it and an idempotency key stores it (contract, POST …/vote). */
+/** The answer to an accepted vote, as the API sends it and an idempotency key stores it (`/docs`, POST …/vote). */
 export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: string };
 
 /** The answer as JSON. A key stores this text, and a replay sends it byte for byte. */

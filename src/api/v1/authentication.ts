@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** The only 401, so that an outsider cannot find out which servers and tokens exist (contract, common rules). */
+/** The only 401, so that an outsider cannot find out which servers and tokens exist (`/docs`). */
 export const UNAUTHORIZED = {
   status: 401,
   code: 'unauthorized',

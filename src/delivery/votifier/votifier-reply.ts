@@ -66,7 +66,7 @@ function errorText({ cause, error, errorMessage }: Record<string, unknown>): str
 }
 
 /**
- * What the error texts of the known listeners mean (delivery.md has NuVotifier's). The more specific ones come first: the
+ * What the error texts of the known listeners mean (docs/delivery.md names the listeners). The more specific ones come first: the
  * text for an unknown service repeats the name of the service.
  */
 const MEANINGS: [RegExp, OutcomeCode][] = [
