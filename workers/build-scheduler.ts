@@ -22,7 +22,7 @@ async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal
 }
 
 /**
- * Starts the periodic work, each kind at once and then by its cron expression, and the claims of due probes. It stops
+ * Starts the periodic work, each kind at once and then by its cron expression, and takes due probes. It stops
  * when `stopping` is aborted; `close()` waits for the rounds under way.
  */
 export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {

@@ -30,7 +30,7 @@ import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
 import { withoutMongodb } from './without-mongodb.ts';
 
-/** Options of a worker's platform: operations on many votes may take longer than a request, but not without limit. */
+/** Options of a worker's connections: operations on many votes may take longer than a request, but not without limit. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
 
 /** How long attempts that have sent their vote wait for an answer after the shutdown began (design rule 12). */
@@ -110,8 +110,8 @@ function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
 }
 
 /**
- * Starts the workers of the named queues, and the relay if they include a delivery queue. `close()` stops them by design
- * rule 12, within about 13 s; the platform stays open.
+ * Starts the workers of the named queues, and the sweep if they include a delivery queue. `close()` stops them by design
+ * rule 12, within about 13 s; the dependencies stay open.
  *
  * @param queues - names of queues; an empty list means all queues
  * @param watchEveryMs - how often workers are compared with their queues (`replaceStuckWorkers`)

@@ -25,7 +25,7 @@ export type PeriodicWork = {
 const EVERY_TEN_MINUTES = '*/10 * * * *';
 const EVERY_MINUTE = '* * * * *';
 
-/** All periodic work, except the probes of due servers, which are claimed every second (claim-probes.ts). */
+/** All periodic work, except the probes of due servers, which are taken every second (take-probes.ts). */
 export const PERIODIC_WORK: PeriodicWork[] = [
   daily('clean-up', (deps) => dueDays(deps, 'clean-up')),
   daily('aggregate-day', dueAggregates),

@@ -24,7 +24,7 @@ export function probeServers(
     const checked = await checkTakenServer(checkDeps, new ObjectId(payload.serverId), stop);
     if (checked.kind !== 'recorded') {
       metrics.probeEnded(checked.kind);
-      // The claim is still valid: after a stop another worker probes the server at once.
+      // The take is still valid: after a stop another worker probes the server at once.
       if (checked.kind === 'stopped' && stop.aborted) await deps.producer.add('probe-servers', payload);
       return checked.kind;
     }

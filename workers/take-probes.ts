@@ -3,11 +3,11 @@ import { SECOND } from '../src/platform/clock.ts';
 import { takeDueServers } from '../src/probing/take-due-probes.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** New servers must be probed within 10 s, so due servers are claimed more often than cron allows. */
+/** New servers must be probed within 10 s, so due servers are taken more often than cron allows. */
 export const TAKE_ROUND_MS = SECOND;
 
 /**
- * Claims due servers every second until `stopping` is aborted. After a failed round the next one follows.
+ * Takes due servers every second until `stopping` is aborted. After a failed round the next one follows.
  */
 export async function takeProbes(deps: AppDeps, stopping: AbortSignal): Promise<void> {
   const { log, config } = deps;

@@ -162,7 +162,7 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
         create: {
           // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
-            // Before, so that a crash between the two leaves no link that nobody was told of.
+            // Before, so that a crash between the two leaves no link without a notification.
             await noteLink(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },

@@ -20,7 +20,7 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
   if (exitCode) terminal.exitCode = exitCode;
 }
 
-/** What a command needs in addition to the open platform. */
+/** What a command needs in addition to the open dependencies. */
 type Needs<A> = SessionNeeds & {
   /** Throws when the arguments do not fit together, before anything is opened. */
   check?: (...given: A & unknown[]) => void;
@@ -32,7 +32,7 @@ const REDIS_AWAY =
   'Note: Redis does not answer. Nothing is lost: a worker finds the work when Redis is back.';
 
 /**
- * Makes the action of a command that works on the platform. The platform is closed before the answer is printed.
+ * Makes the action of a command that works on the open dependencies. They are closed before the answer is printed.
  */
 export function withDeps<A extends unknown[]>(
   terminal: Terminal,

@@ -105,8 +105,8 @@ export function sentText(
 ): [string, string][] {
   if (sentNotConfirmed === 0) return [];
   const again = invocation(`vote resend ${slug} --since TIME --state sent-not-confirmed`, terminal.env);
-  const words = `${counted(sentNotConfirmed, 'vote')} without an answer in Votifier v1, counted as delivered`;
-  return [['Sent, not confirmed', `${words}. If they did not arrive, send them again: ${again}`]];
+  const text = `${counted(sentNotConfirmed, 'vote')} without an answer in Votifier v1, counted as delivered`;
+  return [['Sent, not confirmed', `${text}. If they did not arrive, send them again: ${again}`]];
 }
 
 /** A paused listener is not tested. */

@@ -116,12 +116,12 @@ async function chooseRewards(session: Session, text: string, rewards: Rewards): 
   const { _id, slug } = await serverOf(session, text);
   if (!(await setRewards(session, _id, rewards, BY)))
     throw new CommandError('no-listener', `${slug} has no vote listener, so plugins can claim its votes.`);
-  const words = {
+  const texts = {
     push: 'go to the listener. Plugins cannot claim them.',
     claims: 'can be claimed by plugins. The listener does not receive them; votes that wait are still sent.',
     both: 'go to the listener, and plugins can claim them. If both give rewards, each vote is rewarded twice.',
   };
-  return { json: { server_slug: slug, rewards }, text: `Votes of ${slug} ${words[rewards]}` };
+  return { json: { server_slug: slug, rewards }, text: `Votes of ${slug} ${texts[rewards]}` };
 }
 
 async function set(session: Session, text: string, options: SetOptions): Promise<Answer> {
@@ -151,7 +151,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
         ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
         : []),
       ...(isCredentialsChange
-        ? sentText(shown, server, session).map(([name, words]) => `${name}: ${words}`)
+        ? sentText(shown, server, session).map(([name, text]) => `${name}: ${text}`)
         : []),
       `Check that they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),

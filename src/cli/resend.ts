@@ -128,10 +128,10 @@ function rangeText(
   ].join('\n');
 }
 
-function notSelectedText(votes: number, words: string, state: VoteSelection): string[] {
+function notSelectedText(votes: number, text: string, state: VoteSelection): string[] {
   if (votes === 0) return [];
   const [are, them] = votes === 1 ? ['is', 'it'] : ['are', 'them'];
-  return [`${counted(votes, 'vote')} of this time range ${are} ${words} ${them} too with --state ${state}.`];
+  return [`${counted(votes, 'vote')} of this time range ${are} ${text} ${them} too with --state ${state}.`];
 }
 
 function noListener(): CommandError {

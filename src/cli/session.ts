@@ -12,7 +12,7 @@ import { type AppDeps, openAppDeps } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
-/** How long a command waits for Redis; after that the relay finds the work. */
+/** How long a command waits for Redis; after that the sweep finds the work. */
 const REDIS_WAIT_MS = SECOND;
 
 /** How long an interrupted command waits until its services are closed. */
@@ -22,7 +22,7 @@ const LONGEST_CLOSE_MS = 5 * SECOND;
 export const RUN_AGAIN =
   'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.';
 
-/** The open platform, and the terminal of the command. */
+/** The open dependencies, and the terminal of the command. */
 export type Session = AppDeps & { terminal: Terminal };
 
 /**
@@ -44,7 +44,7 @@ export type SessionNeeds = {
 };
 
 /**
- * Opens the platform for one command and closes it afterwards. Without `MONGODB_URI` and `REDIS_URL` the command uses
+ * Opens the dependencies for one command and closes it afterwards. Without `MONGODB_URI` and `REDIS_URL` the command uses
  * the services of the running `npm start`, or starts them for itself and migrates their database.
  *
  * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
@@ -144,7 +144,7 @@ async function requireMigrated({ mongo }: AppDeps, { embedded }: { embedded: boo
 /**
  * Waits up to a second for Redis, so that the work of this command starts at once.
  *
- * @returns whether Redis answers; if not, the relay finds the work
+ * @returns whether Redis answers; if not, the sweep finds the work
  */
 export async function redisAnswers({ producerRedis }: AppDeps): Promise<boolean> {
   if (producerRedis.status !== 'ready') {

@@ -239,7 +239,7 @@ function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): 
   return { ...asLiterals({ at, by }), silentSince };
 }
 
-/** A listener's `released` when `by` releases its votes; unchanged if they were not blocked. */
+/** A listener's `released` when `by` lets its votes be sent again; unchanged if they were not blocked. */
 function releasedBy(by: Cause, at: Date): Document {
   const wasBlocked = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
   return { $cond: [wasBlocked, { by, at }, { $ifNull: ['$released', null] }] };
@@ -323,9 +323,9 @@ export async function showListener(
 
 /**
  * Removes a server's listener. Its waiting votes are kept but no longer forwarded; they can be sent later by hand. If the
- * process dies half-way, the relay finishes it.
+ * process dies half-way, the sweep finishes it.
  *
- * @returns how many votes were released, or null when there was no listener
+ * @returns how many votes left the queue, or null when there was no listener
  */
 export async function removeListener(
   deps: ListenerSetup,

@@ -12,8 +12,8 @@ const ENDED = new Set<unknown>(['none', 'delivered', 'unconfirmed', 'failed'] sa
 
 /**
  * Holds back a vote of a backup that was open: it may have been delivered since, so it becomes `unconfirmed`, and only a
- * resend sends it. A quarantined vote stays in its quarantine, and its release holds it back. Changes `vote`, which is as
- * it was stored.
+ * resend sends it. A quarantined vote stays in its quarantine, and is not sent when that is lifted. Changes `vote`, which
+ * is as it was stored.
  *
  * @returns whether the vote was open, or held back in the backup already
  */

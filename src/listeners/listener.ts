@@ -37,7 +37,7 @@ const breakerDefinition = {
   openSince: { type: Date },
   /** When the next vote may test it. Absent while no test is planned. */
   nextTestAt: { type: Date },
-  /** Why that test was brought forward. */
+  /** Why that test is earlier than planned. */
   hastenedBy: { type: String, enum: ['server-returned'] as const },
   /** Failed tests so far. */
   tests: { type: Number, required: true },
@@ -46,7 +46,7 @@ const breakerDefinition = {
   detail: { type: String },
 } as const;
 
-/** Why its waiting votes were released after it was last paused or unreachable. */
+/** Why its waiting votes are sent again after it was last paused or unreachable. */
 const releaseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: CAUSES, required: true },
@@ -140,7 +140,7 @@ const listenerDefinition = {
   /** How often a vote without an answer is sent at most, set by the owner; `MAX_SENDINGS` when absent. */
   maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
-  /** Stored with the settings that correct the token or key; the relay clears it when all votes are resent. */
+  /** Stored with the settings that correct the token or key; the sweep clears it when all votes are resent. */
   resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },
   /** The lease of the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },

@@ -18,7 +18,7 @@ export type Notice = {
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 
-/** The id and tone of the notice of an event. `about`: what tells it from other events of the same name. */
+/** The id and tone of the notice of an event. `about`: what distinguishes it from other events of the same name. */
 export function eventOf(event: EventName, about: string): Pick<Notice, 'id' | 'tone'> {
   return { id: `${event}:${about}`, tone: EVENTS[event].tone };
 }

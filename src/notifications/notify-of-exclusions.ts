@@ -7,12 +7,12 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
 
-/** Exclusions that were decided earlier are not told of. */
+/** Exclusions that were decided earlier give no notification. */
 const NEWLY_MS = 2 * DAY;
 
 /**
- * Writes the notifications about votes that an operator excluded, and about their return. A quarantine that is released
- * was never told of, so its end is not either.
+ * Writes the notifications about votes that an operator excluded, and about their return. A quarantine that is lifted
+ * gave no notification, so its end gives none either.
  *
  * @returns how many were written
  */
@@ -40,9 +40,9 @@ async function notifyOfExclusion(deps: ExclusionNotifyDeps, exclusion: VoteExclu
   const { _id, serverId, state } = exclusion;
   const event = state === 'excluded' ? 'excluded' : 'included';
   const audience = await audienceOf(deps, serverId);
-  const told = audience && (await notify(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
+  const notified = audience && (await notify(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
   await deps.voteExclusions.updateOne({ _id }, { $set: { told: event } });
-  return told === 'written' ? 1 : 0;
+  return notified === 'written' ? 1 : 0;
 }
 
 function exclusionNotice(exclusion: VoteExclusion, event: 'excluded' | 'included'): Notice {

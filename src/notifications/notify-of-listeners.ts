@@ -72,10 +72,10 @@ async function notifyOf(
   for (const due of dueNotifications(state, deps.clock.now())) {
     const deliveries = await countDeliveries(deps, serverId, due.since);
     const details = { listener, server: audience.server, deliveries, expiresAt: state.expiresAt };
-    const told = await notify(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
-    if (told === 'written') written += 1;
-    // An outage that nobody was told of gives no notification about its end.
-    if (told === 'unwanted' && due.kind !== 'returned') continue;
+    const notified = await notify(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
+    if (notified === 'written') written += 1;
+    // If nobody was notified of an outage, there is no notification of its end.
+    if (notified === 'unwanted' && due.kind !== 'returned') continue;
     await recordSent(deps, listener, due, sent?.since ?? due.since);
   }
   return written;

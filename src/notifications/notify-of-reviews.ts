@@ -7,14 +7,14 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
 
-/** Reviews that were approved earlier are not told of: the owner has seen them, or an older version approved them. */
+/** Reviews that were approved earlier give no notification: the owner has seen them, or an older version approved them. */
 const NEWLY_MS = 2 * DAY;
 
 /** How much of a review's text a notification has, in code points. */
 const LONGEST_QUOTE = 500;
 
 /**
- * Writes the notifications about approved reviews, one for each review: edits are not told of.
+ * Writes the notifications about approved reviews, one for each review: edits give none.
  *
  * @returns how many were written
  */
@@ -35,9 +35,9 @@ export async function notifyOfReviews(deps: ReviewNotifyDeps, stop: AbortSignal)
 
 async function notifyOfReview(deps: ReviewNotifyDeps, review: WithId<Review>): Promise<number> {
   const audience = await audienceOf(deps, review.serverId);
-  const told = audience && (await notify(deps, audience, 'review', reviewNotice(review)));
+  const notified = audience && (await notify(deps, audience, 'review', reviewNotice(review)));
   await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
-  return told === 'written' ? 1 : 0;
+  return notified === 'written' ? 1 : 0;
 }
 
 function reviewNotice({ _id, username, rating, content }: WithId<Review>): Notice {

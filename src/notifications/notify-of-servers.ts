@@ -9,9 +9,9 @@ import type { ServerNotices } from './server-notices.ts';
 
 type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<ServerNotices> };
 
-/** A server is offline for this long before its owner is told: restarts are not. */
+/** A server is offline for this long before its owner is notified: restarts are shorter. */
 const OFFLINE_FOR_MS = 10 * MINUTE;
-/** An owner is not told of a longer time offline that no worker saw begin. */
+/** If no worker saw a longer time offline begin, its owner is not notified of it. */
 const NEWLY_MS = DAY;
 /** For servers that come and go. */
 const AT_MOST_EVERY_MS = DAY;
@@ -45,10 +45,10 @@ async function notifyOffline(deps: ServerNotifyDeps, server: WithId<Server>, now
   if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;
   const audience = await audienceOf(deps, _id);
   if (!audience) return 0;
-  const told = await notify(deps, audience, 'server', offlineNotice(server, since));
-  if (told === 'unwanted') return 0;
+  const notified = await notify(deps, audience, 'server', offlineNotice(server, since));
+  if (notified === 'unwanted') return 0;
   await deps.serverNotices.updateOne({ _id }, { $set: { since, offlineToldAt: now } }, { upsert: true });
-  return told === 'written' ? 1 : 0;
+  return notified === 'written' ? 1 : 0;
 }
 
 async function notifyOnline(
@@ -64,9 +64,9 @@ async function notifyOnline(
   }
   if (statusAt(server, now) !== 'online') return 0;
   const audience = await audienceOf(deps, _id);
-  const told = audience && (await notify(deps, audience, 'server', onlineNotice(server, since, now)));
+  const notified = audience && (await notify(deps, audience, 'server', onlineNotice(server, since, now)));
   await deps.serverNotices.updateOne({ _id, since }, { $set: { since: null } });
-  return told === 'written' ? 1 : 0;
+  return notified === 'written' ? 1 : 0;
 }
 
 function offlineNotice({ _id, name, address, port }: WithId<Server>, since: Date): Notice {

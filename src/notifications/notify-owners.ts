@@ -15,7 +15,7 @@ type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
 /**
  * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, also after
  * concurrent or interrupted runs: its message enters the outbox under an id made of the event, and the event is recorded
- * as told afterwards.
+ * as notified afterwards.
  *
  * @returns how many were written
  */

@@ -21,7 +21,7 @@ const listenerJob = {
   payload: z.object({
     serverId: objectId,
     listenerId: objectId,
-    /** When the relay found the due votes; absent for every other caller. */
+    /** When the sweep found the due votes; absent for every other caller. */
     relayedAt: z.iso.datetime().optional(),
   }),
   key: (payload: { listenerId: string }) => payload.listenerId,
@@ -41,7 +41,7 @@ export const QUEUES = {
   'test-listeners': { title: 'Test listeners', ...listenerJob },
   /** Listeners that answer and have many waiting votes. */
   'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
-  /** Probes one game server. The claim is read from MongoDB, so a late job uses the newest one. */
+  /** Probes one game server. The take is read from MongoDB, so a late job uses the newest one. */
   'probe-servers': {
     title: 'Probe',
     payload: z.object({ serverId: objectId }),
@@ -154,7 +154,7 @@ export function openQueues(
   return Object.fromEntries(QUEUE_NAMES.map((name) => [name, open(name)])) as Record<QueueName, Queue>;
 }
 
-/** What a span tells about a job: messaging conventions of OpenTelemetry, and the ids in its payload. */
+/** The attributes of a job's span: messaging conventions of OpenTelemetry, and the ids in its payload. */
 export function jobAttributes(name: QueueName, payload: object, operation: 'send' | 'process'): Attributes {
   const { serverId, listenerId } = payload as { serverId?: string; listenerId?: string };
   return {

@@ -32,7 +32,7 @@ export type CheckDeps = WakeDeps &
  * The result of a check.
  *
  * - `recorded`: it counts; `server` is the server after it.
- * - `void`: it does not count: the server was removed, edited or claimed again meanwhile, or a result is already
+ * - `void`: it does not count: the server was removed, edited or taken again meanwhile, or a result is already
  *   recorded.
  * - `stopped`: this process stops or is out of sockets; the server's state is unchanged.
  * - `limited`: an allowance of connections is used up, so the server is probed a minute later; its state is unchanged.
@@ -49,8 +49,8 @@ const RETRIED: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
 const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-refused']);
 
 /**
- * Checks the server whose probe is claimed and records the result. Two runs count once: recording the first result
- * removes the claim.
+ * Checks the server whose probe is taken and records the result. Two runs count once: recording the first result
+ * ends the take.
  *
  * @throws the driver's error when MongoDB fails; the server's next probe is then made at its planned time
  */
@@ -136,7 +136,7 @@ async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: Chec
   return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
-/** Releases the claim; the server is due again when the allowances are reset. */
+/** Gives the probe back; the server is due again when the allowances are reset. */
 async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },
@@ -190,7 +190,7 @@ async function record(
         await storeSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
       return after;
     }
-    // Another write came first: a check by hand, a claim, an edit.
+    // Another write came first: a check by hand, a take, an edit.
     before = await deps.servers.findOne({ _id: server._id, removedAt: null });
   }
   return null;

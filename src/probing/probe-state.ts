@@ -31,13 +31,13 @@ export type Check =
 /** The sample of a check for the history. Time without a sample is unknown. */
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
-/** The fields that a claim changes. */
+/** The fields that change when a probe is taken. */
 type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
- * The plan of a server that is claimed at `now`.
+ * The plan of a server that is taken at `now`.
  *
- * A scheduled probe represents the time from its claim to the next scheduled one, as planned at the claim. So the
+ * A scheduled probe represents the time from the moment when it is taken to the next scheduled one, as planned then. So the
  * seconds of a server's samples do not overlap; time in which the scheduler or the workers were down is in none of them
  * and stays unknown. A probe between two scheduled ones (a quick retry, the first after an edit) has no seconds and does
  * not change the schedule.

@@ -7,7 +7,7 @@ import type { Resources } from '../platform/resources.ts';
 import type { Server } from '../servers/server.ts';
 import { planOfTake } from './probe-state.ts';
 
-/** Dependencies for claiming. */
+/** Dependencies for taking probes. */
 export type TakeDeps = {
   config: Pick<Config, 'PROBES'>;
   servers: Collection<Server>;
@@ -16,7 +16,7 @@ export type TakeDeps = {
   clock: Clock;
 };
 
-/** The most servers claimed in one round. One round per second probes 100,000 servers in four minutes. */
+/** The most servers taken in one round. One round per second probes 100,000 servers in four minutes. */
 const MOST_A_ROUND = 500;
 
 /** The part of these for new and edited servers and quick retries, however long others are due. */
@@ -34,9 +34,9 @@ const TIMEOUT_MS = SECOND;
 type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 
 /**
- * Claims the due servers and enqueues their probes. The claim also plans the next probe: a crash before the job is
- * enqueued costs the server one interval. Only one of several schedulers claims a server. While Redis is unavailable
- * nothing is claimed; claims whose jobs it did not accept are released. Urgent servers go before all waiting jobs.
+ * Takes the due servers and enqueues their probes. Taking one also plans the next probe: a crash before the job is
+ * enqueued costs the server one interval. Only one of several schedulers takes a server. While Redis is unavailable
+ * nothing is taken; servers whose jobs it did not accept are given back. Urgent servers go before all waiting jobs.
  *
  * @returns how many were enqueued
  * @throws the driver's error when MongoDB fails
@@ -66,7 +66,7 @@ async function waitingJobs({ queues }: TakeDeps): Promise<number> {
   }
 }
 
-/** The urgent servers first, then those due for longest; at most as many as one round may claim. */
+/** The urgent servers first, then those due for longest; at most as many as one round may take. */
 async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
   // As in the partial indexes: a server without a game cannot be queried.
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
@@ -85,7 +85,7 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
 
 type Taken = { server: Due; claim: UUID };
 
-/** Claims each server unless it was claimed, checked or edited since it was read. */
+/** Takes each server unless it was taken, checked or edited since it was read. */
 async function take(servers: Collection<Server>, due: Due[], now: Date): Promise<Taken[]> {
   const wanted = due.map((server) => ({ server, claim: new UUID() }));
   await servers.bulkWrite(
@@ -118,7 +118,7 @@ async function take(servers: Collection<Server>, due: Due[], now: Date): Promise
   return wanted.filter(({ server, claim }) => claims.get(server._id.toHexString()) === claim.toString());
 }
 
-/** Makes the servers due again as they were before the claim. */
+/** Makes the servers due again as they were before they were taken. */
 async function giveBackProbes(servers: Collection<Server>, claimed: Taken[]): Promise<void> {
   await servers.bulkWrite(
     claimed.map(({ server: { _id, probe }, claim }) => ({

@@ -9,7 +9,7 @@ import { remembered, within } from '../platform/deadline.ts';
 import type { AppDeps } from './app-deps.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
-/** The parts of the platform that readiness checks. */
+/** The dependencies that readiness checks. */
 type HealthDeps = Pick<AppDeps, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
 
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */

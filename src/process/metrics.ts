@@ -43,7 +43,7 @@ export type Metrics = {
   text(): Promise<string>;
 };
 
-/** The parts of the platform that metrics read. */
+/** The dependencies that metrics read. */
 type MetricsDeps = Pick<
   AppDeps,
   | 'config'

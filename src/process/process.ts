@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
 import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 
-/** What a process needs besides the platform. */
+/** What a process needs besides the dependencies. */
 export type ProcessContext = {
   metrics: Metrics;
   /** Aborted when the process begins to stop. */
@@ -20,7 +20,7 @@ export type ProcessContext = {
 
 /** The running work of a process. */
 export type Work = {
-  /** Stops the work and closes its own resources, but not the platform. */
+  /** Stops the work and closes its own resources, but not the dependencies. */
   close(): Promise<void>;
 };
 
@@ -53,11 +53,11 @@ function warnOfPrivateRanges({ config, log }: Pick<AppDeps, 'config' | 'log'>): 
 }
 
 /**
- * Starts a process's work on `platform`, and its endpoints for health and metrics. The returned `close()` closes the
- * work, the endpoints and the platform, in this order (design rule 12), and never throws.
+ * Starts a process's work on `deps`, and its endpoints for health and metrics. The returned `close()` closes the
+ * work, the endpoints and the dependencies, in this order (design rule 12), and never throws.
  *
  * @param name - the name in log lines: `web`, `worker`, `scheduler`
- * @throws the error of a part that does not start; the other parts and the platform are closed then
+ * @throws the error of a part that does not start; the other parts and the dependencies are closed then
  */
 export async function startProcess(
   name: string,
@@ -94,7 +94,7 @@ export async function startProcess(
 }
 
 /**
- * Runs one process of the platform until a stop signal, with the configuration of its environment (see
+ * Runs one process until a stop signal, with the configuration of its environment (see
  * `startProcess`). A second signal exits at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {

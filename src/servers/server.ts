@@ -44,17 +44,17 @@ const probeState = {
   offlineSince: { type: Date, default: null },
   /** The present interval. It grows while a server is offline for long. */
   intervalSeconds: { type: Number, required: true },
-  /** When the scheduler claims it next. This is before `scheduledAt` for a quick retry or after an edit. */
+  /** When the scheduler takes it next. This is before `scheduledAt` for a quick retry or after an edit. */
   nextAt: { type: Date, required: true },
   /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
   /** When the next scheduled probe is due. Only samples of scheduled probes have seconds. */
   scheduledAt: { type: Date, required: true },
-  /** The claim that may write the result of the running probe. A later claim replaces it. */
+  /** The take that may write the result of the running probe. A later one replaces it. */
   claim: { type: Schema.Types.UUID, default: null },
-  /** The seconds of the claimed probe's sample; 0 for a probe between two scheduled ones. */
+  /** The seconds of the taken probe's sample; 0 for a probe between two scheduled ones. */
   claimSeconds: { type: Number, required: true },
-  /** Incremented by every claim, recorded check and probe reset, so that concurrent writers lose no update. */
+  /** Incremented by every take, recorded check and probe reset, so that concurrent writers lose no update. */
   revision: { type: Number, required: true },
 } as const;
 

@@ -69,7 +69,7 @@ export function topVoters(
 /** The lists of one process: those that are cached, and the reads that run, by server. */
 type Lists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
 
-/** By the collection, so that each platform of a process has its own lists. */
+/** By the collection, so that each opened database of a process has its own lists. */
 const listsOf = new WeakMap<Collection<Vote>, Lists>();
 
 /**

@@ -28,7 +28,7 @@ const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
 /** One attempt to deliver a vote. Without `code` it has no recorded outcome yet. */
 const attemptDefinition = {
-  /** The id of its claim: votes that were claimed together have the same id; two attempts of one vote never do. */
+  /** The id of its take: votes that were taken together have the same id; two attempts of one vote never do. */
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
@@ -49,7 +49,7 @@ const attemptDefinition = {
   durationMs: { type: Number },
   /** What started it; absent when that is not on record. */
   wokenBy: { type: String, enum: CAUSES },
-  /** The relay found the vote due in MongoDB: its wake-up job was lost. */
+  /** The sweep found the vote due in MongoDB: its wake-up job was lost. */
   relayed: { type: Boolean },
   /** When its acknowledgement was recorded, after the attempt was considered lost. */
   lateAt: { type: Date },

@@ -8,8 +8,8 @@ import type { DrainDeps, DrainOptions } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { ourFault } from './our-fault.ts';
 
-/** A claimed vote, and when its claim began on `performance.now()`: not later than its lease. */
-export type Ready = { taken: Taken; claimedAt: number };
+/** A taken vote, and when taking it began on `performance.now()`: not later than its lease. */
+export type Ready = { taken: Taken; takenAt: number };
 
 /** The outcome of an attempt, and what it found out about its destination. */
 type Delivered = {
@@ -20,14 +20,14 @@ type Delivered = {
 };
 
 /**
- * Makes one attempt to deliver a claimed vote. An internal error is an outcome too; never throws.
+ * Makes one attempt to deliver a taken vote. An internal error is an outcome too; never throws.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */
 export async function attemptDelivery(
   deps: Pick<DrainDeps, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
   leased: LeasedListener,
-  { taken, claimedAt }: Ready,
+  { taken, takenAt }: Ready,
   {
     stop,
     waitNoLonger,
@@ -47,7 +47,7 @@ export async function attemptDelivery(
       waitSignal: waitNoLonger,
       answerStep,
       // A process that was suspended and resumed must not send votes that another worker has taken over.
-      mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
+      mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });
     const { proof } = destination;
     const { protocol, proven } = listener;

@@ -8,7 +8,7 @@ import { causeOfAttempt, type TakeReason } from '../attempt-cause.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
 import type { Taken } from './after-attempt.ts';
 
-/** What claiming votes and recording outcomes work on. */
+/** What taking votes and recording outcomes work on. */
 export type RecordDeps = {
   votes: Collection<Vote>;
   clock: Clock;
@@ -17,7 +17,7 @@ export type RecordDeps = {
   config: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number; DELIVERY_SCHEDULE: readonly number[] };
 };
 
-/** The fields of a listener that a claim reads. */
+/** The fields of a listener that are read when votes are taken. */
 export type TakeDeps = Pick<
   Listener,
   'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'lease' | 'answerStep' | 'maxSendings'
@@ -45,7 +45,7 @@ export function dueVotes(
   };
 }
 
-/** A new attempt. Its id is known before it is recorded, so the claim can be found when MongoDB's answer is lost. */
+/** A new attempt. Its id is known before it is recorded, so the vote can be found if MongoDB's answer is lost. */
 export function newAttempt(
   processId: string,
   listener: TakeDeps,

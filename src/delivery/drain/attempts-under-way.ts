@@ -21,19 +21,19 @@ export async function onOutcome(
   await leased.onOutcome(ended);
 }
 
-/** Sends the claimed votes of a leased listener, four at once, and records their outcomes. */
+/** Sends the taken votes of a leased listener, four at once, and records their outcomes. */
 export class AttemptsUnderWay {
   readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
   readonly #options: DrainOptions;
   readonly #accountId: string | null;
   readonly #sending = new PQueue({ concurrency: MAX_CONCURRENT_ATTEMPTS });
-  /** Claimed votes, until their outcome is recorded or they are to be released. */
+  /** Taken votes, until their outcome is recorded or they are to be given back. */
   readonly #open = new Set<Promise<void>>();
-  /** Claimed votes that are not sent and are to be released. */
+  /** Taken votes that are not sent and are to be given back. */
   readonly #unsent: UnsentVotes;
   #closing = false;
-  /** Resolves when a claimed vote leaves `#open`. */
+  /** Resolves when a taken vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
   #error: unknown = null;
 
@@ -46,12 +46,12 @@ export class AttemptsUnderWay {
     this.#unsent = new UnsentVotes(deps, leased);
   }
 
-  /** Claimed votes whose outcome is not recorded yet. */
+  /** Taken votes whose outcome is not recorded yet. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** Claimed votes whose attempt has not ended or not begun. */
+  /** Taken votes whose attempt has not ended or not begun. */
   get unsent(): number {
     return this.#sending.size + this.#sending.pending;
   }
@@ -61,12 +61,12 @@ export class AttemptsUnderWay {
     if (this.#error) throw this.#error;
   }
 
-  /** Resolves when a claimed vote is recorded or released, or after `ms` milliseconds. */
+  /** Resolves when a taken vote is recorded or given back, or after `ms` milliseconds. */
   async changed(ms: number): Promise<void> {
     await within(ms, this.#change.promise).catch(() => undefined);
   }
 
-  /** Sends a claimed vote as soon as a slot is free, after those that were added before. */
+  /** Sends a taken vote as soon as a slot is free, after those that were added before. */
   add(ready: Ready): void {
     const open = this.#sending
       .add(() => this.#attempt(ready))
@@ -82,12 +82,12 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
-  /** Has votes released that may have been claimed and are not sent. */
+  /** Gives back votes that may have been taken and are not sent. */
   addUnsent(votes: Ready[]): void {
     for (const ready of votes) this.#unsent.add(ready);
   }
 
-  /** Begins no more attempts, waits for the running ones while it renews the lease, and releases the other votes. */
+  /** Begins no more attempts, waits for the running ones while it renews the lease, and gives the other votes back. */
   async close(): Promise<void> {
     this.#closing = true;
     // Votes without a running attempt are not sent, so they need no slot.
@@ -97,7 +97,7 @@ export class AttemptsUnderWay {
       // When MongoDB is unavailable, the next iteration tries again; records of outcomes are retried.
       await this.#leased.renew().catch(() => false);
       // Now, not after the running attempts: the leases of these votes may expire before.
-      await this.#unsent.release().catch(() => undefined);
+      await this.#unsent.giveBack().catch(() => undefined);
     }
     await this.#unsent.giveBackWithRetries(this.#options.waitNoLonger);
     this.throwFault();
@@ -113,7 +113,7 @@ export class AttemptsUnderWay {
       this.#sending.concurrency = Number.POSITIVE_INFINITY;
       await this.#sending.onSizeLessThan(1);
       this.#sending.concurrency = MAX_CONCURRENT_ATTEMPTS;
-      await this.#unsent.release();
+      await this.#unsent.giveBack();
     }
   }
 
@@ -154,13 +154,13 @@ export class AttemptsUnderWay {
     if (isProven) await this.#leased.storeChallenges();
   }
 
-  /** Whether a claimed vote may still be sent: the drain continues and the listener is unchanged. */
-  #maySend({ taken: { attempt }, claimedAt }: Ready): boolean {
+  /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
+  #maySend({ taken: { attempt }, takenAt }: Ready): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
-    // Votes after a released one are released with it, to preserve their order.
+    // Votes after one that is given back are given back too, to preserve their order.
     if (this.#unsent.size > 0) return false;
-    // The attempt needs enough of its lease: the listener may have become slow since the claim.
-    if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
+    // The attempt needs enough of its lease: the listener may have become slow since the vote was taken.
+    if (performance.now() - takenAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision } = this.#leased.now;
     if (limited && this.#deps.clock.now() < limited.until) return false;
     const state = listenerState(this.#leased.now);

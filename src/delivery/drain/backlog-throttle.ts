@@ -4,19 +4,19 @@ import type { Vote } from '../../votes/vote.ts';
 /** A vote is fresh for this long after it was cast. */
 const FRESH_FOR_MS = 5 * SECOND;
 
-/** Backlogs are throttled for this long after a fresh vote was claimed. */
+/** Backlogs are throttled for this long after a fresh vote was taken. */
 const THROTTLED_FOR_MS = 5 * SECOND;
 
-/** The first rate for all backlogs of a worker together, in votes per second, and the most that one claim takes. */
+/** The first rate for all backlogs of a worker together, in votes per second, and the most that are taken at once. */
 const VOTES_A_SECOND = 200;
 const LARGEST_THROTTLED_TAKE = 16;
 
 /** The rate doubles each time that backlogs have been throttled for this long. */
 const DOUBLES_AFTER_MS = MINUTE;
-/** Without a throttled claim for this long, the next one begins at the first rate. */
+/** If no throttled vote was taken for this long, the next take begins at the first rate. */
 const RESETS_AFTER_MS = 10 * SECOND;
 
-/** How many votes may be claimed now; none for the next `waitMs` milliseconds if that is not 0. */
+/** How many votes may be taken now; none for the next `waitMs` milliseconds if that is not 0. */
 type Grant = {
   votes: number;
   waitMs: number;
@@ -46,7 +46,7 @@ export class BacklogThrottle {
     return performance.now() - this.#freshAt < THROTTLED_FOR_MS;
   }
 
-  /** Reserves as many of `most` votes as the next claim of a backlog may take. */
+  /** Reserves as many of `most` votes as may be taken next from a backlog. */
   take(most: number): Grant {
     if (!this.#isWanted) return { votes: most, waitMs: 0, chargedUntil: null };
     const now = performance.now();

@@ -7,7 +7,7 @@ import { giveUpSentVotes } from '../unconfirmed-votes.ts';
 import { onOutcome } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
-import { giveBackWithRetries, takeLease } from './listener-lease.ts';
+import { releaseWithRetries, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { openOrExplain } from './our-fault.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
@@ -48,7 +48,7 @@ async function drainOnce(
   // Before the lease is taken: this process may be suspended before it gets the answer.
   const since = performance.now();
   const ending = AbortSignal.any([options.stop, options.waitNoLonger]);
-  const releaseLater = () => giveBackWithRetries(given, serverId, owner, ending);
+  const releaseLater = () => releaseWithRetries(given, serverId, owner, ending);
   const listener = await takeLease(given, serverId, owner).catch(async (error: unknown) => {
     // The lease may be taken, and its answer lost.
     await releaseLater();

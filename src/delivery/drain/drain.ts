@@ -54,12 +54,12 @@ export type DrainResult =
 export type DrainOptions = {
   /** The queue of the job. The drain ends when the listener's state belongs to another queue. */
   queue: DeliveryQueue;
-  /** When aborted, no new attempts begin, and attempts that have not written yet are released. */
+  /** When aborted, no new attempts begin, and attempts that have not written yet are given back. */
   stop: AbortSignal;
   /** When aborted, attempts that have written stop waiting for their answer. */
   waitNoLonger: AbortSignal;
   /** The job ends after this time, so that other listeners are drained too. */
   budgetMs: number;
-  /** When the relay found this work due, if the relay added the job; stored in the attempts' records. */
+  /** When the sweep found this work due, if it added the job; stored in the attempts' records. */
   relayedAt?: Date | undefined;
 };

@@ -81,7 +81,7 @@ export async function releaseLease(
  *
  * @param ending - once aborted, there is only one more try
  */
-export async function giveBackWithRetries(
+export async function releaseWithRetries(
   leasing: LeaseDeps & { log: Logger },
   serverId: ObjectId,
   owner: string,

@@ -13,7 +13,7 @@ export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, duration
   const { vote, attempt } = taken;
   const voteId = vote._id.toString();
   const { code } = outcome;
-  const words = {
+  const received = {
     ...(outcome.words ? { words: outcome.words } : {}),
     ...(outcome.detail ? { detail: outcome.detail } : {}),
   };
@@ -28,10 +28,10 @@ export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, duration
     reached: outcome.reached,
     durationMs: Math.round(durationMs),
     ...traceField(vote.traceparent),
-    ...words,
+    ...received,
   });
   const state = givenUpAfter(taken, outcome);
-  if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
+  if (state) log.warn({ event: `vote.${state}`, voteId, code, ...received });
 }
 
 /** Logs how the outcome of an attempt changed its listener, if that is of interest to an operator. */

@@ -100,14 +100,14 @@ function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   });
 }
 
-/** Equal for acknowledgements with the same change: the same claim, outcome and duration. */
+/** Equal for acknowledgements with the same change: taken together, with the same outcome and duration. */
 function kindOf({ taken: { vote, attempt }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
   return `${attempt.id} ${vote.delivery.attempts.length} ${outcome.code} ${Math.round(durationMs)}`;
 }
 
 /**
- * The statement for votes whose attempt is still the newest one, at the same index as when it was claimed, and without an
+ * The statement for votes whose attempt is still the newest one, at the same index as when it was taken, and without an
  * outcome. Plain paths cost MongoDB two thirds of `recordAlone`, which handles all other votes.
  */
 function inPlace({ recording, ended }: PendingOutcome, now: Date, ids: Vote['_id'][]): UpdateStatement {

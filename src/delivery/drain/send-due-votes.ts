@@ -13,19 +13,19 @@ const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
 /**
- * The largest claim of a backlog. A claim begins only while no more than this many outcomes are unrecorded, so a worker
- * that dies leaves at most twice as many unknown.
+ * The most votes that are taken from a backlog at once. A take begins only while no more than this many outcomes are
+ * unrecorded, so a worker that dies leaves at most twice as many unknown.
  */
 const LARGEST_TAKE = 64;
 
 /** `endsAt` is on `performance.now()`. */
 export type DrainLimits = DrainOptions & { endsAt: number };
 
-/** Why no more votes are claimed; `'tested-later'`: the breaker is open. */
+/** Why no more votes are taken; `'tested-later'`: the breaker is open. */
 type Stop = DrainResult | 'tested-later';
 
 /**
- * Claims and sends a leased listener's due votes, until none is due or none may be sent. Returns when every attempt has
+ * Takes and sends a leased listener's due votes, until none is due or none may be sent. Returns when every attempt has
  * ended.
  *
  * @param accountId - the owner of the listener's server; null when it has none
@@ -67,7 +67,7 @@ async function takeAndSend(
       continue;
     }
     if (stopReason) return stopReason;
-    // Counted once in a drain: when a tested listener begins to answer, or after four claimed votes.
+    // Counted once in a drain: when a tested listener begins to answer, or after four taken votes.
     const answers = queueOf(leased.now) === 'forward-votes';
     if (answers && !isBacklogKnown && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
       if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
@@ -88,14 +88,14 @@ async function takeAndSend(
     }
     const most = grant?.votes ?? able;
     const isUnderWay = attempts.open > 0;
-    // Before the claim: the leases of the attempts begin no earlier than this.
-    const claimedAt = performance.now();
+    // Before the votes are taken: the leases of the attempts begin no earlier than this.
+    const takenAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
     const taken = await takeVotes(deps, leased.now, { test, relayedAt }, size, (votes) =>
-      attempts.addUnsent(votes.map((one) => ({ taken: one, claimedAt }))),
+      attempts.addUnsent(votes.map((one) => ({ taken: one, takenAt }))),
     );
-    for (const one of taken) attempts.add({ taken: one, claimedAt });
+    for (const one of taken) attempts.add({ taken: one, takenAt });
     if (grant) throttle?.giveBack(grant, taken.length);
     takenCount += taken.length;
     if (queue === 'forward-votes')
@@ -104,7 +104,7 @@ async function takeAndSend(
         deps.clock.now(),
       );
     if (taken.length > 0) {
-      sizes.note(most, claimedAt);
+      sizes.note(most, takenAt);
       lookMs = FIRST_LOOK_MS;
     }
     if (taken.length < most && attempts.open > 0) {
@@ -117,7 +117,7 @@ async function takeAndSend(
   }
 }
 
-/** Why no vote may be claimed now; null when votes may be claimed. */
+/** Why no vote may be taken now; null when votes may be taken. */
 function whyStop(
   { clock }: DrainDeps,
   { now: listener }: LeasedListener,
@@ -132,7 +132,7 @@ function whyStop(
   return testsLater ? 'tested-later' : null;
 }
 
-/** How many votes to claim now: as many as slots are free. A backlog also claims votes ahead. */
+/** How many votes to take now: as many as slots are free. From a backlog, votes are also taken ahead. */
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -141,20 +141,20 @@ function mostToTake(
 ): number {
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
-  // Votes that may be sent only once are not claimed ahead.
+  // Votes that may be sent only once are not taken ahead.
   if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
   return open <= LARGEST_TAKE ? sizes.next(unsent) : 0;
 }
 
 /**
- * The sizes of a backlog's claims. The next claim begins when half of the last one is sent. It is twice as large if less
- * than a second has passed since the last claim, and half as large otherwise.
+ * The sizes of a backlog's takes. The next take begins when half of the last one is sent. It is twice as large if less
+ * than a second has passed since the last take, and half as large otherwise.
  */
 class TakeSizes {
   #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
 
-  /** How many votes to claim now. @param unsent - claimed votes that are not sent yet */
+  /** How many votes to take now. @param unsent - taken votes that are not sent yet */
   next(unsent: number): number {
     if (unsent > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND
@@ -162,7 +162,7 @@ class TakeSizes {
       : Math.max(MAX_CONCURRENT_ATTEMPTS, Math.floor(this.#size / 2));
   }
 
-  /** Records the size of a claim that took votes. */
+  /** Records the size of a take that found votes. */
   note(size: number, at: number): void {
     this.#size = Math.max(MAX_CONCURRENT_ATTEMPTS, size);
     this.#at = at;

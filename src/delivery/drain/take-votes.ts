@@ -20,8 +20,8 @@ import {
 import { recordOutcomes } from './record-outcomes.ts';
 
 /**
- * How many votes a claim takes, and how many of them are sent at once. A vote that had an ambiguous outcome, or that may
- * be sent only once, is claimed only when it is sent at once: if the worker died before, the vote could become
+ * How many votes are taken, and how many of them are sent at once. A vote that had an ambiguous outcome, or that may
+ * be sent only once, is taken only when it is sent at once: if the worker died before, the vote could become
  * `unconfirmed` without having been sent.
  */
 type TakeSize = { most: number; atOnce: number };
@@ -29,10 +29,10 @@ type TakeSize = { most: number; atOnce: number };
 type TakeStatement = { statement: UpdateStatement; size: number };
 
 /**
- * Claims of several listeners in one durable command: `true` for each when all votes of all claims were taken. At most
+ * The takes of several listeners in one durable command: `true` for each when all votes of all takes were taken. At most
  * four: a longer command would delay the inserts of votes.
  */
-const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
+const takes: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
   most: 4,
   async load(votes, asked) {
     const statements = asked.map(({ statement }) => statement);
@@ -43,13 +43,13 @@ const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
 };
 
 /**
- * Claims the next votes of a listener in queue order and records an attempt on each, in one durable write, before
+ * Takes the next votes of a listener in queue order and records an attempt on each, in one durable write, before
  * anything is sent (design rule 4). The write itself compares the end of the listener's lease with mongod's clock: a
- * worker that was suspended for longer than its lease claims nothing under that lease.
+ * worker that was suspended for longer than its lease takes nothing under that lease.
  *
- * @param toRelease - called before this throws, with votes that may have been claimed and could not be released
- * @returns the votes in queue order; none when no vote is due, or none may be claimed
- * @throws the driver's error when MongoDB fails; votes that may have been claimed are released if possible
+ * @param toGiveBack - called before this throws, with votes that may have been taken and could not be given back
+ * @returns the votes in queue order; none when no vote is due, or none may be taken
+ * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeVotes(
   recording: RecordDeps & { batcher: Batcher },
@@ -85,7 +85,7 @@ export async function takeVotes(
     hint: OPEN_WORK,
   };
   try {
-    const isWhole = await batcher.load(claims, votes, { statement, size: ids.length });
+    const isWhole = await batcher.load(takes, votes, { statement, size: ids.length });
     const taken = isWhole ? next : await takenBy(recording, serverId, ids, attempt);
     const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
     return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => takenVote(vote, attempt));
@@ -113,7 +113,7 @@ function takenBy(
   return votes.find({ serverId, _id: { $in: ids }, ...own }, { sort: QUEUE_ORDER }).toArray();
 }
 
-/** Some votes may have been claimed, and none was sent. */
+/** Some votes may have been taken, and none was sent. */
 async function giveBackAfterFailure(
   recording: RecordDeps & { batcher: Batcher },
   listener: TakeDeps,
@@ -129,7 +129,7 @@ async function giveBackAfterFailure(
 }
 
 /**
- * Returns claimed votes that were not sent to their queue position, as if they had never been claimed, while the worker
+ * Returns taken votes that were not sent to their queue position, as if they had never been taken, while the worker
  * owns the listener's lease. After the lease expired, another worker may have begun with later votes: then the attempts
  * stay recorded as stopped before anything was sent. An attempt whose own lease has expired is unchanged.
  */

@@ -6,10 +6,10 @@ import type { DrainDeps } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { giveBackVotes } from './take-votes.ts';
 
-/** How long a release is tried again. */
+/** For how long votes are given back again after an error. */
 const RETRIED_FOR_MS = 30 * MINUTE;
 
-/** Claimed votes of a leased listener that are not sent, until they are released. */
+/** Taken votes of a leased listener that are not sent, until they are given back. */
 export class UnsentVotes {
   readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
@@ -29,23 +29,23 @@ export class UnsentVotes {
   }
 
   /**
-   * Releases them. When this fails they stay in the list, and the call may be repeated.
+   * Gives them back. If this fails they stay in the list, and the call may be repeated.
    *
    * @throws the driver's error when MongoDB fails
    */
-  async release(): Promise<void> {
-    const released = [...this.#votes];
+  async giveBack(): Promise<void> {
+    const givenBack = [...this.#votes];
     await giveBackVotes(
       this.#deps,
       this.#leased.now,
-      released.map(({ taken }) => taken),
+      givenBack.map(({ taken }) => taken),
     );
     // Other votes may have been appended meanwhile.
-    this.#votes.splice(0, released.length);
+    this.#votes.splice(0, givenBack.length);
   }
 
   /**
-   * `release`, retried while MongoDB is unavailable, also after the leases have expired: without it, the votes count as
+   * `giveBack`, retried while MongoDB is unavailable, also after the leases have expired: without it, the votes count as
    * sent.
    *
    * @param waitNoLonger - once aborted, there is only one more try
@@ -55,7 +55,7 @@ export class UnsentVotes {
     const giveUpAt = performance.now() + RETRIED_FOR_MS;
     const giveBackAgain = async (tries: number) => {
       if (tries > 0) await this.#leased.renew().catch(() => false);
-      await this.release();
+      await this.giveBack();
     };
     await retry(giveBackAgain, {
       deadline: () => giveUpAt,

@@ -195,8 +195,8 @@ async function readStatusFrom(
   options: SendOptions,
 ): Promise<Answer> {
   const { promise: unanswered, resolve } = Promise.withResolvers<Answer>();
-  const end = (code: OutcomeCode, words = '') =>
-    resolve({ end: outcome(code, 'written', printable(words)), status: 0, said: '' });
+  const end = (code: OutcomeCode, reply = '') =>
+    resolve({ end: outcome(code, 'written', printable(reply)), status: 0, said: '' });
   const { promise: answered, resolve: answer } = Promise.withResolvers<IncomingMessage>();
   let response: IncomingMessage | undefined;
   let informed = 0;
@@ -241,7 +241,7 @@ async function readAnswerFrom(response: IncomingMessage, readsBody: boolean): Pr
   response.on('error', () => undefined);
   const isTaken = code === 'acknowledged';
   if (isTaken && !readsBody) return { end: outcome(code, 'acknowledged'), status, said: '' };
-  const said = await firstWords(response);
+  const said = await replyStart(response);
   if (isTaken) return { end: outcome(code, 'acknowledged'), status, said };
   const retry = retryAfterMs(response.headers['retry-after'], new Date());
   const { location } = response.headers;
@@ -255,7 +255,7 @@ async function readAnswerFrom(response: IncomingMessage, readsBody: boolean): Pr
   return { end: refused, status, said };
 }
 
-async function firstWords(response: IncomingMessage): Promise<string> {
+async function replyStart(response: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {

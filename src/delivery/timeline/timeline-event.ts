@@ -49,7 +49,7 @@ export type AttemptEvent = {
   kind: 'attempt';
   at: Date;
   id: string;
-  /** From 1; null for an attempt that was released before anything was sent, which does not count. */
+  /** From 1; null for an attempt that was given back before anything was sent, which does not count. */
   number: number | null;
   /** It tested an unreachable listener. */
   test: boolean;
@@ -57,7 +57,7 @@ export type AttemptEvent = {
   worker: string;
   /** What started it; null when that is not on record. */
   wokenBy: Cause | null;
-  /** The relay found the vote due: its wake-up job was lost. */
+  /** The sweep found the vote due: its wake-up job was lost. */
   relayed: boolean;
   /** null: no outcome is recorded. `underWay` says whether one will come. */
   end: AttemptOutcome | null;

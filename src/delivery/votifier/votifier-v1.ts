@@ -31,7 +31,7 @@ function v1Text(vote: ForwardedVote, serviceName: string): string {
 }
 
 /**
- * Encrypts until the block does not begin like a v2 frame: listeners that speak both versions tell them apart
+ * Encrypts until the block does not begin like a v2 frame: listeners that speak both versions distinguish them
  * by the first two bytes. The padding is random, so one block in 65,536 needs a second try.
  */
 export function neverLikeV2(encrypt: () => Buffer): Buffer {

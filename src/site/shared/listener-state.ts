@@ -120,16 +120,16 @@ const LIMITED = defineMessage(
 
 /** The number of unconfirmed votes, with a link to send them again. */
 function unconfirmedText(unconfirmed: number, path: string): Html {
-  const words = t('no answer after the last attempt. They may have arrived.');
-  return html`${waitingText(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">${t('Send again…')}</a>`;
+  const text = t('no answer after the last attempt. They may have arrived.');
+  return html`${waitingText(unconfirmed)}: ${text} <a href="${resendPath(path, 'unconfirmed')}">${t('Send again…')}</a>`;
 }
 
 /** The number of votes that Votifier v1 did not confirm, with a link to send them again. */
 function sentText(votes: number, path: string): Html {
-  const words = t(
+  const text = t(
     'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:',
   );
-  return html`${waitingText(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">${t('Send again…')}</a>`;
+  return html`${waitingText(votes)}: ${text} <a href="${resendPath(path, 'sent-not-confirmed')}">${t('Send again…')}</a>`;
 }
 
 function resendPath(path: string, state: VoteSelection): string {

@@ -26,12 +26,8 @@ function item(event: TimelineEvent, hasAdvice: boolean): Html {
     case 'older-attempts':
       return olderItem(event);
     default: {
-      const words = translated(eventText(event));
-      return entry(
-        'quiet',
-        event.at,
-        html`<strong>${words.charAt(0).toUpperCase()}${words.slice(1)}</strong>`,
-      );
+      const text = translated(eventText(event));
+      return entry('quiet', event.at, html`<strong>${text.charAt(0).toUpperCase()}${text.slice(1)}</strong>`);
     }
   }
 }
@@ -79,11 +75,11 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const cause = causeText(attempt);
   const startedBy = cause ? `${t('Started by {cause}.', { cause: translated(cause) })} ` : '';
   if (!end) {
-    const words = underWay ? t('in progress') : t('outcome unknown');
+    const text = underWay ? t('in progress') : t('outcome unknown');
     return entry(
       underWay ? 'quiet' : 'attention',
       at,
-      html`<strong>${what}</strong> ${badge(underWay ? 'attention' : 'quiet', words)}`,
+      html`<strong>${what}</strong> ${badge(underWay ? 'attention' : 'quiet', text)}`,
       html`<p class="small soft">${startedBy}${t('Worker {worker}.', { worker })}</p>`,
     );
   }
