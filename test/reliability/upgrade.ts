@@ -150,12 +150,14 @@ export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
   }
 }
 
+/** The web process of 0.1.0 starts from `src/server.ts`. */
 async function membersOf(release: Release, env: Variables, died: (what: string) => void) {
   const member = async (entry: string, portName: 'PORT' | 'METRICS_PORT'): Promise<Member> => {
     const port = await freePort();
     const own = { ...env, [portName]: String(port) };
-    const of = (root: string) => program(entry, own, died, root);
-    return { url: `http://127.0.0.1:${port}`, old: of(release.root), current: of(THIS_VERSION) };
+    const of = (root: string, path = entry) => program(path, own, died, root);
+    const old = of(release.root, entry === 'src/web.ts' ? 'src/server.ts' : entry);
+    return { url: `http://127.0.0.1:${port}`, old, current: of(THIS_VERSION) };
   };
   const webs = [await member('src/web.ts', 'PORT'), await member('src/web.ts', 'PORT')];
   const workers = [
