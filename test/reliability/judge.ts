@@ -25,7 +25,7 @@ export type Rule =
 const DELIVERED_WITHIN_MS = 60 * SECOND;
 
 /**
- * Judges a history by what Tallyport promises (design, "What must stay true", 1 to 5, 8 and 9). It does not know the
+ * Judges a history by what Tallyport promises (design rules 1 to 5, 8 and 9). It does not know the
  * implementation: only the answers to callers, what listeners received, and what is stored in the end.
  *
  * @returns every breach; none means that the promises were kept

@@ -35,7 +35,7 @@ export type TakeReason = {
  * Why the taken vote is attempted now, as fields of its attempt (aggregation expressions on the waiting vote): its own
  * next time or the listener's release, whichever was later. Absent when neither is on record.
  */
-export function causeOfAttempt(
+function causeOfAttempt(
   { breaker, released }: Pick<Listener, 'breaker' | 'released'>,
   { test, relayedAt }: TakeReason,
 ): Document {

@@ -15,7 +15,15 @@ import { PageError } from '../error-pages.ts';
 import { OWNER, SOLE_OWNER } from '../page-route.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { errorsOf, readForm, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import {
+  errorsOf,
+  INCOMPLETE,
+  readForm,
+  type Typed,
+  typedValues,
+  UNTOUCHED,
+  withError,
+} from '../shared/form.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
@@ -95,7 +103,7 @@ export function settingsPages(app: FastifyInstance, parts: DashboardParts): void
   app.post('/servers/:serverId/settings', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data, typed } = readForm(detailsForm, request);
-    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
+    if (!data) throw new PageError(400, t(INCOMPLETE));
     const refused = resetsProbe(server, data) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { details: withError(typed, refused), status: 429 });
     try {
@@ -123,7 +131,7 @@ export function settingsPages(app: FastifyInstance, parts: DashboardParts): void
   app.post('/servers/:serverId/settings/web-votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { data } = readForm(webVotesForm, request);
-    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
+    if (!data) throw new PageError(400, t(INCOMPLETE));
     await setWebVotes(deps, server._id, data.webVotes === 'on', userOf(request).email);
     return reply.redirect(`${pathOf(server)}?done=saved#vote-form`, 303);
   });
@@ -132,7 +140,7 @@ export function settingsPages(app: FastifyInstance, parts: DashboardParts): void
     const server = serverOf(request);
     const user = userOf(request);
     const { data, typed } = readForm(addressForm, request);
-    if (!data) throw new PageError(400, t('The form was incomplete. Reload the page.'));
+    if (!data) throw new PageError(400, t(INCOMPLETE));
     const refused = isByOperator(deps, request) ? await useCheck(request, reply) : null;
     if (refused) return show(request, reply, { address: withError(typed, refused), status: 429 });
     try {

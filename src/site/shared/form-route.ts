@@ -38,7 +38,7 @@ export type SentForm<S extends z.ZodObject> = {
 /** A form of the site. */
 export type Form<S extends z.ZodObject> = {
   path: string;
-  /** Who may send it, and other options of the route (page-route.ts). */
+  /** The options of the route (page-route.ts): who may send the form. */
   access: RouteShorthandOptions;
   /** Its fields; none for a button. */
   schema?: S | ((request: FastifyRequest) => S);
