@@ -12,10 +12,11 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
+import type { Ballot } from '../support/casting.ts';
 import { excludeVotes } from '../support/exclusions.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
-import { accept } from '../votes/voting.ts';
+import { accept, acceptAll } from '../votes/voting.ts';
 
 let deps: AppDeps;
 let clock: StoppedClock;
@@ -161,6 +162,11 @@ test('a comparison that is over an hour old is not shown', async () => {
   expect((await needsAttention(deps)).playersDiffer.rows).toEqual([]);
 });
 
+/** Votes of `count` players for a server, each with the token that `tokenOf` names. */
+function ballots(count: number, serverId: ObjectId, tokenOf: (i: number) => ObjectId | null): Ballot[] {
+  return Array.from({ length: count }, (_, i) => ({ serverId, username: `p${i}`, tokenId: tokenOf(i) }));
+}
+
 describe('unusual votes', () => {
   test.each([
     [50, 0, false],
@@ -181,15 +187,12 @@ describe('unusual votes', () => {
     ];
     const tokenId = new ObjectId();
     await deps.servers.updateOne({ _id: busy }, { $set: { 'daily.peakPlayers': 100 } });
-    for (let i = 0; i < 55; i++) {
-      await accept(deps, { serverId: flooded, username: `p${i}`, tokenId });
-      await accept(deps, { serverId: busy, username: `p${i}`, tokenId });
-      await accept(deps, {
-        serverId: shared,
-        username: `p${i}`,
-        tokenId: i % 2 ? tokenId : new ObjectId(),
-      });
-    }
+    const one = () => tokenId;
+    await acceptAll(deps, [
+      ...ballots(55, flooded, one),
+      ...ballots(55, busy, one),
+      ...ballots(55, shared, (i) => (i % 2 ? tokenId : new ObjectId())),
+    ]);
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 2 });
     expect(await findUnusual()).toEqual({ found: 2 });
@@ -213,8 +216,10 @@ describe('unusual votes', () => {
   ])('of %s are found', async (_, web, api) => {
     const serverId = await addOne();
     const tokenId = new ObjectId();
-    for (let i = 0; i < web + api; i++)
-      await accept(deps, { serverId, username: `p${i}`, tokenId: i < web ? null : tokenId });
+    await acceptAll(
+      deps,
+      ballots(web + api, serverId, (i) => (i < web ? null : tokenId)),
+    );
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 1 });
     const { rows } = (await needsAttention(deps)).unusualVotes;
@@ -226,7 +231,10 @@ describe('unusual votes', () => {
 
   test('do not include imported votes, which nobody cast here', async () => {
     const serverId = await addOne();
-    for (let i = 0; i < 60; i++) await accept(deps, { serverId, username: `p${i}`, tokenId: null });
+    await acceptAll(
+      deps,
+      ballots(60, serverId, () => null),
+    );
     await deps.votes.updateMany({ serverId }, [{ $set: { seq: { $multiply: ['$seq', -1] } } }]);
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 0 });
@@ -239,9 +247,10 @@ describe('unusual votes', () => {
     async function voted(votes: number, server: object): Promise<ObjectId> {
       const serverId = await addOne();
       await deps.servers.updateOne({ _id: serverId }, { $set: { ...million, ...server } });
-      for (let i = 0; i < votes; i++) {
-        await accept(deps, { serverId, username: `p${i}`, tokenId: new ObjectId() });
-      }
+      await acceptAll(
+        deps,
+        ballots(votes, serverId, () => new ObjectId()),
+      );
       clock.move(HOUR);
       return serverId;
     }
@@ -273,10 +282,10 @@ describe('unusual votes', () => {
     clock.set(new Date('2026-05-31T23:30:00Z'));
     const serverId = await addOne();
     const tokenId = new ObjectId();
-    for (let i = 0; i < 60; i++) {
-      if (i === 30) clock.move(HOUR);
-      await accept(deps, { serverId, username: `p${i}`, tokenId });
-    }
+    const all = ballots(60, serverId, () => tokenId);
+    await acceptAll(deps, all.slice(0, 30));
+    clock.move(HOUR);
+    await acceptAll(deps, all.slice(30));
     expect(await findUnusual()).toEqual({ found: 1 });
     clock.move(DAY);
     expect(await findUnusual()).toEqual({ found: 0 });

@@ -93,6 +93,11 @@ export async function accept(deps: AppDeps, request: Ballot): Promise<Accepted> 
   return end;
 }
 
+/** Casts votes at once, as many plugins do; all are expected to be accepted. */
+export function acceptAll(deps: AppDeps, requests: Ballot[]): Promise<Accepted[]> {
+  return Promise.all(requests.map((request) => accept(deps, request)));
+}
+
 /** Casts a vote that is expected to be refused. */
 export async function refuse(deps: AppDeps, request: Ballot): Promise<Refused> {
   const end = await castVote(deps, request);
