@@ -2,9 +2,11 @@ import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { SignInSession } from '../../src/accounts/user.ts';
 import type { Access } from '../../src/site/route-access.ts';
+import { askerWith } from '../support/answering.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
-import { OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
+import { testDeps } from '../support/test-deps.ts';
+import { CHEAP_PASSWORDS, OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 /**
  * The access of each route. A route with another access in the code, or missing here, fails the test, so that each
@@ -206,13 +208,16 @@ const nameOf = ({ method, url }: { method: string; url: string }) =>
   `${method} ${url.replace(/(.)\/$/, '$1')}`;
 
 beforeAll(async () => {
-  web = await openWebApp({
+  const deps = await testDeps({
     DISCORD_CLIENT_ID: 'tallyport',
     DISCORD_CLIENT_SECRET: 'a secret of Discord',
     OIDC_ISSUER: 'https://login.example.org',
     OIDC_CLIENT_ID: 'tallyport',
     OIDC_CLIENT_SECRET: 'a secret of the provider',
   });
+  // No worker answers here.
+  const answers = askerWith(deps, { beginMs: 100 });
+  web = await openWebAppOn({ ...deps, answers, passwords: CHEAP_PASSWORDS });
   users = {
     owner: await signIn(web),
     full: await signIn(web),
@@ -222,14 +227,21 @@ beforeAll(async () => {
     weakOperator: await signIn(web, { role: 'operator', twoFactor: false }),
   };
   serverId = await addOwnedServer(web.deps, users.owner.userId);
+  await listWithMembers();
   sessions = await web.deps.sessions.find().toArray();
 });
 
-// Some routes end sessions.
+/** Whether a form was posted since the sessions and the server were as at the start. */
+let isChanged = false;
+
+// Some forms end sessions.
 afterEach(async () => {
-  for (const session of sessions) {
-    await web.deps.sessions.replaceOne({ _id: session._id }, session, { upsert: true });
-  }
+  if (!isChanged) return;
+  await web.deps.sessions.bulkWrite(
+    sessions.map(({ _id, ...rest }) => ({
+      replaceOne: { filter: { _id }, replacement: rest, upsert: true },
+    })),
+  );
 });
 
 test('the table lists every route of the site with its access', () => {
@@ -247,14 +259,19 @@ test('Bull Board is for operators, and files are for anyone', () => {
 /** Where a user with a second factor is redirected. */
 const ONLY_WITHOUT_FACTOR = 'POST /account/two-factor/confirm';
 
-/** Whether a request reached the route or was refused before it. */
-async function isLet(method: string, url: string, who: SignedInUser | null, id = serverId): Promise<boolean> {
-  // Routes remove the server and its members.
+/** Lists the server with both of its members; some forms remove it or them. */
+async function listWithMembers(): Promise<void> {
   const members = [
     { userId: users.full.userId, role: 'full', at: new Date() } as const,
     { userId: users.reader.userId, role: 'read', at: new Date() } as const,
   ];
   await web.deps.servers.updateOne({ _id: serverId }, { $set: { removedAt: null, members } });
+}
+
+/** Whether a request reached the route or was refused before it. */
+async function isLet(method: string, url: string, who: SignedInUser | null, id = serverId): Promise<boolean> {
+  if (isChanged) await listWithMembers();
+  isChanged = method === 'POST';
   const path = url
     .replace(':serverId', id.toHexString())
     .replace(':siteId', 'oidc')
