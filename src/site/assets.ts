@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { encodedFor } from '../http/compressed.ts';
+import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import type { Config } from '../platform/config.ts';
 import { accentRules } from './look/accent.ts';
 import { type Logo, readLogo } from './look/logo.ts';
@@ -60,36 +59,41 @@ export type Assets = {
 type Look = Pick<Config, 'ACCENT_COLOUR' | 'LOGO'>;
 
 async function read({ name, file, type }: (typeof FILES)[number]) {
-  return compress({ name, type }, await readFile(file));
+  return asset({ name, type }, await readFile(file));
 }
 
-function compress({ name, type }: { name: string; type: string }, plain: Buffer) {
+/** A file as it is served; it is compressed when it is first asked for. */
+function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
+  let bodies: Promise<Compressed> | undefined;
   return {
     name,
     type,
     path: `/assets/${name.startsWith(ALTCHA) ? name : name.replace('.', `.${hash}.`)}`,
-    bodies: { br: brotliCompressSync(plain), gzip: gzipSync(plain), identity: plain },
+    plain,
+    bodies(): Promise<Compressed> {
+      bodies ??= compressOnce(plain);
+      return bodies;
+    },
   };
 }
 
 async function readLogoFile(file: string) {
   const logo = await readLogo(file);
-  return { logo, logoFile: compress({ name: `logo.${logo.extension}`, type: logo.type }, logo.bytes) };
+  return { logo, logoFile: asset({ name: `logo.${logo.extension}`, type: logo.type }, logo.bytes) };
 }
 
-let compressed: ReturnType<typeof read>[] | undefined;
+let files: ReturnType<typeof read>[] | undefined;
 let ourLogo: ReturnType<typeof readLogoFile> | undefined;
 
 /**
- * Reads and compresses the site's files, once in a process: the best compression takes a tenth of a second. The operator's
- * colour and logo come after that.
+ * Reads the site's files, once in a process, and adds the operator's colour and logo.
  *
  * @throws {ConfigError} when the logo cannot be used
  */
 export async function loadAssets({ ACCENT_COLOUR: colour, LOGO: file }: Look): Promise<Assets> {
-  compressed ??= FILES.map(read);
-  const ours = await Promise.all(compressed);
+  files ??= FILES.map(read);
+  const ours = await Promise.all(files);
   ourLogo ??= readLogoFile(fileURLToPath(here('./tallyport.svg')));
   const { logo, logoFile } = await (file === undefined ? ourLogo : readLogoFile(file));
   const rules = Buffer.from(colour === undefined ? '' : accentRules(colour));
@@ -97,7 +101,7 @@ export async function loadAssets({ ACCENT_COLOUR: colour, LOGO: file }: Look): P
     logoFile,
     ...ours.map((one) =>
       colour !== undefined && one.type.startsWith('text/css')
-        ? compress(one, Buffer.concat([one.bodies.identity, rules]))
+        ? asset(one, Buffer.concat([one.plain, rules]))
         : one,
     ),
   ];
@@ -112,7 +116,7 @@ export async function loadAssets({ ACCENT_COLOUR: colour, LOGO: file }: Look): P
             .header('cache-control', 'public, max-age=31536000, immutable')
             .headers(type.startsWith('image/') ? OF_IMAGES : {})
             .type(type)
-            .send(encodedFor(request, reply, bodies));
+            .send(encodedFor(request, reply, await bodies()));
         });
       }
     },
