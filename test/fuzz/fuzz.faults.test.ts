@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { SECOND } from '../../src/platform/clock.ts';
+import { fuzz } from './fuzz.ts';
+import { faultsOf } from './limits.ts';
+import { TARGETS, type Target } from './targets.ts';
+
+/** The time for all parsers together. */
+const ALL_MS = 45 * SECOND;
+
+test.each(
+  TARGETS.map((target) => [target.name, target] as const),
+)('%s: whatever comes, it throws nothing outside its type, its time is linear and it keeps no memory', (_, target) => {
+  const found = fuzz(target, { seed: 1, forMs: ALL_MS / TARGETS.length });
+  expect(faultsOf(found)).toEqual([]);
+  expect(found.inputs).toBeGreaterThan(1_000);
+});
+
+test('a parser that throws, takes quadratic time or keeps its inputs is found out', () => {
+  const kept: Buffer[] = [];
+  const one = (parse: Target['parse']): string[] => {
+    const target: Target = {
+      name: 'a bad parser',
+      seeds: [Buffer.from('{"status":"ok"}')],
+      parse,
+      isOwnError: (error) => error instanceof SyntaxError,
+      repeated: [{ piece: 'ab' }],
+    };
+    return faultsOf(fuzz(target, { seed: 1, forMs: SECOND }));
+  };
+  expect(one((input) => JSON.parse(input.toString()))).toEqual([]);
+  expect(one((input) => input.indexOf('{') === 1 && Number.prototype.toFixed.call(1, -1))).toEqual([
+    expect.stringMatching(/throws RangeError.* in hex: [\da-f]{4}$/s),
+  ]);
+  // For each byte another look at all bytes before it.
+  expect(one((input) => input.every((_, at) => input.indexOf('\0\0\0', 0) < at))).toEqual([
+    expect.stringMatching(/^a bad parser: the double input takes [3-6]\.\d times as long\.$/),
+  ]);
+  expect(one((input) => kept.push(Buffer.alloc(64 * 1_024 + input.length)))).toEqual([
+    expect.stringContaining('keeps'),
+  ]);
+});

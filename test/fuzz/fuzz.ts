@@ -1,0 +1,120 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { randomNumbers } from '../reliability/plan.ts';
+import { cpuMs } from '../support/cpu-time.ts';
+import { mutate } from './mutate.ts';
+import type { Target } from './targets.ts';
+
+/** What a run found. */
+export type Found = {
+  target: string;
+  inputs: number;
+  /** The longest time of one input, in milliseconds of the clock; a busy machine makes it longer. */
+  slowestMs: number;
+  /** Processor time for the double of an input, divided by that for the input: about 2 for a linear parser. */
+  growth: number;
+  /** Memory that is in use after the run and was not before, in bytes, each after a collection. */
+  keptBytes: number;
+  /** An error that is not of the parser's own type, with the input, shortened as far as it still causes the error. */
+  thrown: { error: unknown; input: Buffer } | null;
+};
+
+/** A linear parser needs the double time for the double input; a quadratic one needs four times as much. */
+export const MOST_GROWTH = 3;
+
+/** Inputs between two looks at the clock. */
+const AT_ONCE = 64;
+
+/**
+ * Gives a parser mutated inputs for `forMs` milliseconds, and measures how its time grows. The same seed gives the same
+ * inputs; it ends early at the first error that is not of the parser's own type.
+ */
+export function fuzz(target: Target, { seed, forMs }: { seed: number; forMs: number }): Found {
+  const random = randomNumbers(seed);
+  const found: Found = {
+    target: target.name,
+    inputs: 0,
+    slowestMs: 0,
+    growth: 0,
+    keptBytes: 0,
+    thrown: null,
+  };
+  for (const input of target.seeds) run(target, input);
+  const before = memoryUsed();
+  const endsAt = performance.now() + forMs;
+  while (performance.now() < endsAt) {
+    for (let i = 0; i < AT_ONCE; i += 1) {
+      const input = mutate(random, target.seeds);
+      const startedAt = performance.now();
+      const error = run(target, input);
+      found.slowestMs = Math.max(found.slowestMs, performance.now() - startedAt);
+      found.inputs += 1;
+      if (error === undefined) continue;
+      found.thrown = { error, input: shortened(target, input) };
+      return found;
+    }
+  }
+  found.keptBytes = Math.max(0, memoryUsed() - before);
+  found.growth = growthOf(target);
+  return found;
+}
+
+/** The error of an input that is not of the parser's own type. */
+function run({ parse, isOwnError }: Target, input: Buffer): unknown {
+  try {
+    parse(Buffer.from(input));
+    return undefined;
+  } catch (error) {
+    return isOwnError(error) ? undefined : error;
+  }
+}
+
+function shortened(target: Target, input: Buffer): Buffer {
+  let shortest = input;
+  for (let size = input.length >> 1; size > 0; size >>= 1) {
+    for (let at = 0; at + size <= shortest.length; ) {
+      const without = Buffer.concat([shortest.subarray(0, at), shortest.subarray(at + size)]);
+      if (run(target, without) === undefined) at += size;
+      else shortest = without;
+    }
+  }
+  return shortest;
+}
+
+/** Sizes whose times are compared: the smaller one takes long enough to be measured. */
+const SMALLER = 16 * 1_024;
+
+/** The worst growth over what an attacker would repeat: each piece of the known inputs, and each whole one. */
+function growthOf(target: Target): number {
+  return Math.max(...target.repeated.map((piece) => growthWith(target, piece)));
+}
+
+function growthWith(target: Target, { before = '', piece, behind = '' }: Target['repeated'][number]): number {
+  const input = (size: number) =>
+    Buffer.from(before + piece.repeat(Math.ceil(size / piece.length)) + behind, 'latin1');
+  const [small, large] = [input(SMALLER), input(2 * SMALLER)];
+  // Both by turns, and the best of each: collections of the engine make both longer.
+  let [bestSmall, bestLarge] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const growth = () => bestLarge / Math.max(bestSmall, SHORTEST_MS);
+  for (let round = 0; round < 10 || (round < 100 && growth() > MOST_GROWTH); round += 1) {
+    bestSmall = Math.min(bestSmall, timeOf(target, small));
+    bestLarge = Math.min(bestLarge, timeOf(target, large));
+  }
+  return growth();
+}
+
+/** Shorter times say nothing. */
+const SHORTEST_MS = 0.02;
+
+function timeOf(target: Target, input: Buffer): number {
+  return cpuMs(() => run(target, input));
+}
+
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
+
+function memoryUsed(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

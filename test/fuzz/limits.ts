@@ -1,0 +1,18 @@
+import { inspect } from 'node:util';
+import { type Found, MOST_GROWTH } from './fuzz.ts';
+
+/** What a run may keep: caches of the engine, not every input. */
+export const MOST_KEPT_BYTES = 64 * 1_048_576;
+
+/** What is wrong with a parser, in sentences; the input of an error can be copied into a test. */
+export function faultsOf({ target, growth, keptBytes, thrown }: Found): string[] {
+  const faults: string[] = [];
+  if (thrown)
+    faults.push(
+      `${target}: throws ${inspect(thrown.error)} for ${thrown.input.length} bytes, in hex: ${thrown.input.toString('hex')}`,
+    );
+  if (growth > MOST_GROWTH)
+    faults.push(`${target}: the double input takes ${growth.toFixed(1)} times as long.`);
+  if (keptBytes > MOST_KEPT_BYTES) faults.push(`${target}: keeps ${keptBytes} bytes.`);
+  return faults;
+}
