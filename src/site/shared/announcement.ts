@@ -26,6 +26,7 @@ export type AnnouncementCache = {
 type ReadDeps = Pick<AppDeps, 'announcements' | 'clock' | 'log'>;
 type Known = Pick<Announcement, 'until' | 'level'> & { html: string };
 
+/** Reads the announcement and keeps it, so that a page does not ask MongoDB for it. */
 export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
   let current: Known | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
