@@ -15,7 +15,7 @@ const WAIT_MS = SECOND / 4;
 
 /** The announcement as a web process knows it. */
 export type AnnouncementCache = {
-  /** For the layout; nothing without an announcement. */
+  /** What the layout shows; nothing without an announcement. */
   shown(): Content;
   /** Reads it again if it is stale. Concurrent calls share one read; a failure changes nothing. */
   refresh(): Promise<void> | undefined;

@@ -140,7 +140,7 @@ function figureOf(
   drawing: Html,
 ): Html {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
-  // With one or two points, no label appears twice.
+  // If there are one or two points: no label appears twice.
   const labelled = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
   const scale = [top, (top + foot) / 2, foot].map((value) => html`<span>${shown(value)}</span>`);
   const times = labelled.map((point) => {

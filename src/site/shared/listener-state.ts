@@ -175,7 +175,7 @@ function why(listener: ListenerView, now: Date): Content {
   return html`<p>${times}: ${t(explain(breaker.code, listener.protocol).cause)} ${retries}</p>`;
 }
 
-/** Without failed attempts: what the last test vote found. */
+/** If no attempt failed: what the last test vote found. */
 function untroubled(listener: ListenerView): string {
   const { tested, protocol } = listener;
   switch (settingsProof(listener)) {
