@@ -29,13 +29,11 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
         }
         if (!page) throw new PageError(404, t('This listing does not have this page.'));
         const title = page.title ?? t(SITE_PAGES[name]);
+        const heading = page.title ? '' : html`<h1>${title}</h1>\n`;
         return {
           title,
           listed: { canonical: path, description: t('{title}: {listing}.', { title, listing }) },
-          body: html`<article class="card prose">
-            ${page.title ? '' : html`<h1>${title}</h1>`}
-            ${raw(page.html)}
-          </article>`,
+          body: html`<article class="card prose">${heading}${raw(page.html)}</article>`,
         };
       }),
     );

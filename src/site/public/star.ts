@@ -23,7 +23,8 @@ export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Conten
   const { id, name, isFavourite } = server;
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
   const sign = html`<span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>`;
-  return html`<button class="star" type="submit" form="${FORM}" formaction="${base}/favourites/${id}"
-    name="favourite" value="${isFavourite ? 'no' : 'yes'}" id="${starAnchor(server)}"
-    title="${does}">${sign}${text}<span class="for-readers">${does}: ${name}</span></button>`;
+  const words = html`<span class="for-readers">${does}: ${name}</span>`;
+  return html`<button class="star" type="submit" form="${FORM}"
+    formaction="${base}/favourites/${id}" name="favourite" value="${isFavourite ? 'no' : 'yes'}"
+    id="${starAnchor(server)}" title="${does}">${sign}${text}${words}</button>`;
 }

@@ -32,7 +32,9 @@ export function voteWeights(first: string | null): Html {
     { days: PLAYER_DAYS, most: count(MOST_PLAYERS), players: ASSUMED_PLAYERS },
   );
   const earlier = first
-    ? `${t('Votes from before {day}, and votes that were imported, count in full.', { day: day(new Date(first)) })} `
+    ? t('Votes from before {day}, and votes that were imported, count in full.', {
+        day: day(new Date(first)),
+      })
     : '';
   const harmless = t(
     'A further vote never lowers a rank, so nobody harms a server by voting for it. The owner sees on the statistics page how many votes count, and why the others do not.',
@@ -44,7 +46,7 @@ export function voteWeights(first: string | null): Html {
       <ul class="checklist">${rules()}</ul>
       <p>${players}</p>
       <p>${examples()}</p>
-      <p class="soft">${earlier}${harmless}</p>`,
+      <p class="soft">${earlier} ${harmless}</p>`,
   });
 }
 

@@ -71,6 +71,8 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
+  const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
+  const picture = html`<img src="${logo.href}" alt="" ${size} />`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
   <head>
@@ -92,8 +94,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   <body>
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/"><img src="${logo.href}" alt=""
-        width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a>
+      <a class="brand" href="${base}/">${picture}${name}</a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
       ${site.announcement.shown()}
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
@@ -125,8 +126,8 @@ function languageSwitch({ base }: Site, address: string): Html {
   const others = LANGUAGES.filter((language) => language !== languageNow());
   const next = encodeURIComponent(address);
   return html`${others.map(
-    (language) => html`<a href="${base}/language/${language}?next=${next}"
-      lang="${language}" hreflang="${language}" rel="nofollow">${LANGUAGE_NAMES[language]}</a>`,
+    (language) => html`<a href="${base}/language/${language}?next=${next}" lang="${language}"
+      hreflang="${language}" rel="nofollow">${LANGUAGE_NAMES[language]}</a>`,
   )}`;
 }
 

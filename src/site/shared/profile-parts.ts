@@ -97,6 +97,6 @@ export function bannerImage(base: string, { wide, narrow, width, height }: Banne
 /** A server's icon. It stands beside the server's name, so it has no text of its own. */
 export function iconImage(base: string, icon: Icon | undefined, side: 24 | 64 = 64): Content {
   if (!icon?.picture) return '';
-  return html`<img class="icon" src="${pictureAddress(base, icon.picture)}" alt=""
-    width="${side}" height="${side}" loading="lazy" />`;
+  const address = pictureAddress(base, icon.picture);
+  return html`<img class="icon" src="${address}" alt="" width="${side}" height="${side}" loading="lazy" />`;
 }
