@@ -176,4 +176,6 @@ export const SITE = {
     'Ein Betreiber hat deine Bewertung nicht freigegeben. Du kannst sie ändern und noch einmal senden.',
   'Rating only.': 'Nur Sterne.',
   'Answer from <bdi>{server}</bdi>, {time}': 'Antwort von <bdi>{server}</bdi>, {time}',
+  'Answer from <bdi>{server}</bdi>, {time}, before the review was edited':
+    'Antwort von <bdi>{server}</bdi>, {time}, bevor die Bewertung geändert wurde',
 } as const satisfies Record<string, string>;

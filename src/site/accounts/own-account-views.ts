@@ -198,7 +198,7 @@ function sessionTable({ base, signedIn, sessions, now }: Account): Html {
         heads: true,
         cell: ({ userAgent }) => agentName(userAgent ?? ''),
       },
-      { title: t('IP address'), cell: ({ ipAddress }) => ipAddress || 'unknown' },
+      { title: t('IP address'), cell: ({ ipAddress }) => ipAddress || t('unknown') },
       { title: t('Signed in'), cell: ({ createdAt }) => timeAgo(createdAt, now) },
       {
         title: t('Action'),

@@ -126,14 +126,14 @@ export function reviewText(
 ): Html {
   const text = content ? writtenText(content) : html`<p class="soft">${t('Rating only.')}</p>`;
   if (!answer) return text;
-  const from = t('Answer from <bdi>{server}</bdi>, {time}', {
-    server: server.name,
-    time: timeAgo(answer.at, now),
-  });
-  const isOlder = editedAt && answer.at < editedAt;
+  const facts = { server: server.name, time: timeAgo(answer.at, now) };
+  const from =
+    editedAt && answer.at < editedAt
+      ? t('Answer from <bdi>{server}</bdi>, {time}, before the review was edited', facts)
+      : t('Answer from <bdi>{server}</bdi>, {time}', facts);
   return html`${text}
     <div class="answer">
-      <p class="small soft">${from}${isOlder ? ', before the review was edited' : ''}</p>
+      <p class="small soft">${from}</p>
       ${writtenText(answer.text)}
     </div>`;
 }
