@@ -15,12 +15,12 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
 import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { newId, newIdField } from './new-id.ts';
+import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
 const keyForm = z.object({
-  newId,
+  newId: hiddenId,
   lifetime: lifetimeSchema.default('1y'),
 });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });

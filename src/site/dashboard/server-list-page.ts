@@ -24,7 +24,8 @@ import { listenerBadge } from '../shared/listener-state.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { addressOf, statusBadge } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { invitationCard, ROLE_TEXTS } from './member-pages.ts';
+import { receivedInvitations } from './invitation-cards.ts';
+import { ROLE_TEXTS } from './members-card.ts';
 
 const MESSAGES = {
   discarded: defineMessage('Draft discarded.'),
@@ -60,7 +61,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
           <h1>${t('Your servers')}</h1>
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
-        ${invitationCard(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactText(app.site)}</p>`}
+        ${receivedInvitations(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactText(app.site)}</p>`}
         <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() })}</section>
         ${draftCard(base, drafts)}`,
     });

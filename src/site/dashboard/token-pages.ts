@@ -26,7 +26,7 @@ import { card, checkbox, copyable, notice, optionsOf, select, textField } from '
 import { publicPath } from '../shared/server-paths.ts';
 import { curlLines } from './curl-lines.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { newId, newIdField } from './new-id.ts';
+import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
@@ -52,13 +52,13 @@ const issueForm = z.object({
   vote: box,
   status: box,
   read: box,
-  newId,
+  newId: hiddenId,
 });
 const rotateForm = z.object({
   overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], {
     error: () => t('Choose one of these.'),
   }),
-  newId,
+  newId: hiddenId,
 });
 
 const MESSAGES = { revoked: defineMessage('Token revoked. It stops working within 5 seconds.') };

@@ -9,7 +9,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { day, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, confirmed, dataTable, notice } from '../shared/parts.ts';
-import { newIdField } from './new-id.ts';
+import { newIdField } from './hidden-ids.ts';
 
 /** A token that expires within this time is marked. */
 const SOON_MS = 30 * DAY;
