@@ -138,6 +138,8 @@ export const LISTENERS = {
   'Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.':
     'Kopiere es jetzt: Es wird nur einmal gezeigt. Wer es hat, darf für diesen Server, was du gewählt hast.',
   'the token': 'das Token',
+  'the secret': 'das Geheimnis',
+  'the file': 'die Datei',
   'An API token may': 'Ein API-Token darf',
   'What the token is for, such as «website».': 'Wofür das Token ist, etwa „Website“.',
   For: 'Für',

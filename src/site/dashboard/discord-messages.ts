@@ -138,13 +138,14 @@ function stateOf({ ending, setAt, off }: DiscordWebhook, now: Date): Html {
 }
 
 function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: Typed): Html {
+  const hint = t(
+    'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.',
+  );
   return html`<form method="post" action="${path}" class="stack">
       ${textField({
         name: 'webhook',
         label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
-        hint: t(
-          'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.',
-        ),
+        hint,
         required: true,
         maxlength: 300,
         autocomplete: 'off',
@@ -153,7 +154,9 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
         value: '',
         error: errors.webhook,
       })}
-      <button type="submit" class="${webhook ? 'quiet' : ''}">${webhook ? t('Replace webhook') : t('Save webhook')}</button>
+      <button type="submit" class="${webhook ? 'quiet' : ''}">
+        ${webhook ? t('Replace webhook') : t('Save webhook')}
+      </button>
     </form>`;
 }
 

@@ -83,12 +83,13 @@ export function addressFields({ values, errors }: Typed): Html {
 }
 
 export function gameFields({ values, errors }: Typed): Html {
+  const hint = t(
+    'Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.',
+  );
   return html`${textField({
     name: 'game',
     label: t('Game'),
-    hint: t(
-      'Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.',
-    ),
+    hint,
     list: 'games',
     maxlength: 100,
     spellcheck: false,

@@ -112,10 +112,10 @@ function pendingMove(path: string, server: Server, move: ServerDraft): Content {
 }
 
 export function removeCard(path: string, { name }: Server, { values, errors } = UNTOUCHED): Html {
-  const consequence = html`${t(
+  const consequence = t(
     '<bdi>{name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.',
     { name },
-  )}`;
+  );
   return card({
     title: t('Remove server'),
     body: confirmed({
