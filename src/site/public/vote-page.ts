@@ -21,7 +21,7 @@ import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
-import { readForm, type Typed, withError } from '../shared/form.ts';
+import { readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
@@ -100,10 +100,8 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
       if (!wantsPage(request)) return sendRefusal(reply, refusal);
       // A proof is for one vote: the form that is shown again has none.
-      const shown = withError(
-        { ...typed, values: { username: typed.values.username ?? '' } },
-        refusal.sentence,
-      );
+      const values = { username: typed.values.username ?? '' };
+      const shown = { values, errors: { ...typed.errors, form: refusal.sentence } };
       const streak = data ? await voteStreak(deps, server, data.username) : undefined;
       const page = votePage(site, { ...viewOf(deps, request, server, shown), nextVoteAt, streak });
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
