@@ -100,7 +100,7 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
     duration_ms: end?.durationMs ?? null,
     late_at: iso(attempt.lateAt),
     cause: end ? t(end.cause) : null,
-    mend: end ? t(end.mend) : null,
+    mend: end ? t(end.advice) : null,
   };
 }
 
@@ -139,14 +139,14 @@ export function timelineText(shown: Shown): string {
   ]);
   const rows = timeline.events.map(rowOf);
   const events = table(['TIME', 'WHAT', 'STARTED BY', 'REACHED', 'TOOK', 'DETAILS'], rows, '');
-  const mends = pairs(mendsOf(timeline.events));
-  return [head, '', events, ...(mends ? ['', 'What to do', mends] : [])].join('\n');
+  const advice = pairs(adviceOf(timeline.events));
+  return [head, '', events, ...(advice ? ['', 'What to do', advice] : [])].join('\n');
 }
 
 /** What to do about each outcome that was not a delivery, the newest first. */
-function mendsOf(events: TimelineEvent[]): [string, string][] {
+function adviceOf(events: TimelineEvent[]): [string, string][] {
   const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.class !== 'delivered' ? [end] : []));
-  return [...new Map(ends.toReversed().map(({ code, mend }) => [code as string, t(mend)]))];
+  return [...new Map(ends.toReversed().map(({ code, advice }) => [code as string, t(advice)]))];
 }
 
 type Row = [string, string, string, string, string, string];

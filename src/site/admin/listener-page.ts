@@ -93,7 +93,7 @@ function status(
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
           html`<p>${t(reason.cause)}${reason.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
-            <p>${t(reason.mend)}</p>`,
+            <p>${t(reason.advice)}</p>`,
         )
       : failing,
     facts([

@@ -157,9 +157,9 @@ function statusNotice(
 ): Content {
   const twice = mayHaveArrivedTwice ? ` ${t('It may have arrived more than once.')}` : '';
   const reason = listener && listenerReason(listener);
-  const mend =
-    status.state === 'waiting' && reason?.code ? html`<p>${t(reason.cause)} ${t(reason.mend)}</p>` : '';
-  return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${mend}`;
+  const advice =
+    status.state === 'waiting' && reason?.code ? html`<p>${t(reason.cause)} ${t(reason.advice)}</p>` : '';
+  return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${advice}`;
 }
 
 function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date): string {

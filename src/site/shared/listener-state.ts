@@ -149,7 +149,7 @@ function why(listener: ListenerView, now: Date): Content {
       state === 'paused' ? 'attention' : 'bad',
       html`<p><strong>${t('{title} since {time}', { title, time: time(reason.since) })}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
         <p>${reason.code ? t(reason.cause) : ''}${reason.words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words: reason.words })}` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
-        <p>${t(reason.mend)}</p>`,
+        <p>${t(reason.advice)}</p>`,
     );
   }
   if (state === 'unverified') return html`<p>${t(UNVERIFIED)}</p>`;
