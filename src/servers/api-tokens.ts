@@ -1,6 +1,7 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
+import { AppError } from '../platform/app-error.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
@@ -28,14 +29,7 @@ type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> }
 export type IssuedToken = { tokenId: string; token: string };
 
 /** The form that makes a token was sent twice. The token was shown the first time and cannot be shown again. */
-export class TokenMadeError extends Error {
-  readonly code = 'token-made';
-
-  constructor() {
-    super('This token was made already.');
-    this.name = 'TokenMadeError';
-  }
-}
+export class TokenMadeError extends AppError {}
 
 const naming = z.object({
   name: z
@@ -108,7 +102,7 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
   try {
     await apiTokens.insertOne(document);
   } catch (error) {
-    if (isDuplicateKey(error)) throw new TokenMadeError();
+    if (isDuplicateKey(error)) throw new TokenMadeError('This token was made already.');
     throw error;
   }
   return { tokenId: document._id.toHexString(), token };
@@ -170,7 +164,8 @@ export async function rotateToken(
     authentications.forget(({ token }) => token._id.equals(tokenId));
   };
   if (!isValid(old, clock.now())) {
-    if (newId && (await apiTokens.findOne({ _id: newId, serverId }))) throw new TokenMadeError();
+    if (newId && (await apiTokens.findOne({ _id: newId, serverId })))
+      throw new TokenMadeError('This token was made already.');
     return null;
   }
   const request = {
