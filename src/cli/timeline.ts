@@ -1,9 +1,11 @@
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
+import { statusText } from '../delivery/timeline/status-text.ts';
 import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
-import { causeText, eventText, statusText } from '../delivery/timeline/timeline-texts.ts';
+import { causeText, eventText } from '../delivery/timeline/timeline-texts.ts';
 import { t } from '../language/t.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cast/cooldown.ts';
+import { stateNameOf } from '../votes/state-names.ts';
 import type { Vote } from '../votes/vote.ts';
 import { counted, iso, span, utc, when } from './format.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
@@ -124,7 +126,9 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
 /** The same as text. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
-  const isHeld = queuePaused && timeline.status.state === 'waiting';
+  const { status, mayHaveArrivedTwice } = timeline;
+  const at = (moment: Date) => when(moment, now);
+  const isHeld = queuePaused && status.state === 'waiting';
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],
@@ -134,7 +138,8 @@ export function timelineText(shown: Shown): string {
       'Excluded',
       `from every count, by ${by}: «${reason}» (${exclusionId})`,
     ]),
-    ['State', statusText(timeline, (at) => when(at, now), queuePaused)],
+    ['State', stateNameOf(vote.delivery)],
+    ['Delivery', statusText(status, { on: at, next: at }, queuePaused, mayHaveArrivedTwice)],
     ...(isHeld ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   const rows = timeline.events.map(rowOf);

@@ -1,3 +1,4 @@
+import type { Text } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
 import type { OutcomeClass, OutcomeCode, Step } from '../../listeners/outcomes.ts';
 import type { Attempt, DeliveryState } from '../../votes/vote.ts';
@@ -15,20 +16,21 @@ export type DeliveryStatus =
       waitingFor: WaitingFor;
       /** Why its listener is not sent votes, if that is so. */
       reason: ListenerReason | null;
-      /** Votes before it in the queue of its listener, counted up to `MOST_AHEAD`. */
-      ahead: number;
+      /** Votes before it in the queue of its listener, counted up to `MOST_AHEAD`; null in a brief status. */
+      ahead: number | null;
       givenUpAt: Date | null;
     }
   | { state: 'sending'; since: Date | null }
   /** `confirmed`: the listener acknowledged it; false after a bare close in Votifier v1; null when not on record. */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null }
   /** `restored`: it was open in a backup that was restored, and was not sent since. */
-  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date }
+  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null }
   | {
       state: 'failed';
-      /** `refused`: by the listener; see the last attempt. */
       why: 'refused' | 'expired' | 'server-removed';
-      resendableUntil: Date;
+      /** Why the listener refused it. */
+      cause: Text | null;
+      resendableUntil: Date | null;
     };
 
 /** The outcome of an attempt. */
