@@ -1,5 +1,5 @@
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
-import { stateNameOf } from '../../votes/state-names.ts';
+import { stateName } from '../../votes/state-names.ts';
 import type { DeliveryState, Vote } from '../../votes/vote.ts';
 import type { Html } from './html.ts';
 import { badge, type Tone } from './parts.ts';
@@ -13,7 +13,12 @@ const TONES: Record<DeliveryState, Tone> = {
   failed: 'bad',
 };
 
+/** A state of a delivery as a badge. */
+export function badgeOf(state: DeliveryState, confirmed: boolean | null): Html {
+  return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
+}
+
 /** A vote's state as a badge. */
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
-  return badge(isConfirmed(delivery) === false ? 'quiet' : TONES[delivery.state], stateNameOf(delivery));
+  return badgeOf(delivery.state, isConfirmed(delivery));
 }
