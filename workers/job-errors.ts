@@ -14,7 +14,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 const RETRY_MS = 10 * SECOND;
 
 /**
- * The relay adds jobs to these queues within seconds. Their jobs are not delayed here: a delayed job absorbs every later
+ * The sweep adds jobs to these queues within seconds. Their jobs are not delayed here: a delayed job absorbs every later
  * add, so only the jobs of unreachable and limited listeners are delayed.
  */
 const WOKEN_BY_SWEEP: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);

@@ -201,7 +201,7 @@ describe('An attempt says what started it', () => {
     );
   });
 
-  it('the relay, when the job for a vote was lost; the relay always finds votes whose own next time has come', async () => {
+  it('the sweep, when the job for a vote was lost; the sweep always finds votes whose own next time has come', async () => {
     await bench.listener.stop();
     const lost = await bench.cast('Steve');
     bench.clock.move(SECOND);
@@ -216,7 +216,7 @@ describe('An attempt says what started it', () => {
       { wokenBy: 'schedule', relayed: false },
     ]);
     expect((await attemptsOf(later))[0]).toMatchObject({ wokenBy: 'cast', relayed: false });
-    expect((await attemptsOf(lost)).map(causeText)).toEqual(['the vote, found by the relay', 'its schedule']);
+    expect((await attemptsOf(lost)).map(causeText)).toEqual(['the vote, found by the sweep', 'its schedule']);
   });
 
   it('nothing, for a vote that is older than the record of causes', async () => {

@@ -50,7 +50,7 @@ export type AttemptEvent = {
   kind: 'attempt';
   at: Date;
   id: string;
-  /** From 1; null for an attempt that was released before anything was sent, which does not count. */
+  /** From 1; null for an attempt whose vote was given back unsent, which does not count. */
   number: number | null;
   /** It tested an unreachable listener. */
   test: boolean;
@@ -58,7 +58,7 @@ export type AttemptEvent = {
   worker: string;
   /** What started it; null when that is not on record. */
   wokenBy: Cause | null;
-  /** The relay found the vote due: its wake-up job was lost. */
+  /** The sweep found the vote due: its wake-up job was lost. */
   relayed: boolean;
   /** null: no outcome is recorded. `underWay` says whether one will come. */
   end: AttemptOutcome | null;

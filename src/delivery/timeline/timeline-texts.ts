@@ -7,9 +7,9 @@ const CAUSE_TEXTS: Record<Cause, Text> = {
   cast: defineMessage('the vote'),
   schedule: defineMessage('its schedule'),
   'challenge-retry': defineMessage('the refused challenge'),
-  'given-back': defineMessage('the released attempt'),
+  'given-back': defineMessage('the attempt that was given back'),
   resend: defineMessage('the resend'),
-  release: defineMessage('the release from quarantine'),
+  release: defineMessage('the lifted quarantine'),
   'listener-test': defineMessage('the listener’s test'),
   'server-returned': defineMessage('the server’s return'),
   'listener-back': defineMessage('the listener’s return'),
@@ -21,7 +21,7 @@ const CAUSE_TEXTS: Record<Cause, Text> = {
 export function causeText({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | 'relayed'>): string | null {
   const cause = wokenBy && t(CAUSE_TEXTS[wokenBy]);
   if (!relayed) return cause;
-  return cause ? t('{cause}, found by the relay', { cause }) : t('the relay');
+  return cause ? t('{cause}, found by the sweep', { cause }) : t('the sweep');
 }
 
 /** An event other than an attempt, in one phrase. */
@@ -55,7 +55,7 @@ export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'old
     case 'claimed':
       return t('claimed by a plugin (token {token})', { token: event.tokenId });
     case 'released':
-      return t('released from quarantine by an operator');
+      return t('quarantine lifted by an operator');
     case 'restored':
       return t('restored from a backup: it may have arrived since the backup');
     case 'excluded':

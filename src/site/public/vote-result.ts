@@ -53,7 +53,7 @@ function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResu
   if (vote.quarantinedAt)
     return notice(
       'attention',
-      html`${t('The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.', { player })} ${heldText(server, heldFor)}`,
+      html`${t('The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.', { player })} ${heldText(server, heldFor)}`,
     );
   if (vote.excludedAt)
     return notice(
