@@ -116,7 +116,7 @@ function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
 }
 
 /**
- * Starts the workers of the named queues, and the relay if they include a delivery queue. `close()` stops them by design
+ * Starts the workers of the named queues, and the sweep if they include a delivery queue. `close()` stops them by design
  * rule 12, within about 13 s; the platform stays open.
  *
  * @param queues - names of queues; an empty list means all queues

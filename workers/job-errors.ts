@@ -1,29 +1,28 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { z } from 'zod';
-import { DayNotOverError, DayTooOldError } from '../src/history/aggregate-day.ts';
 import { DELIVERY_QUEUES } from '../src/listeners/delivery-queues.ts';
+import { AppError } from '../src/platform/app-error.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { delayJob } from '../src/platform/delayed-jobs.ts';
+import { DayError } from '../src/platform/periods/period-marks.ts';
 import { type Payload, QUEUES, type QueueName } from '../src/platform/queues.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
-import { DayNotSettledError } from '../src/votes/repair-counters.ts';
 
 /** The delay before work is retried after a transient error. */
 const RETRY_MS = 10 * SECOND;
 
 /**
- * The relay adds jobs to these queues within seconds. Their jobs are not delayed here: a delayed job absorbs every later
+ * The sweep adds jobs to these queues within seconds. Their jobs are not delayed here: a delayed job absorbs every later
  * add, so only the jobs of unreachable and limited listeners are delayed.
  */
 const WOKEN_BY_SWEEP: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);
 
 /** An error that an operator must resolve. The message says what to do. */
-class JobError extends Error {
+class JobError extends AppError {
   constructor(message: string, cause: unknown) {
     super(message, { cause });
-    this.name = 'JobError';
     if (cause instanceof Error && cause.stack) this.stack = `${message}\n${cause.stack}`;
   }
 }
@@ -72,11 +71,7 @@ function messageFor(error: unknown): string {
     return 'This job was not made by Tallyport: its payload has another format. Remove it; the work itself is in MongoDB.';
   if (error instanceof UnsealError)
     return `${message}. Restart the workers with the right keys, or have the owner set the listener again; its votes wait.`;
-  if (
-    error instanceof DayTooOldError ||
-    error instanceof DayNotOverError ||
-    error instanceof DayNotSettledError
-  )
+  if (error instanceof DayError)
     return `${message}. Remove this job; the scheduler makes one for each day that is due.`;
   if (error instanceof Error && error.name.startsWith('Mongo'))
     return `MongoDB refused an operation: ${message}. Check its log and the permissions of its user; the work is retried automatically.`;

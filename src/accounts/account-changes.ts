@@ -2,6 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { type Outbox, putMail } from '../mail/outbox.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
+import { mailText } from './mail-text.ts';
 import type { User } from './user.ts';
 
 /** A change that users make to how they sign in. */
@@ -82,13 +83,10 @@ export async function mailAccountChange(
   change: keyof typeof MAILS,
   site = '',
 ): Promise<void> {
-  const { SMTP_URL, SERVICE_NAME: name, PUBLIC_URL: url } = sources.config;
+  const { SMTP_URL, PUBLIC_URL: url } = sources.config;
   if (SMTP_URL === undefined || !emailVerified) return;
   const { subject, text } = MAILS[change];
   const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
-  await putMail(sources, {
-    to: email,
-    subject: `${subject.replace('{site}', () => site)} (${name})`,
-    text: [text.replace('{site}', () => site), ifNotYou, `-- \n${name}, ${url}`].join('\n\n'),
-  });
+  const named = (one: string) => one.replace('{site}', () => site);
+  await putMail(sources, { to: email, ...mailText(sources.config, named(subject), named(text), ifNotYou) });
 }

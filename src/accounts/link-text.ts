@@ -1,31 +1,28 @@
-import type { Config } from '../platform/config.ts';
+import { type MailText, type Site, signed } from './mail-text.ts';
 import type { OneTimeLink } from './one-time-link.ts';
-
-type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-type MailText = { subject: string; text: string };
 
 /**
  * The mail with a one-time link. It contains no text that was typed into a form: anybody can enter a stranger's
  * address there and would send them text in our name.
  */
 export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): MailText {
-  const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
-  const { subject, before, after } = MAILS[kind](name, url);
-  return { subject, text: [before, address, after, `-- \n${name}, ${url}`].join('\n\n') };
+  const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);
+  return { subject, text: signed(site, before, address, after) };
 }
 
 /** The mail for a sign-up or a change to an address that has an account. The page shows the same text in both cases. */
-export function hasAccountText({ SERVICE_NAME: name, PUBLIC_URL: url }: Site): MailText {
+export function hasAccountText(site: Site): MailText {
+  const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
   return {
     subject: `You have an account at ${name} already`,
-    text: [
+    text: signed(
+      site,
       `Somebody, most likely you, has just tried to use this address for another account at ${name}. The address has an account there already. Sign in:`,
       `${url}/sign-in`,
       'If you have forgotten your password, set a new one:',
       `${url}/forgot-password`,
       'If it was not you, there is nothing to do.',
-      `-- \n${name}, ${url}`,
-    ].join('\n\n'),
+    ),
   };
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { AppError } from '../platform/app-error.ts';
 
 /** The client for whom a password is hashed or checked. */
 export type HashingClient = {
@@ -20,13 +21,8 @@ type SlotLimits = {
 };
 
 /** The queue or the client's share is full. */
-class BusyError extends Error {
+class BusyError extends AppError {
   readonly statusCode = 503;
-
-  constructor() {
-    super('Too many users are signing in at once. Try again in a few seconds.');
-    this.name = 'BusyError';
-  }
 }
 
 const UNNAMED: HashingClient = { network: 'unnamed', knownAs: null };
@@ -77,7 +73,8 @@ export function createPasswordSlots({
       running += 1;
       return;
     }
-    if (queue.length >= waiting) throw new BusyError();
+    if (queue.length >= waiting)
+      throw new BusyError('Too many users are signing in at once. Try again in a few seconds.');
     const { promise, resolve } = Promise.withResolvers<void>();
     queue.push(resolve);
     await promise;
@@ -95,7 +92,8 @@ export function createPasswordSlots({
   return async (work) => {
     const client = clients.getStore() ?? UNNAMED;
     const shares = sharesOf(client);
-    if (shares.some(([share, most]) => (used.get(share) ?? 0) >= most)) throw new BusyError();
+    if (shares.some(([share, most]) => (used.get(share) ?? 0) >= most))
+      throw new BusyError('Too many users are signing in at once. Try again in a few seconds.');
     for (const [share] of shares) count(share, 1);
     try {
       await takeSlot(client.knownAs === null ? others : known);

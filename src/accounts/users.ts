@@ -1,5 +1,6 @@
 import type { Collection, Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
+import { CodedError } from '../platform/app-error.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
@@ -30,21 +31,17 @@ export type Decider = { userId: ObjectId | null; by: string };
  * - `yourself`: operators cannot suspend themselves or change their own role.
  * - `last-operator`: at least one operator must be able to sign in to the admin area.
  */
-export class UserError extends Error {
-  readonly code: 'user-not-found' | 'yourself' | 'last-operator';
-
-  constructor(code: UserError['code']) {
-    super(MESSAGES[code]);
-    this.name = 'UserError';
-    this.code = code;
+export class UserError extends CodedError<keyof typeof MESSAGES> {
+  constructor(code: keyof typeof MESSAGES) {
+    super(code, MESSAGES[code]);
   }
 }
 
-const MESSAGES: Record<UserError['code'], string> = {
+const MESSAGES = {
   'user-not-found': 'There is no such user.',
   yourself: 'Another operator has to do that for you.',
   'last-operator': 'This is the last operator: make another one first.',
-};
+} as const;
 
 const suspension = z.object({ reason: shownText(500), reasonForOwner: optionalReason });
 

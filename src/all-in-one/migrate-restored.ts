@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Migrated, migrate, UnfinishedRestoreError } from '../database/migrate.ts';
+import { type Migrated, migrate } from '../database/migrate.ts';
 import type { Say } from '../embedded/service-error.ts';
+import { CodedError } from '../platform/app-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
@@ -12,7 +13,7 @@ const RETRIED_EVERY_MS = SECOND;
  * `migrate`, as soon as no restore into the database is unfinished. Meanwhile the services that were started here run,
  * so `tallyport restore` in another terminal can use them.
  *
- * @throws what `migrate` throws, except {UnfinishedRestoreError}
+ * @throws what `migrate` throws, except {CodedError} `restore-unfinished`
  */
 export async function migrateWhenRestored(
   config: Pick<ConnectedConfig, 'MONGODB_URI'>,
@@ -24,7 +25,7 @@ export async function migrateWhenRestored(
     try {
       return await migrate(config, log);
     } catch (error) {
-      if (!(error instanceof UnfinishedRestoreError)) throw error;
+      if (!(error instanceof CodedError && error.code === 'restore-unfinished')) throw error;
       if (!isSaid) say(`${error.message} Tallyport starts when it has ended.`);
       isSaid = true;
       await pause(RETRIED_EVERY_MS);

@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { CodedError } from '../platform/app-error.ts';
 
 /** The format of backups; a restore refuses others. */
 const FORMAT = 1;
@@ -84,24 +85,17 @@ export type Manifest = z.infer<typeof manifestSchema>;
 export type BackupCollection = z.infer<typeof collectionSchema>;
 
 /** A backup cannot be taken, read or restored. */
-export class BackupError extends Error {
-  readonly code:
-    | 'folder-exists'
-    | 'no-backup'
-    | 'backup-damaged'
-    | 'newer-backup'
-    | 'database-not-empty'
-    | 'restore-running'
-    | 'restore-lost'
-    | 'snapshot-too-old'
-    | 'counts-differ';
-
-  constructor(code: BackupError['code'], message: string) {
-    super(message);
-    this.name = 'BackupError';
-    this.code = code;
-  }
-}
+export class BackupError extends CodedError<
+  | 'folder-exists'
+  | 'no-backup'
+  | 'backup-damaged'
+  | 'newer-backup'
+  | 'database-not-empty'
+  | 'restore-running'
+  | 'restore-lost'
+  | 'snapshot-too-old'
+  | 'counts-differ'
+> {}
 
 const NAME = 'manifest.json';
 

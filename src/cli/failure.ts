@@ -1,33 +1,22 @@
 import { CommanderError } from 'commander';
 import { ZodError } from 'zod';
-import { UserError } from '../accounts/users.ts';
-import { BackupError } from '../backup/manifest.ts';
-import { UnfinishedRestoreError } from '../database/migrate.ts';
-import { MigrationError } from '../database/migrations.ts';
-import { CredentialError } from '../delivery/credentials.ts';
 import { ServiceError } from '../embedded/service-error.ts';
-import { DayNotOverError, DayTooOldError } from '../history/aggregate-day.ts';
+import { CodedError } from '../platform/app-error.ts';
 import { ConfigError } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
-import { LeaseLostError } from '../platform/periods/work-lease.ts';
 import { UnsealError } from '../platform/secrets.ts';
-import { ExclusionError } from '../votes/exclusions/request-exclusion.ts';
-import { TransferError } from '../workflows/transfer-server.ts';
 import { sentence } from './format.ts';
 
 /** 1: refused or failed. 2: wrong use. */
 type ExitCode = 1 | 2;
 
 /** The command was refused or failed; the message is a sentence for the user. */
-export class CommandError extends Error {
-  readonly code: string;
+export class CommandError extends CodedError<string> {
   readonly exitCode: ExitCode;
 
   constructor(code: string, message: string, exitCode: ExitCode = 1) {
-    super(message);
-    this.name = 'CommandError';
-    this.code = code;
+    super(code, message);
     this.exitCode = exitCode;
   }
 }
@@ -52,19 +41,7 @@ export function failureOf(error: unknown): Failure {
 function failed(error: unknown): Omit<Failure, 'exitCode'> {
   if (error instanceof ConfigError) return { code: 'configuration', message: error.message };
   if (error instanceof ServiceError) return { code: 'services', message: error.message };
-  if (error instanceof CredentialError) return { code: error.code, message: error.message };
-  if (
-    error instanceof BackupError ||
-    error instanceof DayTooOldError ||
-    error instanceof DayNotOverError ||
-    error instanceof ExclusionError ||
-    error instanceof LeaseLostError ||
-    error instanceof MigrationError ||
-    error instanceof TransferError ||
-    error instanceof UnfinishedRestoreError ||
-    error instanceof UserError
-  )
-    return { code: error.code, message: error.message };
+  if (error instanceof CodedError) return { code: error.code, message: sentence(error.message) };
   if (error instanceof UnsealError) return { code: 'secret-unreadable', message: sentence(error.message) };
   if (error instanceof InvalidDocumentError) return invalid(Object.values(error.errors));
   if (error instanceof ZodError) return invalid(error.issues.map((issue) => issue.message));

@@ -36,7 +36,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(reason
       ? ([
           ['Cause', reason.code ? `${t(reason.cause)} (${reason.code})` : t(reason.cause)],
-          ['What to do', t(reason.mend)],
+          ['What to do', t(reason.advice)],
         ] satisfies [string, string][])
       : []),
     ...(reason?.words ? ([['Answer', `«${reason.words}»`]] satisfies [string, string][]) : []),
@@ -131,7 +131,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     reason: reason && {
       code: reason.code ?? null,
       cause: t(reason.cause),
-      mend: t(reason.mend),
+      mend: t(reason.advice),
       words: reason.words ?? null,
       detail: reason.detail ?? null,
       since: iso(reason.since),

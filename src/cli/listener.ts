@@ -267,18 +267,19 @@ async function test(session: Session, text: string): Promise<Answer> {
   const deps = { ...session, send: createSend(session.config) };
   const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
   if (!diagnosis) throw noListener(session, server);
-  const { outcome, fault, step, cause, mend, reply, detail } = diagnosis;
+  const { advice, ...found } = diagnosis;
+  const { outcome, fault, step, cause, reply, detail } = found;
   const exitCode = EXIT_CODES[outcome] ?? 1;
   const ended = outcome === 'sent-not-confirmed' ? 'sent, not confirmed' : outcome;
   return {
-    json: { ...(exitCode === 1 ? { error: t(cause) } : {}), ...diagnosis, cause: t(cause), mend: t(mend) },
+    json: { ...(exitCode === 1 ? { error: t(cause) } : {}), ...found, cause: t(cause), mend: t(advice) },
     text: pairs([
       ['Outcome', fault ? `${ended} (${fault})` : ended],
       [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
       ['Answer', reply ? `«${reply}»` : '-'],
       ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
       ['Cause', t(cause)],
-      ['What to do', t(mend)],
+      ['What to do', t(advice)],
     ]),
     ...(exitCode ? { exitCode } : {}),
   };

@@ -48,7 +48,7 @@ export type SessionNeeds = {
  * uses the services of the running `npm start`, or starts them for itself and migrates their database.
  *
  * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
- *   {UnfinishedRestoreError}
+ *   {CodedError} `restore-unfinished`
  */
 export async function withSession<T>(
   terminal: Terminal,

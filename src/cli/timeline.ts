@@ -1,9 +1,11 @@
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
+import { statusText } from '../delivery/timeline/status-text.ts';
 import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
-import { causeText, eventText, statusText } from '../delivery/timeline/timeline-texts.ts';
+import { causeText, eventText } from '../delivery/timeline/timeline-texts.ts';
 import { t } from '../language/t.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cast/cooldown.ts';
+import { stateNameOf } from '../votes/state-names.ts';
 import type { Vote } from '../votes/vote.ts';
 import { counted, iso, span, utc, when } from './format.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
@@ -100,7 +102,7 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
     duration_ms: end?.durationMs ?? null,
     late_at: iso(attempt.lateAt),
     cause: end ? t(end.cause) : null,
-    mend: end ? t(end.mend) : null,
+    mend: end ? t(end.advice) : null,
   };
 }
 
@@ -124,7 +126,9 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
 /** The same as text. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
-  const isHeld = queuePaused && timeline.status.state === 'waiting';
+  const { status, mayHaveArrivedTwice } = timeline;
+  const at = (moment: Date) => when(moment, now);
+  const isHeld = queuePaused && status.state === 'waiting';
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],
@@ -134,19 +138,20 @@ export function timelineText(shown: Shown): string {
       'Excluded',
       `from every count, by ${by}: «${reason}» (${exclusionId})`,
     ]),
-    ['State', statusText(timeline, (at) => when(at, now), queuePaused)],
+    ['State', stateNameOf(vote.delivery)],
+    ['Delivery', statusText(status, { on: at, next: at }, queuePaused, mayHaveArrivedTwice)],
     ...(isHeld ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   const rows = timeline.events.map(rowOf);
   const events = table(['TIME', 'WHAT', 'STARTED BY', 'REACHED', 'TOOK', 'DETAILS'], rows, '');
-  const mends = pairs(mendsOf(timeline.events));
-  return [head, '', events, ...(mends ? ['', 'What to do', mends] : [])].join('\n');
+  const advice = pairs(adviceOf(timeline.events));
+  return [head, '', events, ...(advice ? ['', 'What to do', advice] : [])].join('\n');
 }
 
 /** What to do about each outcome that was not a delivery, the newest first. */
-function mendsOf(events: TimelineEvent[]): [string, string][] {
+function adviceOf(events: TimelineEvent[]): [string, string][] {
   const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.class !== 'delivered' ? [end] : []));
-  return [...new Map(ends.toReversed().map(({ code, mend }) => [code as string, t(mend)]))];
+  return [...new Map(ends.toReversed().map(({ code, advice }) => [code as string, t(advice)]))];
 }
 
 type Row = [string, string, string, string, string, string];

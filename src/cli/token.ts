@@ -11,8 +11,14 @@ import {
   type TokenKind,
   type TokenScope,
 } from '../servers/api-token.ts';
-import { isOld, listTokens, USUAL_LIFETIME_MS } from '../servers/api-tokens.ts';
-import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../servers/audited-tokens.ts';
+import {
+  isOld,
+  issueToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  USUAL_LIFETIME_MS,
+} from '../servers/api-tokens.ts';
 import type { Server } from '../servers/server.ts';
 import { emailsOf } from '../servers/token-makers.ts';
 import { vrcFile } from '../votes/claims/vrc-file.ts';
@@ -106,7 +112,7 @@ async function issue(deps: AppDeps, text: string, options: IssueOptions): Promis
     maker: { byOperator: true },
     ...(expiresIn === 'never' ? {} : { expiresInMs: expiresIn }),
   } as const;
-  const { tokenId, token } = await issueTokenBy(deps, request, BY);
+  const { tokenId, token } = await issueToken(deps, request, BY);
   const now = deps.clock.now();
   const until = expiresIn === 'never' ? 'until it is revoked' : `until ${when(after(now, expiresIn), now)}`;
   const head = `${kind === 'claim' ? 'The claim key' : 'The token'} ${tokenId} («${name.trim()}») is valid for ${server.slug} ${until}:`;
@@ -233,7 +239,7 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
 async function revoke(deps: AppDeps, text: string, tokenText: string | undefined): Promise<Answer> {
   const server = await serverOf(deps, text, { removed: true });
   const tokenId = tokenText === undefined ? await onlyToken(deps, server._id) : objectIdOf(tokenText);
-  if (!tokenId || !(await revokeTokenBy(deps, server._id, tokenId, BY)))
+  if (!tokenId || !(await revokeToken(deps, server._id, tokenId, BY)))
     throw noSuchToken(server.slug, tokenText);
   return {
     json: { token_id: tokenId.toHexString(), revoked: true },
@@ -266,7 +272,7 @@ async function rotate(
   const server = await serverOf(deps, text);
   const oldId = objectIdOf(tokenText);
   const options = { overlapMs: overlap, maker: { byOperator: true } } as const;
-  const issued = oldId && (await rotateTokenBy(deps, server._id, oldId, options, BY));
+  const issued = oldId && (await rotateToken(deps, server._id, oldId, options, BY));
   if (!issued) {
     throw new CommandError(
       'token-not-found',

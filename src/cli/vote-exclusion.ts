@@ -55,14 +55,14 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
 
   vote
     .command('include')
-    .description('undo an exclusion or release a quarantine: its votes count')
+    .description('undo an exclusion or lift a quarantine: its votes count')
     .argument('<exclusion_id>', 'the id that `vote exclusions`, or `vote exclude-player` shows')
     .addHelpText('after', examples(terminal, 'vote include 6b019ace24981ba2c7ac8bec'))
     .action(withDeps(terminal, include, { wakes: true, longRun: true }));
 
   vote
     .command('exclude-quarantine')
-    .description('decide that quarantined votes stay excluded; `vote include` releases them')
+    .description('decide that quarantined votes stay excluded; `vote include` lifts the quarantine')
     .argument('<exclusion_id>', 'the id that `vote exclusions` shows')
     .requiredOption('--reason <text>', 'why, for the audit log')
     .addHelpText(
@@ -131,7 +131,7 @@ async function include(session: Session, text: string): Promise<Answer> {
   return {
     json: exclusionJson(exclusion),
     text: exclusion.isQuarantine
-      ? `Quarantine ${text} is released: its ${counted(exclusion.votes ?? 0, 'vote')} count and are delivered, except those that another exclusion covers.`
+      ? `Quarantine ${text} is lifted: its ${counted(exclusion.votes ?? 0, 'vote')} count and are delivered, except those that another exclusion covers.`
       : `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, except those that another exclusion covers.`,
   };
 }

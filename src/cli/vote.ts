@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { voteTimeline } from '../delivery/timeline/vote-timeline.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { isConfirmed, VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
+import { stateNameOf } from '../votes/state-names.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import { endCooldown, findVote, listVotes } from '../votes/vote-list.ts';
@@ -67,7 +68,7 @@ async function list(
     vote._id.toString(),
     vote.username,
     when(vote.votedAt, now),
-    isConfirmed(vote.delivery) === false ? 'sent, not confirmed' : vote.delivery.state,
+    stateNameOf(vote.delivery),
     vote.delivery.attemptCount,
     lastCode(vote) ?? '-',
     vote.quarantinedAt ? 'quarantined' : vote.excludedAt ? 'excluded' : 'yes',

@@ -1,3 +1,4 @@
+import { CodedError } from '../platform/app-error.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import { type Mongo, openMongo } from '../platform/mongo.ts';
@@ -14,7 +15,7 @@ export type Migrated = { made: string[]; ran: string[] };
  * database gets a note of each migration and runs none. Run by the release step and by `npm start`; running it twice,
  * or on two machines at once, does no harm.
  *
- * @throws {UnfinishedRestoreError}; as `prepareDatabase`
+ * @throws {CodedError} `restore-unfinished`; as `prepareDatabase`
  */
 export async function migrateDatabase(
   mongo: Mongo,
@@ -38,22 +39,13 @@ export async function prepareDatabase(
   return { made, ran: await runMigrations(mongo, migrations) };
 }
 
-/** The database contains only a part of a backup. */
-export class UnfinishedRestoreError extends Error {
-  readonly code = 'restore-unfinished';
-
-  constructor(database: string) {
-    super(
-      `A restore into «${database}» has not ended: wait for it, run \`tallyport restore\` with the same backup again, or use another database.`,
-    );
-    this.name = 'UnfinishedRestoreError';
-  }
-}
-
-/** @throws {UnfinishedRestoreError} */
+/** @throws {CodedError} `restore-unfinished`: the database contains only a part of a backup */
 export async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
   if (await hasUnfinishedRestore(bindCollections(mongo))) {
-    throw new UnfinishedRestoreError(mongo.db.databaseName);
+    throw new CodedError(
+      'restore-unfinished',
+      `A restore into «${mongo.db.databaseName}» has not ended: wait for it, run \`tallyport restore\` with the same backup again, or use another database.`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { CodedError } from '../platform/app-error.ts';
 import { DURABLE, type Mongo } from '../platform/mongo.ts';
 import { bindCollections } from './collections.ts';
 import { completeServers } from './migrations/0001-complete-servers.ts';
@@ -29,22 +30,11 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0006-group-quarantines', up: groupQuarantines, repeats: true },
 ];
 
-/** A migration failed; those before it are done, and the next `tallyport migrate` continues with it. */
-export class MigrationError extends Error {
-  readonly code = 'migration-failed';
-
-  constructor(migration: string, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`The migration ${migration} failed: ${reason}`, { cause });
-    this.name = 'MigrationError';
-  }
-}
-
 /**
  * Runs the pending migrations in their order and notes each when it has ended; then runs those that repeat.
  *
  * @returns the names of those that were pending
- * @throws {MigrationError} at the first that fails
+ * @throws {CodedError} `migration-failed` at the first that fails
  */
 export async function runMigrations(mongo: Mongo, migrations: readonly Migration[]): Promise<string[]> {
   const states = await listMigrations(mongo, migrations);
@@ -53,7 +43,10 @@ export async function runMigrations(mongo: Mongo, migrations: readonly Migration
     const isPending = !states[index]?.appliedAt;
     if (!isPending && !migration.repeats) continue;
     await migration.up(mongo).catch((error: unknown) => {
-      throw new MigrationError(migration.name, error);
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CodedError('migration-failed', `The migration ${migration.name} failed: ${reason}`, {
+        cause: error,
+      });
     });
     if (!isPending) continue;
     await noteApplied(mongo, [migration]);

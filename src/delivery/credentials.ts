@@ -1,18 +1,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { defineMessage, t } from '../language/t.ts';
 import type { Listener } from '../listeners/listener.ts';
+import { CodedError } from '../platform/app-error.ts';
 import { kindOfText } from '../servers/token-text.ts';
 
 /** The pasted text is not the key or token that a listener needs; the message says what it is instead. */
-export class CredentialError extends Error {
-  readonly code: 'key-invalid' | 'token-malformed';
-
-  constructor(code: CredentialError['code'], message: string) {
-    super(message);
-    this.name = 'CredentialError';
-    this.code = code;
-  }
-}
+export class CredentialError extends CodedError<'key-invalid' | 'token-malformed'> {}
 
 /** The context that a listener's sealed secret is bound to. */
 export function secretContext(listener: Pick<Listener, 'serverId'>): string {

@@ -322,7 +322,7 @@ export async function showListener(
 
 /**
  * Removes a server's listener. Its waiting votes are kept but no longer forwarded; they can be sent later by hand. If the
- * process dies half-way, the relay finishes it.
+ * process dies half-way, the sweep finishes it.
  *
  * @returns how many votes were released, or null when there was no listener
  */

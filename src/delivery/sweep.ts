@@ -10,7 +10,7 @@ import { expireVotes, giveBackLeftVotes, overdueVotes } from './leave-queue.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
 
-/** What the relay works on. */
+/** What the sweep works on. */
 type SweepDeps = RecordDeps & ResendDeps & { batcher: Batcher; log: Logger };
 
 /** The result of one run: listeners woken, votes given up, votes released from a removed listener. */

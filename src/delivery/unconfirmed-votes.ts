@@ -10,7 +10,7 @@ import { DELIVERY_ENDED } from './drain/attempt-record.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** A change of settings resends at most this many votes at once, which takes some seconds. The relay sends the rest. */
+/** A change of settings resends at most this many votes at once, which takes some seconds. The sweep sends the rest. */
 const RESEND_BATCH_SIZE = 5_000;
 
 /** Attempts that were running when the settings were changed have ended by then. */

@@ -1,4 +1,5 @@
 import { constants, createHmac, type KeyObject, privateDecrypt, timingSafeEqual } from 'node:crypto';
+import { CodedError } from '../platform/app-error.ts';
 
 /** A vote as a listener decoded it. */
 export type ReceivedVote = {
@@ -13,15 +14,8 @@ export type ReceivedVote = {
   receivedAt: Date;
 };
 
-/** Why a frame is refused, with NuVotifier's message: `cause` is the name of its Java exception. */
-export class VoteRefusal extends Error {
-  override readonly cause: string;
-
-  constructor(cause: string, message: string) {
-    super(message);
-    this.cause = cause;
-  }
-}
+/** Why a frame is refused, with NuVotifier's message: `code` is the name of its Java exception. */
+export class VoteRefusal extends CodedError<string> {}
 
 const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException', message);
 

@@ -148,7 +148,7 @@ export class VotifierListener {
         this.#end(socket, isV2 ? '{"status":"ok"}\r\n' : '');
       } catch (refusal) {
         if (!(refusal instanceof VoteRefusal)) throw refusal;
-        const { cause, message } = refusal;
+        const { code: cause, message } = refusal;
         this.#end(socket, isV2 ? `${JSON.stringify({ status: 'error', cause, error: message })}\r\n` : '');
       }
       // One vote per connection.

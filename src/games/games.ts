@@ -1,5 +1,6 @@
 import type { GameEntry } from 'gamedig';
 import { t } from '../language/t.ts';
+import { CodedError } from '../platform/app-error.ts';
 import { editDistance } from '../platform/edit-distance.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
 
@@ -24,25 +25,12 @@ export type Game = {
 };
 
 /** The input is no game of the list, or none that can be queried. The message is a sentence for the user who entered it. */
-export class GameError extends Error {
-  readonly code: 'game-unknown' | 'game-not-asked';
+export class GameError extends CodedError<'game-unknown' | 'game-not-asked'> {}
 
-  constructor(code: GameError['code'], message: string) {
-    super(message);
-    this.name = 'GameError';
-    this.code = code;
-  }
-}
-
-/** The game is not in gamedig's list. */
-export class UnknownGameError extends GameError {
-  constructor(text: string) {
-    const similar = similarGames(text).map(({ id, name }) => `${id} (${name})`);
-    const hint =
-      similar.length > 0 ? `Similar: ${similar.join(', ')}.` : t('No game in the list is similar.');
-    super('game-unknown', t('There is no game «{text}» in the list. {hint}', { text, hint }));
-    this.name = 'UnknownGameError';
-  }
+function unknownGame(text: string): GameError {
+  const similar = similarGames(text).map(({ id, name }) => `${id} (${name})`);
+  const hint = similar.length > 0 ? `Similar: ${similar.join(', ')}.` : t('No game in the list is similar.');
+  return new GameError('game-unknown', t('There is no game «{text}» in the list. {hint}', { text, hint }));
 }
 
 /** Common names that gamedig's ids, old ids and names do not cover. */
@@ -130,11 +118,11 @@ function spellings(): Map<string, Game> {
 /**
  * Finds a game by gamedig's id, an earlier id, its name, or a common alias.
  *
- * @throws {UnknownGameError} with similar games
+ * @throws {GameError} `game-unknown` with similar games
  */
 export function knownGame(text: string): Game {
   const game = BY_SPELLING.get(text) ?? BY_SPELLING.get(normalized(text));
-  if (!game) throw new UnknownGameError(text);
+  if (!game) throw unknownGame(text);
   return game;
 }
 
@@ -152,7 +140,7 @@ export function whyNotProbed(game: string | null | undefined): string | null {
 /**
  * The same as `knownGame` for a game whose servers are to be queried.
  *
- * @throws {UnknownGameError} with similar games
+ * @throws {GameError} `game-unknown` with similar games
  * @throws {GameError} `game-not-asked`: its servers cannot be queried
  */
 export function gameOf(text: string): Game {

@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, SECOND } from '../platform/clock.ts';
-import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { addDays, DayError, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { DailyStats } from './daily-stats.ts';
 import { type EdgeReport, reportEdges, reportsAt, without } from './report-edges.ts';
@@ -19,39 +19,27 @@ export type AggregateDeps = {
 /** Days older than this are not computed: their samples expire. */
 export const SAMPLE_DAYS = 34;
 
-/** The day's samples have expired. Its computed or imported stats are unchanged. */
-export class DayTooOldError extends Error {
-  readonly code = 'day-too-old';
-
-  constructor(day: string, first: string) {
-    super(
-      `${day} is too old to be computed: its samples are gone. The first day that can be computed is ${first}.`,
-    );
-    this.name = 'DayTooOldError';
-  }
-}
-
-/** The day is not over, or has not begun. */
-export class DayNotOverError extends Error {
-  readonly code = 'day-not-over';
-
-  constructor(day: string, last: string) {
-    super(`${day} is not over yet. The last day that can be computed is ${last}.`);
-    this.name = 'DayNotOverError';
-  }
-}
-
 /** The UTC days that can be computed at `now`. */
 export function computableDays(now: Date): { first: string; last: string } {
   const today = dayOf(now);
   return { first: addDays(today, -SAMPLE_DAYS), last: addDays(today, -1) };
 }
 
-/** @throws {DayTooOldError} or {DayNotOverError} */
+/** @throws {DayError} `day-not-over` or `day-too-old`. Stats of an earlier day that were computed or imported stay. */
 export function requireComputable(day: string, now: Date): void {
   const { first, last } = computableDays(now);
-  if (day > last) throw new DayNotOverError(day, last);
-  if (day < first) throw new DayTooOldError(day, first);
+  if (day > last) {
+    throw new DayError(
+      'day-not-over',
+      `${day} is not over yet. The last day that can be computed is ${last}.`,
+    );
+  }
+  if (day < first) {
+    throw new DayError(
+      'day-too-old',
+      `${day} is too old to be computed: its samples are gone. The first day that can be computed is ${first}.`,
+    );
+  }
 }
 
 /**
@@ -63,7 +51,7 @@ export function requireComputable(day: string, now: Date): void {
  *
  * @param day - `2026-11-21`
  * @returns how many servers were processed
- * @throws {DayTooOldError} {DayNotOverError}; the signal's reason
+ * @throws {DayError}; the signal's reason
  */
 export async function aggregateDay(
   deps: AggregateDeps,

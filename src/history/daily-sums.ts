@@ -1,5 +1,4 @@
 import type { DailySums } from './daily-stats.ts';
-import type { StatusSample } from './status-sample.ts';
 
 /** The sums of a day without data. */
 export function emptySums(): DailySums {
@@ -15,33 +14,12 @@ export function emptySums(): DailySums {
   };
 }
 
-/** The fields of a sample that the sums use. */
-export type SummedSample = Pick<
-  StatusSample,
-  'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
->;
-
-/**
- * Adds a sample to the sums of its day, weighted by its seconds (docs/architecture.md). The order of samples
- * does not matter. A sample of 0 seconds counts only for the peak.
- */
-export function addSample(sums: DailySums, sample: SummedSample): void {
-  const { seconds, status, reason, onlinePlayers, latencyMs } = sample;
-  switch (status) {
-    case 'online':
-      sums.onlineSeconds += seconds;
-      sums.playerSeconds += onlinePlayers * seconds;
-      sums.peakPlayers = Math.max(sums.peakPlayers, onlinePlayers);
-      if (latencyMs !== null && latencyMs !== undefined) {
-        sums.latencySum += latencyMs * seconds;
-        sums.latencySeconds += seconds;
-      }
-      break;
-    case 'offline':
-      sums.offlineSeconds += seconds;
-      break;
-    case 'unknown':
-      if (reason === 'canary') sums.canarySeconds += seconds;
-      else sums.unconfirmedSeconds += seconds;
-  }
+/** The sums of two parts of a day. */
+export function addSums(a: DailySums, b: DailySums): DailySums {
+  const names = Object.keys(emptySums()) as (keyof DailySums)[];
+  const added = names.map((name) => [
+    name,
+    name === 'peakPlayers' ? Math.max(a[name], b[name]) : a[name] + b[name],
+  ]);
+  return Object.fromEntries(added);
 }

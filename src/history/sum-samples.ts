@@ -1,7 +1,9 @@
-import type { Document } from 'mongodb';
+import type { Collection, Document, ObjectId } from 'mongodb';
 import { DAY, SECOND } from '../platform/clock.ts';
 import { REPORT_VALID_MS } from './current-status.ts';
+import type { DailyStats, DailySums } from './daily-stats.ts';
 import { emptySums } from './daily-sums.ts';
+import type { StatusSample } from './status-sample.ts';
 
 /**
  * After this long without a report a server's status no longer depends on its reports (see `sourceAt`), so at most this
@@ -13,7 +15,7 @@ export const LONGEST_GAP_MS = 7 * DAY;
 type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
 
 /**
- * The accumulators of a `$group` that computes the sums of daily-stats.ts. `$sum` ignores null: a sample without latency
+ * The accumulators of a `$group` that computes the sums of daily-stats.ts, each sample weighted by its seconds. `$sum` ignores null: a sample without latency
  * adds nothing.
  */
 function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Document {
@@ -41,6 +43,34 @@ export const PROBE_SUMS: Document = sumsOf({
   canary: secondsWhere(hasStatus('unknown'), isCanary),
   counted: hasStatus('online'),
 });
+
+/** The fields of a sample that the sums use. */
+export type SummedSample = Pick<
+  StatusSample,
+  'serverId' | 'at' | 'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
+>;
+
+/** The sums of samples that are not stored, by server and UTC day. MongoDB computes them as it does those of stored ones. */
+export async function sumProbes(
+  { dailyStats }: { dailyStats: Collection<DailyStats> },
+  samples: SummedSample[],
+): Promise<(DailySums & { _id: { serverId: ObjectId; day: string } })[]> {
+  // Only these fields: in `$documents`, a text that begins with a dollar sign is an expression.
+  const documents = samples.map(
+    ({ serverId, at, seconds, status, reason = null, onlinePlayers, latencyMs = null }) => {
+      return { serverId, at, seconds, status, reason, onlinePlayers, latencyMs };
+    },
+  );
+  const day = { $dateToString: { date: '$at', format: '%Y-%m-%d' } };
+  const pipeline: Document[] = [
+    { $match: { _id: null } },
+    { $unionWith: { pipeline: [{ $documents: documents }] } },
+    { $group: { _id: { serverId: '$serverId', day }, ...PROBE_SUMS } },
+  ];
+  return await dailyStats
+    .aggregate<DailySums & { _id: { serverId: ObjectId; day: string } }>(pipeline)
+    .toArray();
+}
 
 /** The sums of reports after `reportSpans`. */
 export const REPORT_SUMS: Document = sumsOf({

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { PlainMessage } from '../language/t.ts';
+import { AppError } from '../platform/app-error.ts';
 import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
@@ -19,12 +20,11 @@ export type Refusal = {
 };
 
 /** A handler refuses a request. Any other error that `refusalOf` does not know is answered as an internal error. */
-export class RefusedError extends Error {
+export class RefusedError extends AppError {
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {
     super(refusal.sentence);
-    this.name = 'RefusedError';
     this.refusal = refusal;
   }
 }

@@ -1,7 +1,8 @@
 import { type AnyBulkWriteOperation, Binary, type Collection, MongoBulkWriteError, ObjectId } from 'mongodb';
 import type { DailyStats, DailySums } from '../history/daily-stats.ts';
-import { addSample, emptySums } from '../history/daily-sums.ts';
+import { addSums, emptySums } from '../history/daily-sums.ts';
 import type { StatusSample } from '../history/status-sample.ts';
+import { sumProbes } from '../history/sum-samples.ts';
 import { dayOf, startOf } from '../platform/periods/period-marks.ts';
 
 /**
@@ -12,10 +13,8 @@ type Day = {
   serverId: ObjectId;
   day: string;
   existing: DailyStats | null;
-  probes: DailySums;
   /** Milliseconds of the day. */
   moments: Set<number>;
-  changed: boolean;
 };
 
 const MOMENT_BYTES = 4;
@@ -36,8 +35,15 @@ export async function foldSamples(
   if (samples.length === 0) return [];
   for (let tries = 1; ; tries++) {
     const days = await readDays(dailyStats, samples);
-    const added = samples.map((sample) => fold(days.get(dayKey(sample.serverId, dayOf(sample.at))), sample));
-    const changes = [...days.values()].filter(({ changed }) => changed).map(changeOf);
+    const added = samples.map((sample) => isNew(days.get(dayKey(sample.serverId, dayOf(sample.at))), sample));
+    const sums = await sumProbes(
+      { dailyStats },
+      samples.filter((_, index) => added[index]),
+    );
+    const changes = sums.flatMap(({ _id: { serverId, day }, ...sums }) => {
+      const changed = days.get(dayKey(serverId, day));
+      return changed ? [changeOf(changed, sums)] : [];
+    });
     if (await writeAll(dailyStats, changes)) return added;
     if (tries === MOST_TRIES) throw new Error('other imports change the same days all the time');
   }
@@ -55,15 +61,7 @@ async function readDays(
   const named = new Map<string, { serverId: ObjectId; days: Set<string> }>();
   for (const { serverId, at } of samples) {
     const day = dayOf(at);
-    const probes = emptySums();
-    days.set(dayKey(serverId, day), {
-      serverId,
-      day,
-      existing: null,
-      probes,
-      moments: new Set(),
-      changed: false,
-    });
+    days.set(dayKey(serverId, day), { serverId, day, existing: null, moments: new Set() });
     const server = named.get(serverId.toHexString()) ?? { serverId, days: new Set() };
     named.set(serverId.toHexString(), server);
     server.days.add(day);
@@ -76,19 +74,17 @@ async function readDays(
     const day = days.get(dayKey(existing.serverId, existing.day));
     if (!day) continue;
     day.existing = existing;
-    day.probes = { ...existing.probes };
     day.moments = momentsOf(existing.foldedMoments);
   }
   return days;
 }
 
-function fold(day: Day | undefined, sample: StatusSample): boolean {
+/** Whether a sample is to be added to its day; its time is noted then. */
+function isNew(day: Day | undefined, sample: StatusSample): boolean {
   if (!day || isComplete(day.existing)) return false;
   const moment = sample.at.getTime() - startOf(day.day).getTime();
   if (day.moments.has(moment)) return false;
   day.moments.add(moment);
-  addSample(day.probes, sample);
-  day.changed = true;
   return true;
 }
 
@@ -99,17 +95,27 @@ function isComplete(existing: DailyStats | null): boolean {
 }
 
 /** The update of a day. It matches only if the day is unchanged since it was read. */
-function changeOf({ serverId, day, existing, probes, moments }: Day): AnyBulkWriteOperation<DailyStats> {
+function changeOf(
+  { serverId, day, existing, moments }: Day,
+  added: DailySums,
+): AnyBulkWriteOperation<DailyStats> {
   const foldedMoments = binaryOf(moments);
   if (!existing) {
-    const document = { _id: new ObjectId(), serverId, day, probes, reports: emptySums(), foldedMoments };
+    const document = {
+      _id: new ObjectId(),
+      serverId,
+      day,
+      probes: added,
+      reports: emptySums(),
+      foldedMoments,
+    };
     return { insertOne: { document } };
   }
   const unchanged = existing.foldedMoments ?? { $exists: false };
   return {
     updateOne: {
       filter: { serverId, day, _id: existing._id, foldedMoments: unchanged },
-      update: { $set: { probes, foldedMoments } },
+      update: { $set: { probes: addSums(existing.probes, added), foldedMoments } },
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { aggregateDay, DayTooOldError } from '../history/aggregate-day.ts';
+import { aggregateDay } from '../history/aggregate-day.ts';
 import { refreshDailyFigures } from '../history/daily-figures.ts';
-import { dayOf } from '../platform/periods/period-marks.ts';
+import { DayError, dayOf } from '../platform/periods/period-marks.ts';
 import { type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import type { Producer } from '../platform/queues.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
@@ -94,5 +94,5 @@ export async function summarise(deps: SampleImportDeps, touched: Touched): Promi
 }
 
 function passOverTooOld(error: unknown): void {
-  if (!(error instanceof DayTooOldError)) throw error;
+  if (!(error instanceof DayError && error.code === 'day-too-old')) throw error;
 }

@@ -47,15 +47,15 @@ export const listenersLoader = findLoader<Listener, ObjectId>({
 type WakeUp = {
   /** Also runs a job that is delayed. */
   hasten?: boolean;
-  /** When the relay found the work due; absent for every other caller. */
+  /** When the sweep found the work due; absent for every other caller. */
   relayedAt?: Date;
 };
 
 /**
- * Adds the wake-up job of a listener to its queue. A paused listener gets a job only from the relay, which finds attempts
+ * Adds the wake-up job of a listener to its queue. A paused listener gets a job only from the sweep, which finds attempts
  * of dead workers there. A resume and changed settings wake it as well.
  *
- * @returns whether Redis accepted the job; otherwise the relay finds the work
+ * @returns whether Redis accepted the job; otherwise the sweep finds the work
  */
 export async function wakeListener(
   producer: Producer,

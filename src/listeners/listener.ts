@@ -140,7 +140,7 @@ const listenerDefinition = {
   /** How often a vote without an answer is sent at most, set by the owner; `MAX_SENDINGS` when absent. */
   maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
-  /** Stored with the settings that correct the token or key; the relay clears it when all votes are resent. */
+  /** Stored with the settings that correct the token or key; the sweep clears it when all votes are resent. */
   resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },
   /** The lease of the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },

@@ -57,8 +57,10 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
 function reason({ listener }: ListenerNotification): string[] {
   const found = listenerReason(listener);
   if (!found) return listener.limited ? [t(explain('outgoing-limited', listener.protocol).cause)] : [];
-  const { cause, mend, words, detail } = found;
-  return [`${t(cause)}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${t(mend)}`];
+  const { cause, advice, words, detail } = found;
+  return [
+    `${t(cause)}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${t(advice)}`,
+  ];
 }
 
 function waiting({ deliveries }: ListenerNotification): string {

@@ -3,6 +3,7 @@ import os from 'node:os';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { t } from '../language/t.ts';
+import { AppError, CodedError } from './app-error.ts';
 import type { Config } from './config.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -17,23 +18,10 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressFailure = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
 
 /** A host to which no connection can or may be opened. */
-export class AddressError extends Error {
-  readonly code: AddressFailure;
-
-  constructor(code: AddressFailure, message: string) {
-    super(message);
-    this.name = 'AddressError';
-    this.code = code;
-  }
-}
+export class AddressError extends CodedError<AddressFailure> {}
 
 /** The input is not a host. The message is a sentence for the user who entered it. */
-export class HostError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'HostError';
-  }
-}
+export class HostError extends AppError {}
 
 /**
  * Ports of remote shells and mail. No game server or vote listener uses them, and attackers try to reach them through

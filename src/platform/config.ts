@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { LANGUAGES } from '../language/language.ts';
+import { AppError } from './app-error.ts';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import {
   canaryList,
@@ -28,14 +29,13 @@ import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-setting
 import { traceSettings } from './tracing/trace-settings.ts';
 
 /** The environment is invalid: one readable line for each error. */
-export class ConfigError extends Error {
+export class ConfigError extends AppError {
   readonly errors: string[];
 
   constructor(errors: string[]) {
     super(
       `The configuration has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}:\n${errors.map((error) => `  ${error}`).join('\n')}`,
     );
-    this.name = 'ConfigError';
     this.errors = errors;
   }
 }

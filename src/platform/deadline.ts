@@ -1,8 +1,8 @@
+import { AppError } from './app-error.ts';
 /** There was no answer in time. */
-export class DeadlineError extends Error {
+export class DeadlineError extends AppError {
   constructor(ms: number) {
     super(`no answer within ${ms / 1_000} s`);
-    this.name = 'DeadlineError';
   }
 }
 

@@ -1,16 +1,16 @@
 import type { Collection as DriverCollection } from 'mongodb';
 import mongoose, { type InferRawDocType } from 'mongoose';
+import { AppError } from './app-error.ts';
 
 /** The type of a nested definition; mongoose's inference gives it an `_id`, which ours switch off. */
 export type Nested<D> = Omit<InferRawDocType<D>, '_id'>;
 
 /** A document that its schema refuses: one sentence for each field. */
-export class InvalidDocumentError extends Error {
+export class InvalidDocumentError extends AppError {
   readonly errors: Record<string, string>;
 
   constructor(errors: Record<string, string>) {
     super(Object.values(errors).join(' '));
-    this.name = 'InvalidDocumentError';
     this.errors = errors;
   }
 }

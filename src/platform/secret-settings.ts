@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
+import { AppError } from './app-error.ts';
 
 /** Settings with a secret. Each may be in a file: `NAME_FILE` is its path, as Docker and Kubernetes mount secrets. */
 export const SECRETS_IN_FILES = [
@@ -68,7 +69,7 @@ export function readSecretFiles(env: Variables): WithSecretFiles {
 }
 
 /** The reason why a file is not a secret. No message contains its content. */
-class SecretFileError extends Error {}
+class SecretFileError extends AppError {}
 
 function readSecret(path: string): string {
   const bytes = readBounded(path);

@@ -1,10 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { AppError } from './app-error.ts';
 
 /** A sealed secret that no known key opens, or that was changed or moved to another document. */
-export class UnsealError extends Error {
+export class UnsealError extends AppError {
   constructor(reason: string) {
     super(`A stored secret cannot be read: ${reason}`);
-    this.name = 'UnsealError';
   }
 }
 

@@ -91,7 +91,7 @@ async function queryInOrder(
     try {
       return await queryAt(server, game, target, share, signal);
     } catch (error) {
-      if (error instanceof QueryError && error.failure === 'stopped') throw error;
+      if (error instanceof QueryError && error.code === 'stopped') throw error;
       errors.push(error);
     }
   }
@@ -116,8 +116,8 @@ function isUnreachable(error: unknown): boolean {
   return ['no-answer', 'connection-refused'].includes(failureOf(error));
 }
 
-function failureOf(error: unknown): QueryError['failure'] {
-  return error instanceof QueryError ? error.failure : 'answer-broken';
+function failureOf(error: unknown): QueryError['code'] {
+  return error instanceof QueryError ? error.code : 'answer-broken';
 }
 
 const stopped = () => new QueryError('stopped', 'The check was stopped.');

@@ -1,18 +1,10 @@
 import { GameError } from '../games/games.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
+import { CodedError } from '../platform/app-error.ts';
 import type { Probe, ProbeFailure } from './ask.ts';
 
-/** A query failed. */
-export class QueryError extends Error {
-  readonly failure: ProbeFailure;
-
-  /** @param message - a sentence for the server's owner */
-  constructor(failure: ProbeFailure, message: string) {
-    super(message);
-    this.name = 'QueryError';
-    this.failure = failure;
-  }
-}
+/** A query failed; the message is a sentence for the server's owner. */
+export class QueryError extends CodedError<ProbeFailure> {}
 
 /**
  * Refuses forbidden ports at the point where a connection is opened, wherever the port comes from.
@@ -54,7 +46,7 @@ export function socketError(error: unknown, where: string): QueryError {
 
 /** The result of a check that threw. Any other error is one of gamedig's parser, which could not read the answer. */
 export function failedProbe(error: unknown): Probe {
-  if (error instanceof QueryError) return { ok: false, failure: error.failure, message: error.message };
+  if (error instanceof QueryError) return { ok: false, failure: error.code, message: error.message };
   if (error instanceof AddressError) return { ok: false, failure: error.code, message: `${error.message}.` };
   if (error instanceof GameError) return { ok: false, failure: 'game-unknown', message: error.message };
   return { ok: false, failure: 'answer-broken', message: 'The data received is not an answer of this game.' };

@@ -1,6 +1,8 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
+import { AppError } from '../platform/app-error.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
@@ -19,7 +21,7 @@ import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
 import { hashToken, makeToken, tokenPrefix } from './token-text.ts';
 
-type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
+type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /** Dependencies of the functions that shorten a token's validity. */
 type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> };
@@ -28,14 +30,7 @@ type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> }
 export type IssuedToken = { tokenId: string; token: string };
 
 /** The form that makes a token was sent twice. The token was shown the first time and cannot be shown again. */
-export class TokenMadeError extends Error {
-  readonly code = 'token-made';
-
-  constructor() {
-    super('This token was made already.');
-    this.name = 'TokenMadeError';
-  }
-}
+export class TokenMadeError extends AppError {}
 
 const naming = z.object({
   name: z
@@ -79,14 +74,23 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
  * Makes a token for a server.
  *
  * @param request - `expiresInMs` from now; without it the token never expires
+ * @param by - the user who is written to the audit log; also below
  * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
  *   {TokenMadeError} when a token with this id exists
  */
-export async function issueToken(tokens: Tokens, request: TokenRequest): Promise<IssuedToken> {
-  return await insertToken(tokens, { ...request, ...parseInput(naming, { name: request.name }) });
+export async function issueToken(tokens: Tokens, request: TokenRequest, by?: string): Promise<IssuedToken> {
+  const { name } = parseInput(naming, { name: request.name });
+  const issued = await insertToken(tokens, { ...request, name });
+  const { serverId, kind = 'api', scopes, expiresInMs = null } = request;
+  const details = { tokenId: issued.tokenId, name, kind, expiresInMs, ...(scopes ? { scopes } : {}) };
+  if (by) await recordAudit(tokens, { by, action: 'token.issue', serverId, details });
+  return issued;
 }
 
-async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest): Promise<IssuedToken> {
+async function insertToken(
+  { apiTokens, clock }: Pick<Tokens, 'apiTokens' | 'clock'>,
+  request: TokenRequest,
+): Promise<IssuedToken> {
   const kind = request.kind ?? 'api';
   const token = makeToken(kind);
   const now = clock.now();
@@ -108,7 +112,7 @@ async function insertToken({ apiTokens, clock }: Tokens, request: TokenRequest):
   try {
     await apiTokens.insertOne(document);
   } catch (error) {
-    if (isDuplicateKey(error)) throw new TokenMadeError();
+    if (isDuplicateKey(error)) throw new TokenMadeError('This token was made already.');
     throw error;
   }
   return { tokenId: document._id.toHexString(), token };
@@ -137,15 +141,20 @@ export async function hasClaimKeys(
  * @returns whether the server has such a token (also when it was revoked before)
  */
 export async function revokeToken(
-  { apiTokens, authentications, clock }: InvalidateDeps,
+  deps: InvalidateDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
+  by?: string,
 ): Promise<boolean> {
+  const { apiTokens, authentications, clock } = deps;
   const found = await apiTokens.updateOne({ _id: tokenId, serverId }, [
     { $set: { revokedAt: { $ifNull: ['$revokedAt', clock.now()] } } },
   ]);
   authentications.forget(({ token }) => token._id.equals(tokenId));
-  return found.matchedCount === 1;
+  const isFound = found.matchedCount === 1;
+  const details = { tokenId: tokenId.toHexString() };
+  if (by && isFound) await recordAudit(deps, { by, action: 'token.revoke', serverId, details });
+  return isFound;
 }
 
 /**
@@ -158,11 +167,13 @@ export async function revokeToken(
  * @throws {TokenMadeError} when a token with this id exists; an interrupted rotation is completed first
  */
 export async function rotateToken(
-  { apiTokens, authentications, clock }: InvalidateDeps,
+  deps: InvalidateDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
   { overlapMs, newId, maker }: { overlapMs: number; newId?: ObjectId; maker?: TokenMaker },
+  by?: string,
 ): Promise<IssuedToken | null> {
+  const { apiTokens, authentications, clock } = deps;
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old) return null;
   const expireOld = async () => {
@@ -170,7 +181,8 @@ export async function rotateToken(
     authentications.forget(({ token }) => token._id.equals(tokenId));
   };
   if (!isValid(old, clock.now())) {
-    if (newId && (await apiTokens.findOne({ _id: newId, serverId }))) throw new TokenMadeError();
+    if (newId && (await apiTokens.findOne({ _id: newId, serverId })))
+      throw new TokenMadeError('This token was made already.');
     return null;
   }
   const request = {
@@ -183,8 +195,10 @@ export async function rotateToken(
   };
   const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   try {
-    const issued = await insertToken({ apiTokens, clock }, { ...request, ...lifetime });
+    const issued = await insertToken(deps, { ...request, ...lifetime });
     await expireOld();
+    const details = { tokenId: tokenId.toHexString(), newId: issued.tokenId, overlapMs };
+    if (by) await recordAudit(deps, { by, action: 'token.rotate', serverId, details });
     return issued;
   } catch (error) {
     // The first request may have stopped between the insert and the expiry.

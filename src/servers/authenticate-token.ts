@@ -77,7 +77,7 @@ async function isBacked(
   return maker !== null && !maker.suspendedAt;
 }
 
-/** A successful authentication is cached for 4 seconds: a revoked token is refused within 5 s everywhere (contract). */
+/** A successful authentication is cached for 4 seconds: a revoked token is refused within 5 s everywhere (`/docs`). */
 export const AUTHENTICATION_TTL_MS = 4 * SECOND;
 const MAX_AUTHENTICATIONS = 20_000;
 

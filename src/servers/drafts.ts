@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { z } from 'zod';
 import { defineMessage, t } from '../language/t.ts';
+import { AppError } from '../platform/app-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
@@ -46,14 +47,7 @@ export function recordText(code: string): string {
 }
 
 /** The user has the most drafts allowed. */
-export class TooManyDraftsError extends Error {
-  readonly code = 'too-many-drafts';
-
-  constructor() {
-    super(`There are ${MOST_DRAFTS} drafts already.`);
-    this.name = 'TooManyDraftsError';
-  }
-}
+export class TooManyDraftsError extends AppError {}
 
 /** The errors of an address that only the operator can decide about. */
 export const TAKEN = defineMessage(
@@ -119,7 +113,7 @@ async function insertDraft(
     if (same) return same;
     const taken = new Set(existing.map(({ slot }) => slot));
     const slot = Array.from({ length: MOST_DRAFTS }, (_, i) => i).find((i) => !taken.has(i));
-    if (slot === undefined) throw new TooManyDraftsError();
+    if (slot === undefined) throw new TooManyDraftsError(`There are ${MOST_DRAFTS} drafts already.`);
     const draft = await checked<ServerDraft>(serverDrafts, {
       _id: new ObjectId(),
       ownerId,

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { countMail, hashedAddress } from '../accounts/mail-limits.ts';
+import { type MailText, signed } from '../accounts/mail-text.ts';
 import type { User } from '../accounts/user.ts';
 import { t } from '../language/t.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
@@ -85,22 +86,23 @@ export async function inviteMember(
     serverId: server._id,
     details: { email, role },
   });
-  if (!isMailed) await putMail(deps, { id: mailId, to: email, ...mailText(deps.config, sender) });
+  if (!isMailed) await putMail(deps, { id: mailId, to: email, ...invitationText(deps.config, sender) });
   return null;
 }
 
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
 /** It names no server: anybody can give a server any name, and could send strangers text in our name. */
-function mailText({ PUBLIC_URL: url, SERVICE_NAME: name }: InviteDeps['config'], by: string) {
+function invitationText(config: InviteDeps['config'], by: string): MailText {
+  const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
   return {
     subject: `You are invited to manage a game server at ${name}`,
-    text: [
+    text: signed(
+      config,
       `${by === AN_OPERATOR ? 'An operator' : by} invites you to manage a game server at ${name}. Sign in, or sign up, with this address to accept or decline:`,
       `${url}/dashboard`,
       'The invitation is valid for 14 days. If you do not know the sender, there is nothing to do.',
-      `-- \n${name}, ${url}`,
-    ].join('\n\n'),
+    ),
   };
 }
 

@@ -3,6 +3,7 @@ import { codeOfStatus } from '../http/error-codes.ts';
 import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../http/http-errors.ts';
 import { inLanguage } from '../language/language.ts';
 import { defineMessage, type Text, t, translated } from '../language/t.ts';
+import { AppError } from '../platform/app-error.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import { exactTime, relative, time } from './shared/format.ts';
 import { type Content, type Html, html } from './shared/html.ts';
@@ -12,7 +13,7 @@ import type { Site } from './shared/site-settings.ts';
 import { wantsPage } from './wants-page.ts';
 
 /** An error with a status code and a message for the user. */
-export class PageError extends Error {
+export class PageError extends AppError {
   readonly statusCode: number;
   readonly retryAt: Date | undefined;
 
@@ -22,7 +23,6 @@ export class PageError extends Error {
    */
   constructor(statusCode: number, sentence: string | Text, retryAt?: Date) {
     super(String(sentence));
-    this.name = 'PageError';
     this.statusCode = statusCode;
     this.retryAt = retryAt;
   }

@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { dayOf, dueDays, startOf } from '../platform/periods/period-marks.ts';
+import { DayError, dayOf, dueDays, startOf } from '../platform/periods/period-marks.ts';
 import { type LeaseDeps, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
@@ -25,16 +25,6 @@ type RepairOptions = { progress?: Progress; signal?: AbortSignal };
 /** The result of a repair: how many servers were checked, and the days whose counters were wrong. */
 export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })[] };
 
-/** The day ended less than 10 minutes ago or has not ended: its votes may still be counted. */
-export class DayNotSettledError extends Error {
-  readonly code = 'day-not-settled';
-
-  constructor(day: string) {
-    super(`The counters of ${day} are repaired from 10 minutes after its end on.`);
-    this.name = 'DayNotSettledError';
-  }
-}
-
 /** The UTC days whose counters are due for repair, oldest first: those that are settled and not marked (design rule 8). */
 export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string[]> {
   return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
@@ -52,14 +42,19 @@ const LEASE = 'repair-counters';
  * Compares the counters of a finished UTC day with the votes, for all servers that were ever listed, and corrects the
  * counters that differ. Running it again, or twice at once, changes nothing more.
  *
- * @throws {DayNotSettledError}; the signal's reason
+ * @throws {DayError} `day-not-settled` within 10 minutes of the day's end, when its votes may still be counted; the signal's reason
  */
 export async function repairCounters(
   deps: RepairDeps,
   day: string,
   options: RepairOptions = {},
 ): Promise<Repair> {
-  if (!isSettledDay(day, deps.clock.now())) throw new DayNotSettledError(day);
+  if (!isSettledDay(day, deps.clock.now())) {
+    throw new DayError(
+      'day-not-settled',
+      `The counters of ${day} are repaired from 10 minutes after its end on.`,
+    );
+  }
   const start = startOf(day);
   return repairDays(deps, [day], options, async (ids) => {
     const [all, excluded, counters] = await Promise.all([

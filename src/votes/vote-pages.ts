@@ -47,6 +47,8 @@ const IN_SHORT = {
   'delivery.deliveredAt': 1,
   'delivery.attemptCount': 1,
   'delivery.attempts': { $slice: -1 },
+  'delivery.events': 1,
+  'delivery.restoredAt': 1,
 } as const;
 
 /** Reads one page of a server's votes. Every filter uses an index. */

@@ -2,6 +2,7 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import { removeWebhook } from '../notifications/discord/webhooks.ts';
+import { CodedError } from '../platform/app-error.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
@@ -14,15 +15,7 @@ import type { Server } from '../servers/server.ts';
 type Users = { users: Collection<User> };
 
 /** Why a server cannot be transferred; the message is a sentence. */
-export class TransferError extends Error {
-  readonly code: 'user-not-found' | 'user-suspended';
-
-  constructor(code: TransferError['code'], message: string) {
-    super(message);
-    this.name = 'TransferError';
-    this.code = code;
-  }
-}
+export class TransferError extends CodedError<'user-not-found' | 'user-suspended'> {}
 
 /**
  * Finds the new owner of a server.

@@ -58,7 +58,7 @@ describe('a v1 listener that closes without an answer', () => {
     expect((await cli.run(`vote list ${slug} --json`)).json).toMatchObject({
       votes: [{ state: 'delivered', confirmed: false }],
     });
-    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/^State: +sent, not confirmed /m);
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/^State: +sent, not confirmed$/m);
     const shown = await cli.run(`listener show ${slug}`);
     expect(shown.stdout).toMatch(/^Last delivered: +\S+ \(.*\), not confirmed$/m);
   });

@@ -38,7 +38,7 @@ describe('vote list', () => {
       excluded_at: null,
     });
     expect(stdout.trim().split('\n')).toHaveLength(3);
-    expect(stdout).toMatch(new RegExp(`${ids[2]} +Alex +\\S+Z \\(.*\\) +none +0 +-`));
+    expect(stdout).toMatch(new RegExp(`${ids[2]} +Alex +\\S+Z \\(.*\\) +not forwarded +0 +-`));
     expect((await cli.run(`vote list ${slug} --state failed --json`)).json).toEqual({ votes: [] });
     expect((await cli.run(`vote list ${slug} --state failed`)).stdout).toBe('There is no vote to show.\n');
   });
@@ -93,7 +93,7 @@ describe('vote show', () => {
       events: [],
     });
     expect(Date.parse(String(json.next_vote_at)) - Date.parse(String(json.voted_at))).toBe(24 * 3_600_000);
-    expect(stdout).toMatch(/State: +delivered \d{4}-\S+Z \(/);
+    expect(stdout).toMatch(/State: +delivered\nDelivery: +Delivered on \d{4}-\S+Z \(/);
     expect(stdout).toMatch(
       /Z +accepted\n\S+Z +attempt 1: delivered \(acknowledged\) +the vote +acknowledged +\d+ ms/,
     );
@@ -113,7 +113,7 @@ describe('vote show', () => {
     expect((await show(id)).waiting_for).toMatchObject({ kind: 'resume', cause: 'Its owner paused it.' });
     const { stdout } = await cli.run(`vote show ${id}`);
     expect(stdout).toMatch(
-      /State: +waiting until the listener is resumed: Its owner paused it; given up .* \(in 3 days\)/,
+      /State: +waiting\nDelivery: +Waiting until the listener is resumed\. Its owner paused it\. It expires .* \(in 3 days\)\./,
     );
     expect(stdout).toContain('The machine answers, but nothing listens on this port.');
   });
@@ -127,7 +127,7 @@ describe('vote show', () => {
 
     expect(await show(id)).toMatchObject({ state: 'waiting', queue_paused: true });
     expect((await cli.run(`vote show ${id}`)).stdout).toMatch(
-      /State: +waiting until the queue is resumed; .*\nQueue: +A delivery queue is paused/,
+      /State: +waiting\nDelivery: +Waiting: the operator .* has paused vote delivery.*\nQueue: +A delivery queue is paused/,
     );
     expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(
       /State: +active\nQueue: +A delivery queue is paused/,
@@ -141,7 +141,9 @@ describe('vote show', () => {
     const id = await cli.cast(server_id, 'Steve');
     await cli.run(`listener remove ${slug}`);
 
-    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(/State: +none: the vote listener was removed/);
+    expect((await cli.run(`vote show ${id}`)).stdout).toMatch(
+      /State: +not forwarded\nDelivery: +The vote listener was removed/,
+    );
   });
 
   it('does not count an attempt that was released', async () => {

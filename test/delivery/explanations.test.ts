@@ -35,16 +35,16 @@ describe('explanations', () => {
 
   it('stand in the documentation in these words', () => {
     const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8').split('\n');
-    for (const [code, { cause, mend }] of Object.entries(EXPLANATIONS)) {
+    for (const [code, { cause, advice }] of Object.entries(EXPLANATIONS)) {
       const row = page.find((line) => line.startsWith(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} |`));
-      expect(row).toBe(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} | ${t(cause)} | ${t(mend)} |`);
+      expect(row).toBe(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} | ${t(cause)} | ${t(advice)} |`);
     }
     for (const [protocol, words] of [
       ['Votifier v1', V1_TEXTS],
       ['HTTP', HTTP_TEXTS],
     ] as const) {
-      for (const [code, { cause, mend }] of Object.entries(words)) {
-        expect(page).toContain(`| ${protocol} | \`${code}\` | ${t(cause)} | ${t(mend)} |`);
+      for (const [code, { cause, advice }] of Object.entries(words)) {
+        expect(page).toContain(`| ${protocol} | \`${code}\` | ${t(cause)} | ${t(advice)} |`);
       }
     }
   });
@@ -60,7 +60,7 @@ describe('explanations', () => {
     expect(listenerReason({ breaker })).toEqual({ code: 'silent', ...EXPLANATIONS.silent, since: now });
     expect(listenerReason({ breaker, pause: { at: later, by: 'owner' } })).toEqual({
       cause: 'Its owner paused it.',
-      mend: expect.any(String),
+      advice: expect.any(String),
       since: later,
     });
     expect(

@@ -191,7 +191,7 @@ describe('votes that a token used up', () => {
     expect((await bench.set({ port, secret: TOKEN })).resent).toBe(0);
   });
 
-  it('are sent again by the relay where nobody sends the form again', async () => {
+  it('are sent again by the sweep where nobody sends the form again', async () => {
     const bench = await usedUp();
     const { deps, serverId, port, clock } = bench;
     const mended = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: TOKEN } as const;

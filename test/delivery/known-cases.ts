@@ -33,7 +33,7 @@ export type Case = {
   code: OutcomeCode;
   fault: Fault | null;
   cause: RegExp;
-  mend: RegExp;
+  advice: RegExp;
   reply?: string | null;
   detail?: RegExp;
 };
@@ -62,40 +62,40 @@ const website =
 
 const plain = (port: number) => `http://127.0.0.1:${port}/votes`;
 
-const CONFIRMED = { code: 'acknowledged', fault: null, cause: /said so/, mend: /nothing to do/ } as const;
+const CONFIRMED = { code: 'acknowledged', fault: null, cause: /said so/, advice: /nothing to do/ } as const;
 const UNCONFIRMED = {
   code: 'sent-not-confirmed',
   fault: null,
   cause:
     /closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong/,
-  mend: /compare the public key .* see that the plugin takes v1, or change to Votifier v2/,
+  advice: /compare the public key .* see that the plugin takes v1, or change to Votifier v2/,
   reply: null,
 } as const;
 const BAD_SIGNATURE = {
   code: 'bad-signature',
   fault: 'bad-signature',
   cause: /refused the signature/,
-  mend: /^Copy the token/,
+  advice: /^Copy the token/,
 } as const;
 const WRONG_KEY_UNSAID = {
   code: 'no-answer',
   fault: 'key-invalid',
   cause: /kept the connection open without an answer, as some listeners do when they cannot decrypt/,
-  mend: /^Compare the public key/,
+  advice: /^Compare the public key/,
   reply: null,
 } as const;
 const WRONG_TOKEN_UNSAID = {
   code: 'closed-without-answer',
   fault: 'closed-without-answer',
   cause: /without an answer, as some listeners do on a wrong token/,
-  mend: /^Copy the token/,
+  advice: /^Copy the token/,
   reply: null,
 } as const;
 const V1_ONLY = {
   code: 'v1-only',
   fault: 'v1-only',
   cause: /speaks Votifier v1 only/,
-  mend: /as Votifier v1 with its public key/,
+  advice: /as Votifier v1 with its public key/,
 } as const;
 
 /** MySQL’s first packet: a version between bytes that are no text. */
@@ -124,7 +124,7 @@ export const CASES: Case[] = [
     code: 'unknown-service',
     fault: 'unknown-service',
     cause: /no token for our service name/,
-    mend: /^Add a token for our service name/,
+    advice: /^Add a token for our service name/,
     reply: "RuntimeException: Unknown service 'Tallyport'",
   },
   {
@@ -133,7 +133,7 @@ export const CASES: Case[] = [
     code: 'no-answer',
     fault: 'too-slow',
     cause: /no answer came in time/,
-    mend: /error of the vote plugin in the game server’s log, and check the server’s load/,
+    advice: /error of the vote plugin in the game server’s log, and check the server’s load/,
     reply: null,
   },
   {
@@ -142,7 +142,7 @@ export const CASES: Case[] = [
     code: 'unknown-error',
     fault: 'listener-error',
     cause: /answered with an error of its own/,
-    mend: /^Look for the listener’s words in the game server’s log/,
+    advice: /^Look for the listener’s words in the game server’s log/,
     reply: 'java.lang.IllegalStateException',
   },
   { name: 'VotifierPlus, v2', set: v2(votifierPlus(), 'right'), ...CONFIRMED },
@@ -181,7 +181,7 @@ export const CASES: Case[] = [
     code: 'key-invalid',
     fault: 'key-invalid',
     cause: /could not decrypt the vote/,
-    mend: /^Copy the public key/,
+    advice: /^Copy the public key/,
     reply: 'Decryption failed',
   },
   {
@@ -190,7 +190,7 @@ export const CASES: Case[] = [
     code: 'v2-only',
     fault: 'v2-only',
     cause: /takes Votifier v2 only/,
-    mend: /^Set the listener as Votifier v2/,
+    advice: /^Set the listener as Votifier v2/,
     reply: 'V1 protocol is disabled',
   },
   { name: 'one in Go, v1', set: v1(goVotifier(), 'right'), ...CONFIRMED },
@@ -202,7 +202,7 @@ export const CASES: Case[] = [
     code: 'firewall-rejected',
     fault: 'firewall-rejected',
     cause: /^A firewall rejects connections/,
-    mend: /^Allow the listener’s port in the firewall/,
+    advice: /^Allow the listener’s port in the firewall/,
     reply: null,
   },
   {
@@ -211,7 +211,7 @@ export const CASES: Case[] = [
     code: 'unreachable',
     fault: 'unreachable',
     cause: /no way through the network/,
-    mend: /^Check the address/,
+    advice: /^Check the address/,
     reply: null,
   },
   {
@@ -220,7 +220,8 @@ export const CASES: Case[] = [
     code: 'closed-before-greeting',
     fault: 'closed-without-answer',
     cause: /closed before the listener greeted/,
-    mend: /^Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port\.$/,
+    advice:
+      /^Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port\.$/,
     reply: null,
   },
   {
@@ -228,8 +229,8 @@ export const CASES: Case[] = [
     set: raw((socket) => socket.write(MYSQL)),
     code: 'not-votifier',
     fault: 'other-protocol',
-    cause: /^Another service answers/,
-    mend: /^Read its reply/,
+    cause: /^Something other than a Votifier listener answers/,
+    advice: /^Set the port of the vote plugin/,
     reply: '8.0.36-debian … caching_sha2_password',
   },
   {
@@ -238,7 +239,7 @@ export const CASES: Case[] = [
     code: 'connection-refused',
     fault: 'connection-refused',
     cause: /nothing listens on the port in the URL/,
-    mend: /^Check that the website runs/,
+    advice: /^Check that the website runs/,
     reply: null,
   },
   {
@@ -251,7 +252,7 @@ export const CASES: Case[] = [
     code: 'closed-without-answer',
     fault: 'closed-without-answer',
     cause: /the website closed the connection without an answer/,
-    mend: /^Look for an error in the log of the website/,
+    advice: /^Look for an error in the log of the website/,
     reply: null,
   },
   {
@@ -265,7 +266,7 @@ export const CASES: Case[] = [
     code: 'http-redirected',
     fault: 'http-server',
     cause: /answers with a redirect/,
-    mend: /^Set the listener to the URL where the redirect leads/,
+    advice: /^Set the listener to the URL where the redirect leads/,
     reply: 'HTTP 301 Moved',
     detail: /^The redirect leads to https:\/\/www\.example\.org\/votes$/,
   },
@@ -278,7 +279,7 @@ export const CASES: Case[] = [
     code: 'certificate-refused',
     fault: 'tls-server',
     cause: /certificate of the website is not valid/,
-    mend: /^Renew or complete the certificate/,
+    advice: /^Renew or complete the certificate/,
     reply: null,
     detail: /certificate/,
   },

@@ -30,7 +30,7 @@ async function diagnosed({ set, send }: Case): Promise<{ diagnosis: Diagnosis; c
   return { diagnosis, code: end.code };
 }
 
-describe('each of the 34 cases that real listeners made has its own code, cause and mend', () => {
+describe('each of the 34 cases that real listeners made has its own code, cause and advice', () => {
   const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8');
 
   it('there are 34', () => {
@@ -46,7 +46,7 @@ describe('each of the 34 cases that real listeners made has its own code, cause 
     });
     expect(diagnosis.confirmed).toBe(one.code === 'acknowledged');
     expect(diagnosis.cause).toMatch(one.cause);
-    expect(diagnosis.mend).toMatch(one.mend);
+    expect(diagnosis.advice).toMatch(one.advice);
     if (one.reply !== undefined) expect(diagnosis.reply ?? null).toBe(one.reply);
     if (one.detail) expect(diagnosis.detail).toMatch(one.detail);
     else expect(diagnosis).not.toHaveProperty('detail');
@@ -98,6 +98,6 @@ const VOTIFIER_ONLY = new Set<OutcomeCode>([
 it.each(
   (Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => !VOTIFIER_ONLY.has(code)),
 )('an HTTP listener is told of no port 8192, token or vote plugin: %s', (code) => {
-  const { cause, mend } = explain(code, 'http');
-  expect(`${t(cause)} ${t(mend)}`).not.toMatch(/8192|token|plugin|game server/i);
+  const { cause, advice } = explain(code, 'http');
+  expect(`${t(cause)} ${t(advice)}`).not.toMatch(/8192|token|plugin|game server/i);
 });

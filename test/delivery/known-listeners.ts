@@ -64,7 +64,7 @@ export function nuVotifier({ tokens, handler }: NuVotifierSettings = {}): KnownL
       if (judged === null) return null;
       if (!isV2(received)) return { ends: 'close' };
       if (judged !== true) {
-        const { cause, message: error } = judged;
+        const { code: cause, message: error } = judged;
         return { say: `${JSON.stringify({ status: 'error', cause, error })}\r\n`, ends: 'close' };
       }
       if (handler === 'throws')

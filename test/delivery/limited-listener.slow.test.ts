@@ -78,7 +78,7 @@ it('a vote that is limited waits in its place, and timeline and listener say unt
   const { status } = await voteTimeline(deps, await vote(sixth), shown, clock.now());
   expect(status).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
 
-  // The relay leaves it alone until then, and calls for it afterwards: Redis need not remember.
+  // The sweep leaves it alone until then, and calls for it afterwards: Redis need not remember.
   expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
   listener.behaviour = {};
   clock.move(until.getTime() - clock.now().getTime());

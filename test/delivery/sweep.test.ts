@@ -5,7 +5,7 @@ import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
-describe('The relay', () => {
+describe('The sweep', () => {
   it('wakes a listener whose wake-up call was lost', async () => {
     const { deps, cast } = await deliveryBench();
     const { votedAt } = await cast('Steve');

@@ -6,8 +6,9 @@ import { pauseListener, removeListener, resumeListener, setListener } from '../.
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
 import type { OlderAttempts } from '../../src/delivery/timeline/older-attempts.ts';
+import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import type { AttemptEvent, VoteTimeline } from '../../src/delivery/timeline/timeline-event.ts';
-import { causeText, statusText } from '../../src/delivery/timeline/timeline-texts.ts';
+import { causeText } from '../../src/delivery/timeline/timeline-texts.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -36,7 +37,11 @@ async function attemptsOf(vote: Vote): Promise<AttemptEvent[]> {
 const causesOf = async (vote: Vote) => (await attemptsOf(vote)).map(({ wokenBy }) => wokenBy);
 
 /** The status text of the vote, without times. */
-const words = async (vote: Vote) => statusText(await timeline(vote), () => '…', false);
+const dots = () => '…';
+const words = async (vote: Vote) => {
+  const { status, mayHaveArrivedTwice } = await timeline(vote);
+  return statusText(status, { on: dots, next: dots }, false, mayHaveArrivedTwice);
+};
 
 /** Changes the settings as an owner does. */
 function setAnew(port = bench.listener.port): Promise<unknown> {
@@ -191,10 +196,12 @@ describe('An attempt says what started it', () => {
     expect(events.map(({ kind }) => kind)).toEqual(['accepted', 'attempt', 'resent', 'attempt']);
     expect(events[2]).toMatchObject({ by: 'owner', from: 'delivered', mayArriveTwice: true });
     expect(mayHaveArrivedTwice).toBe(true);
-    expect(await words(vote)).toBe('delivered …; it may have arrived more than once');
+    expect(await words(vote)).toBe(
+      'Delivered on … and confirmed by the listener. It may have arrived more than once.',
+    );
   });
 
-  it('the relay, when the job for a vote was lost; the relay always finds votes whose own next time has come', async () => {
+  it('the sweep, when the job for a vote was lost; the sweep always finds votes whose own next time has come', async () => {
     await bench.listener.stop();
     const lost = await bench.cast('Steve');
     bench.clock.move(SECOND);
@@ -209,7 +216,7 @@ describe('An attempt says what started it', () => {
       { wokenBy: 'schedule', relayed: false },
     ]);
     expect((await attemptsOf(later))[0]).toMatchObject({ wokenBy: 'cast', relayed: false });
-    expect((await attemptsOf(lost)).map(causeText)).toEqual(['the vote, found by the relay', 'its schedule']);
+    expect((await attemptsOf(lost)).map(causeText)).toEqual(['the vote, found by the sweep', 'its schedule']);
   });
 
   it('nothing, for a vote that is older than the record of causes', async () => {
@@ -233,7 +240,7 @@ describe('A waiting vote says what it waits for', () => {
     const votes = [await bench.cast('Steve'), await bench.cast('Alex'), await bench.cast('Zoe')];
     const ahead = await Promise.all(votes.map(async (vote) => (await timeline(vote)).status));
     expect(ahead).toMatchObject([0, 1, 2].map((count) => ({ state: 'waiting', ahead: count })));
-    expect(await words(votes[2] as Vote)).toBe('waiting in the queue; 2 votes before it; given up …');
+    expect(await words(votes[2] as Vote)).toBe('Waiting in the queue, with 2 votes before it. It expires ….');
   });
 
   it('the votes before it, counted up to a hundred, from the index alone', async () => {
@@ -265,13 +272,13 @@ describe('A waiting vote says what it waits for', () => {
     const vote = await bench.cast('Steve');
     await bench.listener.stop();
     await bench.drain();
-    expect(await words(vote)).toBe('waiting for its next attempt, …; given up …');
+    expect(await words(vote)).toBe('Waiting for its next attempt, …. It expires ….');
     bench.clock.move(40 * SECOND);
     await bench.drain();
     bench.clock.move(40 * SECOND);
     await bench.drain();
     expect(await words(vote)).toBe(
-      'waiting for the listener, which is tested …: The machine answers, but nothing listens on this port; given up …',
+      'Waiting for the listener, which is unreachable. Next test …. The machine answers, but nothing listens on this port. It expires ….',
     );
   });
 
@@ -279,9 +286,9 @@ describe('A waiting vote says what it waits for', () => {
     const { deps, serverId } = bench;
     await pauseListener(deps, serverId, 'owner');
     const vote = await bench.cast('Steve');
-    expect(await words(vote)).toMatch(/^waiting until the listener is resumed: Its owner paused it/);
+    expect(await words(vote)).toMatch(/^Waiting until the listener is resumed\. Its owner paused it\./);
     await deps.listeners.deleteOne({ serverId });
-    expect(await words(vote)).toMatch(/^waiting to be removed from the queue: the listener was removed/);
+    expect(await words(vote)).toMatch(/^The listener was removed, so the vote leaves the queue\./);
     await removeListener(deps, serverId, 'owner');
   });
 });
@@ -300,7 +307,7 @@ describe('A vote that has ended says how', () => {
     await bench.drain();
     expect((await timeline(vote)).status).toMatchObject({ state: 'delivered', confirmed: false });
     expect(await words(vote)).toBe(
-      'sent, not confirmed …: the listener closed without an answer, as most do in Votifier v1',
+      'Sent on …, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
     );
   });
 
@@ -321,7 +328,9 @@ describe('A vote that has ended says how', () => {
         },
       },
     ]);
-    expect(await words(vote)).toBe('failed: the listener refused it; it can be resent until …');
+    expect(await words(vote)).toBe(
+      'The listener takes no player name of this length. It can be sent again until ….',
+    );
   });
 
   it('removed from the queue when the listener was removed', async () => {

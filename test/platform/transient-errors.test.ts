@@ -17,7 +17,7 @@ const faultOf = (work: Promise<unknown>) =>
 it.each([
   [true, new LeaseLostError('x')],
   [true, new DeadlineError(5)],
-  [true, new OverloadError()],
+  [true, new OverloadError('too many requests wait')],
   [true, Object.assign(new Error('LOADING Redis is loading the dataset in memory'), { name: 'ReplyError' })],
   [true, new Error('Too many Cluster redirections. Last error: Error: Connection is closed.')],
   [true, new Error('Connection is closed.')],

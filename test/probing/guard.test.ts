@@ -207,6 +207,6 @@ describe('A port of mail or remote shells', () => {
     ['HTTP', () => new HttpExchange({ url: 'http://127.0.0.1:22/' }, HERE)],
     ['HTTPS', () => new HttpExchange({ url: 'https://127.0.0.1:465/' }, HERE)],
   ])('is refused when a connection is opened: %s', (_, open) => {
-    expect(open).toThrow(expect.objectContaining({ failure: 'address-refused' }));
+    expect(open).toThrow(expect.objectContaining({ code: 'address-refused' }));
   });
 });

@@ -17,7 +17,7 @@ describe('The limit of queries', () => {
     const start = (number: number, signal?: AbortSignal) => limit(async () => started.push(number), signal);
     const waiting = [start(1), start(2, stopping.signal), start(3), start(4)];
     stopping.abort();
-    await expect(waiting[1]).rejects.toMatchObject({ failure: 'stopped', message: 'The check was stopped.' });
+    await expect(waiting[1]).rejects.toMatchObject({ code: 'stopped', message: 'The check was stopped.' });
     expect(started).toEqual([]);
     first.end();
     await Promise.all([waiting[0], waiting[2], waiting[3]]);
@@ -30,7 +30,7 @@ describe('The limit of queries', () => {
     const limit = limitQueries(1);
     const first = hold(limit);
     const refused = expect(limit(async () => 'started', undefined)).rejects.toMatchObject({
-      failure: 'stopped',
+      code: 'stopped',
       message: 'The check could not be made: too many other checks are running.',
     });
     vi.advanceTimersByTime(30_000);

@@ -97,7 +97,7 @@ test('settings whose test fails are saved, and no page calls the listener active
   const wrong = await fixture.post('/listener', { ...form, secret: 'not-the-token-0123' });
   expect(wrong.statusCode).toBe(200);
   expect(textOf(wrong.body)).toMatch(
-    /Vote listener saved.* The test vote did not arrive.*its token or secret is different/,
+    /Vote listener saved.* The test vote did not arrive.*its token is different/,
   );
   expect((await audit(fixture)).at(-1)).toEqual(['listener.set', fixture.owner.email]);
   const path = `/dashboard/servers/${fixture.serverId.toHexString()}/listener`;
@@ -254,7 +254,7 @@ test('a test vote shows each step, the exact error and the fix, and changes noth
   expect(text).toContain('Key or token failed');
   expect(text).toContain('Greeting passed');
   expect(text).toContain('The test vote did not arrive');
-  expect(text).toContain('The listener refused the signature: its token or secret is different.');
+  expect(text).toContain('The listener refused the signature: its token is different.');
   expect(text).toMatch(/Listener’s answer « [^»]*Signature is not valid/);
   expect(text).toContain('bad-signature');
   expect(await shown(fixture)).toEqual({

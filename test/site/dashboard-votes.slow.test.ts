@@ -52,7 +52,7 @@ test('every vote is listed, newest first, with its state and what it waits for',
   const text = textOf(body);
   expect(text).toContain('Votes waiting 3');
   expect(text).toMatch(/unreachable The machine answers, but nothing listens on this port\. Next test in/);
-  expect(text).toMatch(/Zoe just now waiting for the listener; next test in/);
+  expect(text).toMatch(/Zoe just now waiting Waiting for the listener, which is unreachable\. Next test in/);
   expect(text).toMatch(/Steve (just now|\d+ seconds ago) delivered confirmed after/);
 });
 
@@ -62,7 +62,7 @@ test('a server without votes shows where they come from; one without a listener 
   await removeListener(fixture.deps, fixture.serverId, 'test');
   await fixture.cast('Steve');
   const text = await fixture.read('/votes');
-  expect(text).toContain('not forwarded no vote listener at that time');
+  expect(text).toContain('not forwarded There was no vote listener when this vote was cast.');
   expect(text).toContain('Set up the vote listener');
 });
 

@@ -94,7 +94,7 @@ async function press(
   }
 }
 
-/** The workers of these queues and the relay; stopped when the test ends. */
+/** The workers of these queues and the sweep; stopped when the test ends. */
 function startWorker(deps: AppDeps, queues: DeliveryQueue[] = ['forward-votes']): void {
   const worker = buildWorkers(deps, { metrics: createMetrics(deps), queues });
   onTestFinished(() => worker.close());

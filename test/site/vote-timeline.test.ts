@@ -4,8 +4,8 @@ import type { AttemptEvent } from '../../src/delivery/timeline/timeline-event.ts
 import { type Text, t } from '../../src/language/t.ts';
 import { timelineList } from '../../src/site/shared/vote-timeline.ts';
 
-const { cause: CAUSE, mend: OPEN_THE_PORT } = EXPLANATIONS['connection-refused'];
-const { mend: CHECK_THE_LOAD } = EXPLANATIONS['too-slow'];
+const { cause: CAUSE, advice: OPEN_THE_PORT } = EXPLANATIONS['connection-refused'];
+const { advice: CHECK_THE_LOAD } = EXPLANATIONS['too-slow'];
 
 const END = {
   code: 'connection-refused',
@@ -17,7 +17,7 @@ const END = {
   durationMs: 3,
 } as const;
 
-function attempt(number: number, mend: Text, over: object = {}): AttemptEvent {
+function attempt(number: number, advice: Text, over: object = {}): AttemptEvent {
   return {
     kind: 'attempt',
     at: new Date(number * 1_000),
@@ -28,7 +28,7 @@ function attempt(number: number, mend: Text, over: object = {}): AttemptEvent {
     worker: 'worker-1',
     wokenBy: null,
     relayed: false,
-    end: { ...END, mend, ...over },
+    end: { ...END, advice, ...over },
     underWay: false,
     lateAt: null,
   } as AttemptEvent;
@@ -45,7 +45,7 @@ test('advice that several attempts share is shown once, with the newest of them'
     .split('<li')
     .slice(1);
   const advice = [OPEN_THE_PORT, CHECK_THE_LOAD];
-  expect(items.map((one) => advice.find((mend) => one.includes(t(mend))))).toEqual([
+  expect(items.map((one) => advice.find((text) => one.includes(t(text))))).toEqual([
     undefined,
     CHECK_THE_LOAD,
     OPEN_THE_PORT,

@@ -71,7 +71,7 @@ it('forwards the votes of a job that an older version added with a priority', as
   const listener = await deps.listeners.findOne({ serverId: alpha.serverId });
   const payload = { serverId: alpha.serverId.toHexString(), listenerId: `${listener?._id}` };
   const id = QUEUES['forward-votes'].key(payload);
-  // The relay's first round has found nothing by then: only the job leads to the vote.
+  // The sweep's first round has found nothing by then: only the job leads to the vote.
   await deps.votes.updateOne(
     { _id: vote._id },
     { $set: { 'delivery.nextAt': new Date(Date.now() + 1_500) } },

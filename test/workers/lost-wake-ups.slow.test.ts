@@ -4,7 +4,7 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingDeps, castMany } from './game-server.ts';
 
-it('records in the timeline that the relay found a vote whose job was lost', async () => {
+it('records in the timeline that the sweep found a vote whose job was lost', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   const lost = await alpha.cast('Steve');

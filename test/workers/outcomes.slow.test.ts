@@ -190,7 +190,7 @@ it('sends the waiting votes of a paused listener when its owner corrects the set
 });
 
 it('runs the delayed job of a listener at once when its owner changes or resumes it', async () => {
-  // The breaker, the vote’s own schedule and the relay would all be too late.
+  // The breaker, the vote’s own schedule and the sweep would all be too late.
   const deps = await castingDeps({
     DELIVERY_SCHEDULE: '0s,600s',
     BREAKER_SCHEDULE: '600s',

@@ -41,7 +41,7 @@ function attemptsOf(deps: AppDeps, { serverId }: GameServer) {
 }
 
 it('delivers a vote within seconds of its cast', async () => {
-  // The relay would be too late: the job that the cast adds leads to the delivery.
+  // The sweep would be too late: the job that the cast adds leads to the delivery.
   const deps = await castingDeps({ RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(deps);
   await startWorker(deps.config);

@@ -32,7 +32,7 @@ it('releases unsent votes without counting an attempt, and stops at once', async
 });
 
 it('passes waiting votes to another worker at once', async () => {
-  // Without a new job the relay would find them after a minute.
+  // Without a new job the sweep would find them after a minute.
   const deps = await castingDeps({ ...WAITING_SENDERS, RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(deps);
   const workers = await Promise.all([startWorker(deps.config), startWorker(deps.config)]);

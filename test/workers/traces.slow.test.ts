@@ -104,7 +104,7 @@ it('the trace of a vote has its request, its cast, its wake-up job and its attem
       'tallyport.attempt.reached': 'acknowledged',
     },
   });
-  // The job that made it: this one, or one of the relay that was faster.
+  // The job that made it: this one, or one of the sweep that was faster.
   const maker = await collector.span(({ spanId }) => spanId === attempt.links[0]?.spanId);
   expect(maker.kind).toBe('consumer');
   expect(attempt.startedAt).toBeGreaterThanOrEqual(maker.startedAt - 1);
@@ -114,7 +114,7 @@ it('the trace of a vote has its request, its cast, its wake-up job and its attem
   expect(logged).toMatchObject({ voteId, traceId: attempt.traceId });
 });
 
-it('a retry by the relay, on another worker and without the job, is in the trace of its vote', async () => {
+it('a retry by the sweep, on another worker and without the job, is in the trace of its vote', async () => {
   const collector = await startFakeCollector();
   const { deps, alpha, vote } = await openTraced(collector);
   alpha.listener.behaviour = { onConnect: 'close' };
@@ -135,7 +135,7 @@ it('a retry by the relay, on another worker and without the job, is in the trace
     parentId: failed.parentId,
     attributes: { 'tallyport.vote.id': voteId },
   });
-  // The relay's job has a trace of its own.
+  // The sweep's job has a trace of its own.
   expect(delivered.links).toHaveLength(1);
   expect(delivered.links[0]?.traceId).not.toBe(failed.traceId);
 });

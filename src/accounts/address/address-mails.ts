@@ -1,13 +1,11 @@
-import type { Config } from '../../platform/config.ts';
+import { type MailText, mailText, type Site } from '../mail-text.ts';
 import type { AddressChange } from './address-change.ts';
 
-type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-type MailText = { subject: string; text: string };
 type Ends = Pick<AddressChange, 'from' | 'to'>;
 
 /** The mail to the present address: its link confirms or cancels the change. */
 export function confirmOldText(site: Site, { from, to }: Ends, link: string): MailText {
-  return mail(
+  return mailText(
     site,
     'Confirm the change of your address',
     `Somebody, most likely you, asked to change the e-mail address of your account from ${from} to ${to}. Confirm or cancel the change with this link, within three days:`,
@@ -19,7 +17,7 @@ export function confirmOldText(site: Site, { from, to }: Ends, link: string): Ma
 
 /** The mail to the present address when an operator asks for the change: its owner may read it after all. */
 export function operatorOldText(site: Site, { from, to }: Ends, link: string): MailText {
-  return mail(
+  return mailText(
     site,
     'Your address is about to be changed',
     `An operator was asked to change the e-mail address of your account from ${from} to ${to}, because mails to ${from} can no longer be read. The change happens when the new address confirms it, within three days.`,
@@ -33,7 +31,7 @@ export function operatorOldText(site: Site, { from, to }: Ends, link: string): M
  * there and would send them text in our name.
  */
 export function confirmNewText(site: Site, link: string): MailText {
-  return mail(
+  return mailText(
     site,
     'Confirm your new address',
     'Somebody, most likely you, wants to use this e-mail address for their account. Confirm it with this link, within three days:',
@@ -44,18 +42,10 @@ export function confirmNewText(site: Site, link: string): MailText {
 
 /** The mail to both ends after the change. */
 export function changedText(site: Site, { from, to }: Ends): MailText {
-  return mail(
+  return mailText(
     site,
     'Your address is changed',
     `The e-mail address of your account was changed from ${from} to ${to}. Sign in with the new address from now on. Your other sessions were signed out.`,
     'If this was not you, tell the operator at once.',
   );
-}
-
-function mail(
-  { SERVICE_NAME: name, PUBLIC_URL: url }: Site,
-  subject: string,
-  ...paragraphs: string[]
-): MailText {
-  return { subject: `${subject} (${name})`, text: [...paragraphs, `-- \n${name}, ${url}`].join('\n\n') };
 }

@@ -1,13 +1,10 @@
-import type { Config } from '../../platform/config.ts';
+import { type MailText, mailText, type Site } from '../mail-text.ts';
 import type { AccountDeletion } from './account-deletion.ts';
-
-type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-type MailText = { subject: string; text: string };
 
 /** The mail about a requested deletion, with the link that cancels it. */
 export function requestedText(site: Site, { dueAt }: Pick<AccountDeletion, 'dueAt'>, link: string): MailText {
   const at = `${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return mail(
+  return mailText(
     site,
     'Your account will be deleted',
     `Somebody, most likely you, asked to delete your account. It will be deleted on ${at}, with your servers and reviews. To keep your account, open this link before then:`,
@@ -18,7 +15,7 @@ export function requestedText(site: Site, { dueAt }: Pick<AccountDeletion, 'dueA
 
 /** The mail about a cancelled deletion. */
 export function keptText(site: Site): MailText {
-  return mail(
+  return mailText(
     site,
     'Your account will not be deleted',
     'The deletion of your account was cancelled. Nothing was deleted.',
@@ -27,7 +24,7 @@ export function keptText(site: Site): MailText {
 
 /** The mail about a deletion that was not carried out, because no operator would remain. */
 export function lastOperatorText(site: Site): MailText {
-  return mail(
+  return mailText(
     site,
     'Your account was not deleted',
     'You are the last operator of this listing, so your account was not deleted. Make another user an operator, and request the deletion again.',
@@ -36,17 +33,9 @@ export function lastOperatorText(site: Site): MailText {
 
 /** The last mail. */
 export function deletedText(site: Site): MailText {
-  return mail(
+  return mailText(
     site,
     'Your account is deleted',
     'Your account was deleted, with your servers and reviews. We send no more mail to this address.',
   );
-}
-
-function mail(
-  { SERVICE_NAME: name, PUBLIC_URL: url }: Site,
-  subject: string,
-  ...paragraphs: string[]
-): MailText {
-  return { subject: `${subject} (${name})`, text: [...paragraphs, `-- \n${name}, ${url}`].join('\n\n') };
 }

@@ -1,13 +1,10 @@
+import { AppError } from '../../platform/app-error.ts';
+
 /** The largest answer that is read, in bytes. Real ones have some kilobytes. */
 const MAX_BYTES = 256 * 1_024;
 
 /** The answer of a remote peer is larger than 256 KB. */
-export class AnswerTooLargeError extends Error {
-  constructor() {
-    super(`the answer has more than ${MAX_BYTES / 1_024} KB`);
-    this.name = 'AnswerTooLargeError';
-  }
-}
+export class AnswerTooLargeError extends AppError {}
 
 /**
  * `fetch` that reads the whole body at once, at most 256 KB of it, so that the caller's signal covers the body too.
@@ -24,7 +21,7 @@ export async function boundedFetch(
   for await (const chunk of response.body ?? []) {
     length += chunk.length;
     // Leaving the loop cancels the body.
-    if (length > MAX_BYTES) throw new AnswerTooLargeError();
+    if (length > MAX_BYTES) throw new AnswerTooLargeError(`the answer has more than ${MAX_BYTES / 1_024} KB`);
     chunks.push(chunk);
   }
   const { status, headers } = response;

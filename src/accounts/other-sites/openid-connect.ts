@@ -1,4 +1,5 @@
 import * as oauth from 'oauth4webapi';
+import { AppError } from '../../platform/app-error.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { printable } from '../../platform/printable.ts';
@@ -20,12 +21,7 @@ export type OpenIdUser = {
 export type OpenIdRequest = { redirectUri: string; state: string; nonce: string; codeVerifier: string };
 
 /** The provider cannot be used, or its answer is refused. The message is a reason for the operator, in one line. */
-export class OpenIdError extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'OpenIdError';
-  }
-}
+export class OpenIdError extends AppError {}
 
 /** How long one answer with the provider's addresses is used. */
 const DISCOVERY_TTL_MS = HOUR;

@@ -2,10 +2,10 @@ import tls from 'node:tls';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { readGreeting } from '../votifier/votifier-greeting.ts';
-import type { Fault } from './faults.ts';
+import type { OtherService } from './faults.ts';
 
 /** The protocol that a service speaks, as a fault code, and its first bytes. */
-type DetectedProtocol = { fault: Fault; reply: Buffer };
+type DetectedProtocol = { fault: OtherService; reply: Buffer };
 
 /** Tests whether a service speaks a protocol. */
 type Probe = (connection: PeerConnection, until: Deadline) => Promise<DetectedProtocol | null>;
@@ -66,7 +66,7 @@ async function probeWith(
   request: Buffer,
   until: Deadline,
   isIt: (received: Buffer) => boolean,
-  fault: Fault,
+  fault: OtherService,
 ): Promise<DetectedProtocol | null> {
   connection.write(request);
   let received = Buffer.alloc(0);
@@ -125,7 +125,7 @@ function probeTls(connection: PeerConnection, { until }: Deadline): Promise<Dete
 const PROXY_V2 = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
 
 /** The protocol of a service that sends data first and does not speak Votifier. */
-export function protocolOf(banner: Buffer): Fault {
+export function protocolOf(banner: Buffer): OtherService {
   const text = banner.toString('latin1');
   if (text.startsWith('PROXY ') || banner.subarray(0, PROXY_V2.length).equals(PROXY_V2))
     return 'proxy-protocol';

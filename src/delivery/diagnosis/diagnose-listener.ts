@@ -14,7 +14,7 @@ import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener
 import { detectProtocol, protocolOf } from './detect-protocol.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import { explain } from './explanations.ts';
-import { FAULTS, type Fault } from './faults.ts';
+import { type Fault, faultOf, OTHER_SERVICES, type OtherService } from './faults.ts';
 
 /** The first thing that is wrong with a listener. */
 export type Diagnosis = {
@@ -28,7 +28,7 @@ export type Diagnosis = {
   step: DiagnosisStep;
   /** One sentence each: what is wrong, and what to do about it. */
   cause: Text;
-  mend: Text;
+  advice: Text;
   /** What answered, at most 200 printable characters. */
   reply?: string;
   /** There was an answer that the owner is not shown, because it is unknown whose service this is. */
@@ -41,75 +41,6 @@ export type Diagnosis = {
 export type DiagnosisDeps = TestDeps & {
   config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
 };
-
-/** The fault for an outcome; for a service that does not greet, its protocol is detected. */
-const FAULT_OF: Record<OutcomeCode, Fault | null> = {
-  acknowledged: null,
-  'sent-not-confirmed': null,
-  'dns-not-found': 'dns-not-found',
-  'dns-timeout': 'dns-not-found',
-  'connection-refused': 'connection-refused',
-  'firewall-rejected': 'firewall-rejected',
-  unreachable: 'unreachable',
-  'connect-timeout': 'connect-timeout',
-  silent: 'silent',
-  'closed-before-greeting': 'closed-without-answer',
-  'closed-before-written': 'closed-without-answer',
-  'too-slow': 'too-slow',
-  'unknown-error': 'listener-error',
-  'challenge-refused': 'challenge-refused',
-  'http-unavailable': 'http-server',
-  'http-not-ready': 'http-server',
-  'closed-without-answer': 'closed-without-answer',
-  reset: 'closed-without-answer',
-  'no-answer': 'too-slow',
-  'garbage-answer': 'garbage-answer',
-  'lease-ran-out': null,
-  'stopped-while-waiting': null,
-  'bad-signature': 'bad-signature',
-  'unknown-service': 'unknown-service',
-  'key-invalid': 'key-invalid',
-  'not-votifier': 'other-protocol',
-  'v1-only': 'v1-only',
-  'v2-only': 'v2-only',
-  'address-refused': 'address-refused',
-  'not-http': 'other-protocol',
-  'tls-failed': 'tls-server',
-  'certificate-refused': 'tls-server',
-  'http-redirected': 'http-server',
-  'http-forbidden': 'bad-signature',
-  'http-not-found': 'http-server',
-  'http-unverified': 'http-unverified',
-  'repeated-vote-faults': null,
-  'never-acknowledged': null,
-  'name-too-long': 'name-too-long',
-  'frame-too-long': 'name-too-long',
-  'vote-refused': 'vote-refused',
-  'stopped-before-written': null,
-  'outgoing-limited': null,
-  'our-fault': null,
-};
-
-/** Outcomes whose own explanation is more specific than that of their fault. */
-const SAYS_MORE = new Set<OutcomeCode>([
-  'acknowledged',
-  'sent-not-confirmed',
-  'dns-timeout',
-  'closed-before-greeting',
-  'closed-before-written',
-  'reset',
-  'no-answer',
-  'http-unavailable',
-  'http-not-ready',
-  'http-redirected',
-  'http-forbidden',
-  'http-not-found',
-  'tls-failed',
-  'certificate-refused',
-  'not-http',
-  'outgoing-limited',
-  'our-fault',
-]);
 
 /** Outcomes of services that did not greet as Votifier does: their protocol is detected. */
 const DETECTED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
@@ -179,63 +110,14 @@ function diagnosisOf(
   { code, class: ended, reached, words, detail }: ListenerTest,
   protocol: Protocol,
 ): Diagnosis {
-  const fault = faultOf(code, protocol);
-  // The faults' texts for Votifier are wrong for a website.
-  const byCode = fault === null || SAYS_MORE.has(code) || protocol === 'http';
   return {
     outcome: code === 'sent-not-confirmed' ? code : ended,
     confirmed: code === 'acknowledged',
-    fault,
-    step: fault ? stepOf(fault, reached === 'written') : reachedStep(code),
-    ...(byCode ? explain(code, protocol) : FAULTS[fault]),
+    ...faultOf(code, protocol, reached === 'written'),
+    ...explain(code, protocol),
     ...(words ? { reply: words } : {}),
     ...(detail ? { detail } : {}),
   };
-}
-
-/** A v1 listener that neither answers nor closes most likely has a different key. */
-function faultOf(code: OutcomeCode, protocol: Protocol): Fault | null {
-  return code === 'no-answer' && protocol === 'votifier-v1' ? 'key-invalid' : FAULT_OF[code];
-}
-
-/** The last step of a test vote without a known fault: a bare close does not show whether the key is right. */
-function reachedStep(code: OutcomeCode): DiagnosisStep {
-  if (code === 'outgoing-limited') return 'connecting';
-  return code === 'sent-not-confirmed' ? 'key-or-token' : 'acknowledgement';
-}
-
-function stepOf(fault: Fault, written: boolean): DiagnosisStep {
-  switch (fault) {
-    case 'dns-not-found':
-      return 'name-resolution';
-    case 'address-refused':
-      return 'address-policy';
-    case 'connection-refused':
-    case 'firewall-rejected':
-    case 'unreachable':
-    case 'connect-timeout':
-      return 'connecting';
-    case 'v1-only':
-    case 'v2-only':
-      return 'protocol-version';
-    case 'key-invalid':
-    case 'token-malformed':
-    case 'bad-signature':
-    case 'unknown-service':
-      return 'key-or-token';
-    case 'challenge-refused':
-    case 'name-too-long':
-    case 'garbage-answer':
-    case 'vote-refused':
-      return 'acknowledgement';
-    case 'closed-without-answer':
-    case 'listener-error':
-    case 'too-slow':
-    case 'http-server':
-      return written ? 'acknowledgement' : 'greeting';
-    default:
-      return 'greeting';
-  }
 }
 
 async function detectService(
@@ -256,14 +138,14 @@ async function detectService(
   return detected && diagnosed(outcome, detected.fault, detected.reply);
 }
 
-function diagnosed(outcome: OutcomeClass, fault: Fault, received: Buffer): Diagnosis {
+function diagnosed(outcome: OutcomeClass, fault: OtherService, received: Buffer): Diagnosis {
   const reply = readable(received);
   return {
     outcome,
     confirmed: false,
     fault,
     step: 'greeting',
-    ...FAULTS[fault],
+    ...OTHER_SERVICES[fault],
     ...(reply ? { reply } : {}),
   };
 }

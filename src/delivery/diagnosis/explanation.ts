@@ -5,5 +5,5 @@ export type Explanation = {
   /** What happened. */
   cause: Text;
   /** What to do about it. */
-  mend: Text;
+  advice: Text;
 };

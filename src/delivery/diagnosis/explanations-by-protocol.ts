@@ -11,7 +11,7 @@ export const V1_TEXTS: ProtocolTexts = {
     cause: defineMessage(
       'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote; it may have arrived all the same.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.',
     ),
   },
@@ -19,7 +19,7 @@ export const V1_TEXTS: ProtocolTexts = {
     cause: defineMessage(
       'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key; other votes wait.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, resume the listener.',
     ),
   },
@@ -29,31 +29,31 @@ export const V1_TEXTS: ProtocolTexts = {
 export const HTTP_TEXTS: ProtocolTexts = {
   'dns-not-found': {
     cause: defineMessage('The host in the URL does not resolve to an address.'),
-    mend: defineMessage('Check the spelling of the host in the URL and its DNS records.'),
+    advice: defineMessage('Check the spelling of the host in the URL and its DNS records.'),
   },
   'dns-timeout': {
     cause: defineMessage('The name servers of the host in the URL gave no answer in time.'),
-    mend: defineMessage('Check that the domain’s name servers work.'),
+    advice: defineMessage('Check that the domain’s name servers work.'),
   },
   'address-refused': {
     cause: defineMessage('The host in the URL resolves to an address that is not public.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Use a public address of the website; for one in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
     ),
   },
   'connection-refused': {
     cause: defineMessage('The machine answers, but nothing listens on the port in the URL.'),
-    mend: defineMessage('Check that the website runs, and that it listens on the port in the URL.'),
+    advice: defineMessage('Check that the website runs, and that it listens on the port in the URL.'),
   },
   'firewall-rejected': {
     cause: defineMessage('A firewall rejects connections to the port in the URL.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Allow the port in the website’s firewall and at its hosting provider, and check the host in the URL.',
     ),
   },
   unreachable: {
     cause: defineMessage('There is no way through the network to the website’s address.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check the host in the URL, that the machine is running, and that its network can be reached from the internet.',
     ),
   },
@@ -61,55 +61,55 @@ export const HTTP_TEXTS: ProtocolTexts = {
     cause: defineMessage(
       'Nothing answered at the website’s address and port; mostly a firewall drops the connection.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Open the port in the website’s firewall and at its hosting provider, and check host and port in the URL.',
     ),
   },
   silent: {
     cause: defineMessage('The website took the connection and did not finish the TLS handshake in time.'),
-    mend: defineMessage('Check that the port in the URL speaks https, and the load of the website.'),
+    advice: defineMessage('Check that the port in the URL speaks https, and the load of the website.'),
   },
   'closed-before-greeting': {
     cause: defineMessage(
       'The connection was closed before the vote was sent, in the TLS handshake or before it.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that the port in the URL speaks https, and that no filter before the website ends the connection.',
     ),
   },
   'closed-before-written': {
     cause: defineMessage('The website closed the connection before the vote was sent.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Look into the website’s log, and check that no filter or address limit before it ends the connection.',
     ),
   },
   'too-slow': {
     cause: defineMessage('The website took the challenge and did not answer it in time; no vote was posted.'),
-    mend: defineMessage('Let the website answer a challenge at once, and check its load.'),
+    advice: defineMessage('Let the website answer a challenge at once, and check its load.'),
   },
   'closed-without-answer': {
     cause: defineMessage(
       'The vote was posted, and the website closed the connection without an answer, so the vote may have arrived.',
     ),
-    mend: defineMessage('Look for an error in the log of the website or application that takes the votes.'),
+    advice: defineMessage('Look for an error in the log of the website or application that takes the votes.'),
   },
   reset: {
     cause: defineMessage(
       'The vote was posted, and the connection broke before an answer came, so the vote may have arrived.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that the website did not stop at that moment, and that no proxy before it cuts connections.',
     ),
   },
   'no-answer': {
     cause: defineMessage('The vote was posted, and no answer came in time, so the vote may have arrived.'),
-    mend: defineMessage('Let the website answer before it does what a vote causes, and check its load.'),
+    advice: defineMessage('Let the website answer before it does what a vote causes, and check its load.'),
   },
   'garbage-answer': {
     cause: defineMessage(
       'The vote was posted, and what came back is not an HTTP answer, so the vote may have arrived.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that the port in the URL is the website’s, and that no proxy answers in its place.',
     ),
   },
@@ -117,7 +117,7 @@ export const HTTP_TEXTS: ProtocolTexts = {
     cause: defineMessage(
       'The website has taken no vote with its current settings, and gave no answer to the last one; other votes wait.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.',
     ),
   },

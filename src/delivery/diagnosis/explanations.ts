@@ -8,41 +8,43 @@ const NOTHING_TO_DO = defineMessage('There is nothing to do.');
 
 /** What each outcome means for the owner of the server, and how to correct it; `explain` adapts it to the protocol. */
 export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
-  acknowledged: { cause: defineMessage('The listener took the vote and said so.'), mend: NOTHING_TO_DO },
+  acknowledged: { cause: defineMessage('The listener took the vote and said so.'), advice: NOTHING_TO_DO },
   'sent-not-confirmed': {
     cause: defineMessage(
       'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'If votes do not arrive in the game, compare the public key with the plugin’s own and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
     ),
   },
 
   'dns-not-found': {
     cause: defineMessage('The listener’s host name has no address.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
     ),
   },
   'dns-timeout': {
     cause: defineMessage('The name servers of the listener’s host gave no answer in time.'),
-    mend: defineMessage('Check that the domain’s name servers work, or set the listener to its IP address.'),
+    advice: defineMessage(
+      'Check that the domain’s name servers work, or set the listener to its IP address.',
+    ),
   },
   'connection-refused': {
     cause: defineMessage('The machine answers, but nothing listens on this port.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.',
     ),
   },
   'firewall-rejected': {
     cause: defineMessage('A firewall rejects connections to the listener’s port.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.',
     ),
   },
   unreachable: {
     cause: defineMessage('There is no way through the network to the listener’s address.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check the address, that the machine is running, and that its network can be reached from the internet.',
     ),
   },
@@ -50,7 +52,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'Nothing answered at the listener’s address and port; mostly a firewall drops the connection.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Open the listener’s port in the firewall and in the hosting panel, forward it in the router, and check the address.',
     ),
   },
@@ -58,33 +60,33 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'Something took the connection and then said nothing; a Votifier listener speaks first.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that the port is the vote plugin’s, not the game’s, and that no proxy or DDoS filter is in front of it.',
     ),
   },
   'closed-before-greeting': {
     cause: defineMessage('The connection was closed before the listener greeted.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.',
     ),
   },
   'closed-before-written': {
     cause: defineMessage('The listener greeted and then closed the connection before the vote was sent.'),
-    mend: defineMessage('Look for an error of the vote plugin in the game server’s log.'),
+    advice: defineMessage('Look for an error of the vote plugin in the game server’s log.'),
   },
   'too-slow': {
     cause: defineMessage('The listener’s greeting began, but did not end in time.'),
-    mend: defineMessage('Check the load of the game server and of its network.'),
+    advice: defineMessage('Check the load of the game server and of its network.'),
   },
   'unknown-error': {
     cause: defineMessage('The listener answered with an error of its own.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Look for the listener’s words in the game server’s log: mostly the vote plugin, or one that takes its votes, has failed.',
     ),
   },
   'challenge-refused': {
     cause: defineMessage('The listener did not accept the answer to its own challenge.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that no proxy mixes up the connections to the vote port; update the vote plugin if the error continues.',
     ),
   },
@@ -92,20 +94,20 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'The listener answered that it cannot take votes now (HTTP 5xx, 429 or 408); the vote may have arrived all the same.',
     ),
-    mend: defineMessage('Look into the log of the website or application that takes the votes.'),
+    advice: defineMessage('Look into the log of the website or application that takes the votes.'),
   },
   'http-not-ready': {
     cause: defineMessage(
       'The website answered the challenge that it cannot take votes now (HTTP 5xx, 429 or 408); no vote was posted.',
     ),
-    mend: defineMessage('Look into the log of the website or application that takes the votes.'),
+    advice: defineMessage('Look into the log of the website or application that takes the votes.'),
   },
 
   'closed-without-answer': {
     cause: defineMessage(
       'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token; it may have arrived all the same.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, look into the game server’s log.',
     ),
   },
@@ -113,13 +115,13 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.',
     ),
   },
   'no-answer': {
     cause: defineMessage('The vote was sent, and no answer came in time, so the vote may have arrived.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Look for an error of the vote plugin in the game server’s log, and check the server’s load.',
     ),
   },
@@ -127,7 +129,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.',
     ),
   },
@@ -135,76 +137,78 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'Tallyport lost the process that was sending this vote, so the vote may have arrived.',
     ),
-    mend: defineMessage('There is nothing to do: the vote is retried automatically.'),
+    advice: defineMessage('There is nothing to do: the vote is retried automatically.'),
   },
   'stopped-while-waiting': {
     cause: defineMessage(
       'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.',
     ),
-    mend: defineMessage('There is nothing to do: the vote is retried automatically.'),
+    advice: defineMessage('There is nothing to do: the vote is retried automatically.'),
   },
 
   'bad-signature': {
     cause: defineMessage('The listener refused the signature: its token is different.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
     ),
   },
   'unknown-service': {
     cause: defineMessage('The listener has no token for our service name.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
     ),
   },
   'key-invalid': {
     cause: defineMessage('The listener could not decrypt the vote: its key is different.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
     ),
   },
   'not-votifier': {
     cause: defineMessage('Something other than a Votifier listener answers at this address and port.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.',
     ),
   },
   'v1-only': {
     cause: defineMessage('The listener speaks Votifier v1 only, and a v2 token is set.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
     ),
   },
   'v2-only': {
     cause: defineMessage('The listener takes Votifier v2 only, and a v1 public key is set.'),
-    mend: defineMessage('Set the listener as Votifier v2 with the token in the plugin’s configuration.'),
+    advice: defineMessage('Set the listener as Votifier v2 with the token in the plugin’s configuration.'),
   },
   'address-refused': {
     cause: defineMessage('The listener’s host resolves to an address that is not public.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
     ),
   },
   'not-http': {
     cause: defineMessage('Something that does not speak HTTP answers at this address and port.'),
-    mend: defineMessage('Check the port in the URL: it is the website’s, not the game’s and not Votifier’s.'),
+    advice: defineMessage(
+      'Check the port in the URL: it is the website’s, not the game’s and not Votifier’s.',
+    ),
   },
   'tls-failed': {
     cause: defineMessage(
       'The URL begins with https://, and what answers there does not speak TLS 1.2 or newer.',
     ),
-    mend: defineMessage('Check the port in the URL, or enable HTTPS at the website.'),
+    advice: defineMessage('Check the port in the URL, or enable HTTPS at the website.'),
   },
   'certificate-refused': {
     cause: defineMessage(
       'The certificate of the website is not valid for its name, has expired, or is not signed by a trusted authority.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Renew or complete the certificate, with the intermediate ones; a self-signed one is not accepted.',
     ),
   },
   'http-redirected': {
     cause: defineMessage('The URL answers with a redirect, and votes do not follow redirects.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Set the listener to the URL where the redirect leads; mostly https:// or www. is missing.',
     ),
   },
@@ -212,13 +216,13 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'The website refuses the request (HTTP 401 or 403): it does not accept our signature, or a filter blocks it.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Compare the secret there with the listener’s, make a new one if in doubt, and let the filter pass this URL.',
     ),
   },
   'http-not-found': {
     cause: defineMessage('There is nothing at this URL (HTTP 404 or 410).'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Check the path of the URL, and that the application which takes the votes is installed there.',
     ),
   },
@@ -226,13 +230,13 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote and resume the listener.',
     ),
   },
   'repeated-vote-faults': {
     cause: defineMessage('The listener refused several votes in a row, one by one.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Read the reason in the timelines of these votes, correct it, and resume the listener.',
     ),
   },
@@ -240,41 +244,43 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     cause: defineMessage(
       'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong token; other votes wait.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
     ),
   },
 
   'name-too-long': {
     cause: defineMessage('The listener takes no player name of this length.'),
-    mend: defineMessage('Other votes are not affected; this player’s name does not fit the game.'),
+    advice: defineMessage(
+      'Other votes are not affected: this player’s name does not fit the game; if it is a test vote, update the vote plugin.',
+    ),
   },
   'frame-too-long': {
     cause: defineMessage('The vote does not fit into one message of this protocol.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'Choose a shorter service name, or Votifier v2, which takes longer messages than v1.',
     ),
   },
   'vote-refused': {
     cause: defineMessage('The listener refused this vote, though it takes others.'),
-    mend: defineMessage('Read the listener’s message, correct what it names, and resend the vote.'),
+    advice: defineMessage('Read the listener’s message, correct what it names, and resend the vote.'),
   },
 
   'stopped-before-written': {
     cause: defineMessage('Tallyport was stopped before it sent the vote.'),
-    mend: defineMessage('There is nothing to do: the vote is retried automatically.'),
+    advice: defineMessage('There is nothing to do: the vote is retried automatically.'),
   },
   'outgoing-limited': {
     cause: defineMessage(
       'Tallyport opens only so many connections a minute to an address that has not acknowledged a vote yet, and for one account.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'There is nothing to do: the vote is sent automatically within a minute or two, and a listener that acknowledges is no longer limited.',
     ),
   },
   'our-fault': {
     cause: defineMessage('Tallyport itself failed before it sent the vote.'),
-    mend: defineMessage(
+    advice: defineMessage(
       'There is nothing to do for the owner: the vote is retried automatically, and the operator finds the error in the log.',
     ),
   },
@@ -310,7 +316,7 @@ export function listenerReason({
 
 const PAUSED_BY_OWNER: Explanation = {
   cause: defineMessage('Its owner paused it.'),
-  mend: defineMessage('Resume it to receive votes again: waiting votes are sent then.'),
+  advice: defineMessage('Resume it to receive votes again: waiting votes are sent then.'),
 };
 
 function reason(

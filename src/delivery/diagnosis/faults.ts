@@ -1,52 +1,68 @@
 import { defineMessage } from '../../language/t.ts';
+import type { Protocol } from '../../listeners/listener.ts';
+import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import type { DiagnosisStep } from './diagnosis-steps.ts';
 import type { Explanation } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 
 /**
- * The faults that a diagnosis finds, explained for a Votifier listener; for an HTTP listener `explain` is used. The codes
+ * The fault of each outcome of a test vote, and the step at which it stopped; without a step, it was the greeting, or
+ * the acknowledgement if the vote was written. An outcome that is not here is no known fault of the listener. The codes
  * are stable: `--json` output contains them.
  */
 export const FAULTS = {
-  'dns-not-found': {
-    cause: defineMessage('The host name of the listener does not resolve to an address.'),
-    mend: defineMessage(
-      'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
-    ),
-  },
-  'address-refused': EXPLANATIONS['address-refused'],
-  'connection-refused': EXPLANATIONS['connection-refused'],
-  'firewall-rejected': EXPLANATIONS['firewall-rejected'],
-  unreachable: EXPLANATIONS.unreachable,
-  'connect-timeout': {
-    cause: defineMessage(
-      'Nothing answered at this address and port: mostly a firewall drops the connection.',
-    ),
-    mend: defineMessage(
-      'Open the port in the firewall and in the hosting panel, forward it in the router, and check the address.',
-    ),
-  },
-  silent: {
-    cause: defineMessage(
-      'Something took the connection and says nothing, not even to a browser, a TLS client or a Minecraft client.',
-    ),
-    mend: defineMessage(
-      'Check that the port is the vote plugin’s and restart the game server; a plugin that hangs keeps its port open.',
-    ),
-  },
+  'dns-not-found': ['dns-not-found', 'name-resolution'],
+  'dns-timeout': ['dns-not-found', 'name-resolution'],
+  'address-refused': ['address-refused', 'address-policy'],
+  'connection-refused': ['connection-refused', 'connecting'],
+  'firewall-rejected': ['firewall-rejected', 'connecting'],
+  unreachable: ['unreachable', 'connecting'],
+  'connect-timeout': ['connect-timeout', 'connecting'],
+  silent: ['silent', 'greeting'],
+  'not-votifier': ['other-protocol', 'greeting'],
+  'not-http': ['other-protocol', 'greeting'],
+  'tls-failed': ['tls-server', 'greeting'],
+  'certificate-refused': ['tls-server', 'greeting'],
+  'http-unverified': ['http-unverified', 'greeting'],
+  'http-unavailable': ['http-server'],
+  'http-not-ready': ['http-server'],
+  'http-redirected': ['http-server'],
+  'http-not-found': ['http-server'],
+  'too-slow': ['too-slow'],
+  'no-answer': ['too-slow'],
+  'closed-before-greeting': ['closed-without-answer'],
+  'closed-before-written': ['closed-without-answer'],
+  'closed-without-answer': ['closed-without-answer'],
+  reset: ['closed-without-answer'],
+  'unknown-error': ['listener-error'],
+  'v1-only': ['v1-only', 'protocol-version'],
+  'v2-only': ['v2-only', 'protocol-version'],
+  'key-invalid': ['key-invalid', 'key-or-token'],
+  'bad-signature': ['bad-signature', 'key-or-token'],
+  'http-forbidden': ['bad-signature', 'key-or-token'],
+  'unknown-service': ['unknown-service', 'key-or-token'],
+  'challenge-refused': ['challenge-refused', 'acknowledgement'],
+  'name-too-long': ['name-too-long', 'acknowledgement'],
+  'frame-too-long': ['name-too-long', 'acknowledgement'],
+  'garbage-answer': ['garbage-answer', 'acknowledgement'],
+  'vote-refused': ['vote-refused', 'acknowledgement'],
+} as const satisfies Partial<Record<OutcomeCode, [fault: string, step?: DiagnosisStep]>>;
+
+/** What answers in place of a Votifier listener, as the fault that it is. */
+export const OTHER_SERVICES = {
   'http-server': {
     cause: defineMessage('A website answers here, not a vote listener.'),
-    mend: defineMessage('Set the port from the vote plugin’s configuration, usually 8192.'),
+    advice: defineMessage('Set the port from the vote plugin’s configuration, usually 8192.'),
   },
-  'http-unverified': EXPLANATIONS['http-unverified'],
   'minecraft-server': {
     cause: defineMessage('This is the port that players join on, not the one of the vote plugin.'),
-    mend: defineMessage('Set the port from the vote plugin’s configuration, usually 8192.'),
+    advice: defineMessage('Set the port from the vote plugin’s configuration, usually 8192.'),
   },
   'tls-server': {
     cause: defineMessage(
       'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Set the port from the vote plugin’s configuration, usually 8192, without a proxy in front of it.',
     ),
   },
@@ -54,50 +70,34 @@ export const FAULTS = {
     cause: defineMessage(
       'A proxy in front of the listener speaks the PROXY protocol, which voting sites do not.',
     ),
-    mend: defineMessage(
+    advice: defineMessage(
       'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.',
     ),
   },
-  'other-protocol': {
-    cause: defineMessage('Another service answers at this address and port.'),
-    mend: defineMessage('Read its reply to see which, and set the port of the vote plugin, usually 8192.'),
-  },
-  'v1-only': EXPLANATIONS['v1-only'],
-  'v2-only': EXPLANATIONS['v2-only'],
-  'key-invalid': EXPLANATIONS['key-invalid'],
-  'token-malformed': {
-    cause: defineMessage('The text that is set as the token is not a valid token.'),
-    mend: defineMessage(
-      'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
-    ),
-  },
-  'bad-signature': {
-    cause: defineMessage('The listener refused the signature: its token or secret is different.'),
-    mend: EXPLANATIONS['bad-signature'].mend,
-  },
-  'unknown-service': EXPLANATIONS['unknown-service'],
-  'challenge-refused': EXPLANATIONS['challenge-refused'],
-  'name-too-long': {
-    cause: defineMessage('The listener takes no message of this length.'),
-    mend: defineMessage(
-      'Choose a shorter service name, or update the vote plugin: the test vote’s own name fits every game.',
-    ),
-  },
-  'closed-without-answer': EXPLANATIONS['closed-without-answer'],
-  'listener-error': EXPLANATIONS['unknown-error'],
-  'vote-refused': EXPLANATIONS['vote-refused'],
-  'garbage-answer': {
-    cause: defineMessage('The answer of the listener is neither a success nor a known error.'),
-    mend: defineMessage(
-      'Read its reply and look for the same words in the game server’s log; then update the vote plugin.',
-    ),
-  },
-  'too-slow': {
-    cause: defineMessage('The listener’s greeting or its answer to the vote was not complete in time.'),
-    mend: defineMessage(
-      'Check the load of the game server and of its network, and its log for errors of the vote plugin.',
-    ),
-  },
+  'other-protocol': EXPLANATIONS['not-votifier'],
 } as const satisfies Record<string, Explanation>;
+export type OtherService = keyof typeof OTHER_SERVICES;
 
-export type Fault = keyof typeof FAULTS;
+type Faults = typeof FAULTS;
+export type Fault = Faults[keyof Faults][0] | OtherService;
+
+/** The fault of an outcome, if it is one, and the step at which the test vote stopped. */
+export function faultOf(
+  code: OutcomeCode,
+  protocol: Protocol,
+  isWritten: boolean,
+): { fault: Fault | null; step: DiagnosisStep } {
+  // A v1 listener that neither answers nor closes most likely has a different key.
+  const cause = code === 'no-answer' && protocol === 'votifier-v1' ? 'key-invalid' : code;
+  if (isFault(cause)) {
+    const [fault, step = isWritten ? 'acknowledgement' : 'greeting'] = FAULTS[cause];
+    return { fault, step };
+  }
+  if (code === 'outgoing-limited') return { fault: null, step: 'connecting' };
+  // A bare close does not show whether the key is right.
+  return { fault: null, step: code === 'sent-not-confirmed' ? 'key-or-token' : 'acknowledgement' };
+}
+
+function isFault(code: OutcomeCode): code is keyof Faults {
+  return code in FAULTS;
+}

@@ -172,7 +172,7 @@ function challengeRefusedBefore(vote: Vote): boolean {
   return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
 }
 
-/** A released attempt is not counted. */
+/** An attempt whose vote was given back is not counted. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
 /** The change of a vote after an outcome. */

@@ -60,6 +60,6 @@ export type DrainOptions = {
   waitNoLonger: AbortSignal;
   /** The job ends after this time, so that other listeners are drained too. */
   budgetMs: number;
-  /** When the relay found this work due, if the relay added the job; stored in the attempts' records. */
+  /** When the sweep found this work due, if the sweep added the job; stored in the attempts' records. */
   relayedAt?: Date | undefined;
 };

@@ -61,7 +61,7 @@ export type OlderAttempts = {
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** An attempt that was released before anything was sent is not counted. */
+/** An attempt whose vote was given back unsent is not counted. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }

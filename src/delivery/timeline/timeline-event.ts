@@ -1,3 +1,4 @@
+import type { Text } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
 import type { OutcomeClass, OutcomeCode, Step } from '../../listeners/outcomes.ts';
 import type { Attempt, DeliveryState } from '../../votes/vote.ts';
@@ -15,20 +16,21 @@ export type DeliveryStatus =
       waitingFor: WaitingFor;
       /** Why its listener is not sent votes, if that is so. */
       reason: ListenerReason | null;
-      /** Votes before it in the queue of its listener, counted up to `MOST_AHEAD`. */
-      ahead: number;
+      /** Votes before it in the queue of its listener, counted up to `MOST_AHEAD`; null in a brief status. */
+      ahead: number | null;
       givenUpAt: Date | null;
     }
   | { state: 'sending'; since: Date | null }
   /** `confirmed`: the listener acknowledged it; false after a bare close in Votifier v1; null when not on record. */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null }
   /** `restored`: it was open in a backup that was restored, and was not sent since. */
-  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date }
+  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null }
   | {
       state: 'failed';
-      /** `refused`: by the listener; see the last attempt. */
       why: 'refused' | 'expired' | 'server-removed';
-      resendableUntil: Date;
+      /** Why the listener refused it. */
+      cause: Text | null;
+      resendableUntil: Date | null;
     };
 
 /** The outcome of an attempt. */
@@ -48,7 +50,7 @@ export type AttemptEvent = {
   kind: 'attempt';
   at: Date;
   id: string;
-  /** From 1; null for an attempt that was released before anything was sent, which does not count. */
+  /** From 1; null for an attempt whose vote was given back unsent, which does not count. */
   number: number | null;
   /** It tested an unreachable listener. */
   test: boolean;
@@ -56,7 +58,7 @@ export type AttemptEvent = {
   worker: string;
   /** What started it; null when that is not on record. */
   wokenBy: Cause | null;
-  /** The relay found the vote due: its wake-up job was lost. */
+  /** The sweep found the vote due: its wake-up job was lost. */
   relayed: boolean;
   /** null: no outcome is recorded. `underWay` says whether one will come. */
   end: AttemptOutcome | null;

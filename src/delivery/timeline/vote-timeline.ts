@@ -63,9 +63,21 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
   return ahead.length;
 }
 
+type Failed = Extract<DeliveryStatus, { state: 'failed' }>;
+
+/**
+ * The status of a vote in a list: without its position in the queue, its time limits, and the reason that its listener
+ * gives for all its votes.
+ */
+export function briefStatus(vote: Vote, listener: WaitedFor | null, now: Date): DeliveryStatus {
+  const status = statusOf(vote, { listener, ahead: null, now, exclusions: [] });
+  if (status.state === 'waiting') return { ...status, reason: null, givenUpAt: null };
+  return 'resendableUntil' in status ? { ...status, resendableUntil: null } : status;
+}
+
 function statusOf(
   vote: Vote,
-  context: { listener: WaitedFor | null; ahead: number; now: Date; exclusions: VoteExclusion[] },
+  context: { listener: WaitedFor | null; ahead: number | null; now: Date; exclusions: VoteExclusion[] },
 ): DeliveryStatus {
   const { listener, ahead, now, exclusions } = context;
   const { delivery } = vote;
@@ -89,7 +101,7 @@ function statusOf(
     case 'unconfirmed':
       return { state, why: delivery.restoredAt ? 'restored' : 'no-answer', resendableUntil };
     case 'failed':
-      return { state, why: whyFailed(delivery), resendableUntil };
+      return { state, ...whyFailed(delivery), resendableUntil };
   }
 }
 
@@ -105,11 +117,14 @@ function isDecided({ isQuarantine, state }: VoteExclusion): boolean {
   return isQuarantine === true && (state === 'confirming' || state === 'excluded');
 }
 
-function whyFailed({ attempts, events }: Delivery): 'refused' | 'expired' | 'server-removed' {
+function whyFailed({ attempts, events }: Delivery): Pick<Failed, 'why' | 'cause'> {
   const givenUp = events.findLast(({ kind }) => kind === 'expired' || kind === 'server-removed');
   const refused = attempts.findLast((attempt) => attempt.class === 'vote-only');
-  if (!givenUp || (refused && refused.at > givenUp.at)) return 'refused';
-  return givenUp.kind === 'expired' ? 'expired' : 'server-removed';
+  if (givenUp && !(refused && refused.at > givenUp.at)) {
+    return { why: givenUp.kind === 'expired' ? 'expired' : 'server-removed', cause: null };
+  }
+  const cause = refused?.code ? explain(refused.code, refused.protocol).cause : null;
+  return { why: 'refused', cause };
 }
 
 /** How often a vote has arrived or may have arrived. */

@@ -296,8 +296,8 @@ export const LISTING = {
   'In the game': 'Im Spiel',
   'An operator of this listing has excluded the vote of {player}. It does not count.':
     'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen. Sie zählt nicht.',
-  'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.':
-    'Die Stimme von {player} ist gespeichert, zählt aber noch nicht: Ein Betreiber dieses Verzeichnisses prüft sie. Wird sie freigegeben, zählt sie, und der Spielserver kann sie belohnen.',
+  'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.':
+    'Die Stimme von {player} ist gespeichert, zählt aber noch nicht: Ein Betreiber dieses Verzeichnisses prüft sie. Wird die Quarantäne aufgehoben, zählt sie, und der Spielserver kann sie belohnen.',
   'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.':
     'Der Grund ist dein Netz: Von dort haben mehr neue Spieler als üblich abgestimmt. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder ab morgen (UTC), wenn vor dir weniger neue Spieler abstimmen.',
   'The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.':

@@ -3,16 +3,16 @@ export const OUTCOMES = {
   'the vote': 'die Stimme',
   'its schedule': 'ihren Zeitplan',
   'the refused challenge': 'die abgelehnte Challenge',
-  'the released attempt': 'den freigegebenen Versuch',
+  'the attempt that was given back': 'den zurückgegebenen Versuch',
   'the resend': 'das erneute Senden',
-  'the release from quarantine': 'die Freigabe',
+  'the lifted quarantine': 'die aufgehobene Quarantäne',
   'the listener’s test': 'den Test des Listeners',
   'the server’s return': 'die Rückkehr des Servers',
   'the listener’s return': 'die Rückkehr des Listeners',
   'the resume': 'das Fortsetzen',
   'the changed settings': 'die geänderten Einstellungen',
-  '{cause}, found by the relay': '{cause}, gefunden vom Relay',
-  'the relay': 'das Relay',
+  '{cause}, found by the sweep': '{cause}, gefunden vom Suchlauf',
+  'the sweep': 'den Suchlauf',
   accepted: 'angenommen',
   'cast elsewhere': 'anderswo abgegeben',
   'the player may vote again, by an operator': 'der Spieler darf wieder abstimmen, durch einen Betreiber',
@@ -31,20 +31,10 @@ export const OUTCOMES = {
   'claimed by a plugin (token {token})': 'von einem Plugin abgeholt (Token {token})',
   'restored from a backup: it may have arrived since the backup':
     'aus einer Sicherung wiederhergestellt: sie kam seit der Sicherung vielleicht an',
-  'released from quarantine by an operator': 'von einem Betreiber freigegeben',
+  'quarantine lifted by an operator': 'Quarantäne von einem Betreiber aufgehoben',
   'excluded by {by}: «{reason}»': 'ausgeschlossen ({by}): „{reason}“',
-  'The host name of the listener does not resolve to an address.':
-    'Der Hostname des Listeners lässt sich nicht zu einer Adresse auflösen.',
   'Check the spelling of the host and its DNS records, or set the listener to its IP address.':
     'Prüfe die Schreibweise des Hosts und seine DNS-Einträge, oder stelle den Listener auf seine IP-Adresse.',
-  'Nothing answered at this address and port: mostly a firewall drops the connection.':
-    'Unter dieser Adresse und diesem Port antwortet nichts: Meist verwirft eine Firewall die Verbindung.',
-  'Open the port in the firewall and in the hosting panel, forward it in the router, and check the address.':
-    'Öffne den Port in der Firewall und im Panel deines Hosters, leite ihn im Router weiter, und prüfe die Adresse.',
-  'Something took the connection and says nothing, not even to a browser, a TLS client or a Minecraft client.':
-    'Etwas hat die Verbindung angenommen und sagt nichts, auch nicht zu einem Browser, einem TLS-Client oder einem Minecraft-Client.',
-  'Check that the port is the vote plugin’s and restart the game server; a plugin that hangs keeps its port open.':
-    'Prüfe, ob der Port der des Vote-Plugins ist, und starte den Spielserver neu; ein hängendes Plugin hält seinen Port offen.',
   'A website answers here, not a vote listener.': 'Hier antwortet eine Website, kein Vote-Listener.',
   'Set the port from the vote plugin’s configuration, usually 8192.':
     'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192.',
@@ -58,27 +48,8 @@ export const OUTCOMES = {
     'Ein Proxy vor dem Listener spricht das PROXY-Protokoll, das Vote-Seiten nicht sprechen.',
   'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.':
     'Schalte das PROXY-Protokoll für den Vote-Port ab (im Plugin, in HAProxy oder im DDoS-Schutz), oder stelle den Port dahinter ein.',
-  'Another service answers at this address and port.':
-    'Unter dieser Adresse und diesem Port antwortet ein anderer Dienst.',
-  'Read its reply to see which, and set the port of the vote plugin, usually 8192.':
-    'Lies in seiner Antwort, welcher, und stelle den Port des Vote-Plugins ein, meist 8192.',
-  'The text that is set as the token is not a valid token.':
-    'Der als Token eingestellte Text ist kein gültiges Token.',
   'Copy the token from the vote plugin’s configuration once more and set the listener again with it.':
     'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein.',
-  'The listener refused the signature: its token or secret is different.':
-    'Der Listener hat die Signatur abgelehnt: Sein Token oder Geheimnis ist ein anderes.',
-  'The listener takes no message of this length.': 'Der Listener nimmt keine Nachricht dieser Länge an.',
-  'Choose a shorter service name, or update the vote plugin: the test vote’s own name fits every game.':
-    'Wähle einen kürzeren Namen des Dienstes, oder aktualisiere das Vote-Plugin: Der Name der Teststimme passt zu jedem Spiel.',
-  'The answer of the listener is neither a success nor a known error.':
-    'Die Antwort des Listeners ist weder ein Erfolg noch ein bekannter Fehler.',
-  'Read its reply and look for the same words in the game server’s log; then update the vote plugin.':
-    'Lies seine Antwort und suche dieselben Worte im Log des Spielservers; aktualisiere dann das Vote-Plugin.',
-  'The listener’s greeting or its answer to the vote was not complete in time.':
-    'Die Begrüßung des Listeners oder seine Antwort auf die Stimme war nicht rechtzeitig vollständig.',
-  'Check the load of the game server and of its network, and its log for errors of the vote plugin.':
-    'Prüfe die Last des Spielservers und seines Netzes, und sein Log auf Fehler des Vote-Plugins.',
   'There is nothing to do.': 'Es ist nichts zu tun.',
   'The listener took the vote and said so.': 'Der Listener hat die Stimme angenommen und es gesagt.',
   'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong.':
@@ -220,8 +191,8 @@ export const OUTCOMES = {
     'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; ist es richtig, setze den Listener fort.',
   'The listener takes no player name of this length.':
     'Der Listener nimmt keinen Spielernamen dieser Länge an.',
-  'Other votes are not affected; this player’s name does not fit the game.':
-    'Andere Stimmen sind nicht betroffen; der Name dieses Spielers passt nicht zum Spiel.',
+  'Other votes are not affected: this player’s name does not fit the game; if it is a test vote, update the vote plugin.':
+    'Andere Stimmen sind nicht betroffen: Der Name dieses Spielers passt nicht zum Spiel; ist es eine Teststimme, aktualisiere das Vote-Plugin.',
   'The vote does not fit into one message of this protocol.':
     'Die Stimme passt nicht in eine Nachricht dieses Protokolls.',
   'Choose a shorter service name, or Votifier v2, which takes longer messages than v1.':

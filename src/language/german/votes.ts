@@ -4,22 +4,10 @@ export const VOTES = {
   'From (UTC day)': 'Ab (UTC-Tag)',
   To: 'Bis',
   'Show all': 'Alle zeigen',
-  imported: 'importiert',
-  'no vote listener at that time': 'damals kein Vote-Listener',
-  'attempt {number}': 'Versuch {number}',
-  'the listener closed without an answer': 'der Listener hat ohne Antwort geschlossen',
+  'confirmed after {duration}': 'nach {duration} bestätigt',
   'confirmed after a manual resend': 'nach erneutem Senden bestätigt',
   'on the {number, selectordinal, one {#st} two {#nd} few {#rd} other {#th}} attempt':
     'beim {number}. Versuch',
-  'after {duration}': 'nach {duration}',
-  'sent {times}, no answer; may have arrived': '{times} gesendet, keine Antwort; vielleicht angekommen',
-  'expired before it could be delivered': 'abgelaufen, bevor sie zugestellt werden konnte',
-  'for the listener to be resumed': 'bis der Listener fortgesetzt wird',
-  'for the listener; next test {time}': 'auf den Listener; nächster Test {time}',
-  'rate-limited; sent {time}': 'gedrosselt; wird {time} gesendet',
-  'for the next attempt, {time}': 'auf den nächsten Versuch, {time}',
-  'the listener was removed': 'der Listener wurde entfernt',
-  'in the queue': 'in der Warteschlange',
   'Votes queued again.': 'Stimmen wieder eingereiht.',
   'Nothing to send. The votes are already queued.': 'Nichts zu senden. Die Stimmen sind schon eingereiht.',
   'No vote listener.': 'Kein Vote-Listener.',
@@ -112,13 +100,13 @@ export const VOTES = {
   Counted: 'Gezählt',
   'Vote id': 'Id der Stimme',
   'It may have arrived more than once.': 'Sie ist vielleicht mehr als einmal angekommen.',
-  'It expires {ago}, on {time}.': 'Sie läuft {ago} ab, am {time}.',
+  'It expires {time}.': 'Sie läuft {time} ab.',
   'An attempt is in progress.': 'Ein Versuch läuft gerade.',
-  'Restored from a backup. It may have arrived since the backup. It is not sent again automatically; you can send it again until {time}.':
-    'Aus einer Sicherung wiederhergestellt. Sie kam seit der Sicherung vielleicht an. Sie wird nicht von selbst noch einmal gesendet; du kannst sie bis {time} noch einmal senden.',
-  'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until {time}.':
-    'Gesendet, aber der Listener hat nicht geantwortet. Sie ist vielleicht angekommen. Von selbst wird sie nicht noch einmal gesendet; du kannst es bis {time} tun.',
-  'You can send it again until {time}.': 'Du kannst sie bis {time} noch einmal senden.',
+  'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.':
+    'Aus einer Sicherung wiederhergestellt. Sie kam seit der Sicherung vielleicht an. Sie wird nicht von selbst noch einmal gesendet.',
+  'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically.':
+    'Gesendet, aber der Listener hat nicht geantwortet. Sie ist vielleicht angekommen. Von selbst wird sie nicht noch einmal gesendet.',
+  'It can be sent again until {time}.': 'Sie kann bis {time} noch einmal gesendet werden.',
   'Delivered and confirmed by the listener.': 'Zugestellt und vom Listener bestätigt.',
   'Delivered.': 'Zugestellt.',
   'Delivered on {time}.': 'Zugestellt am {time}.',
@@ -133,16 +121,16 @@ export const VOTES = {
     'Diese Stimme wird zurückgehalten: Sie ist auffällig, und der Betreiber dieses Verzeichnisses entscheidet, ob sie zählt und zugestellt wird.',
   'The operator of this listing excluded this vote before it was delivered.':
     'Der Betreiber dieses Verzeichnisses hat diese Stimme ausgeschlossen, bevor sie zugestellt war.',
-  'There was no vote listener when this vote was cast. You can send it after you set one up.':
-    'Als diese Stimme abgegeben wurde, gab es keinen Vote-Listener. Du kannst sie senden, sobald du einen eingerichtet hast.',
-  'The vote listener was removed before this vote was delivered. You can send it after you set one up again.':
-    'Der Vote-Listener wurde entfernt, bevor diese Stimme zugestellt war. Du kannst sie senden, sobald du wieder einen eingerichtet hast.',
+  'There was no vote listener when this vote was cast. It can be sent when there is one.':
+    'Als diese Stimme abgegeben wurde, gab es keinen Vote-Listener. Sie kann gesendet werden, sobald es einen gibt.',
+  'The vote listener was removed before this vote was delivered. It can be sent when there is one again.':
+    'Der Vote-Listener wurde entfernt, bevor diese Stimme zugestellt war. Sie kann gesendet werden, sobald es wieder einen gibt.',
   'The listener refused this vote.': 'Der Listener hat diese Stimme abgelehnt.',
   'It expired before it could be delivered.': 'Sie lief ab, bevor sie zugestellt werden konnte.',
   'The server was removed.': 'Der Server wurde entfernt.',
   'The listener was removed, so the vote leaves the queue.':
     'Der Listener wurde entfernt, daher verlässt die Stimme die Warteschlange.',
-  'Waiting until you resume the listener.': 'Wartet, bis du den Listener fortsetzt.',
+  'Waiting until the listener is resumed.': 'Wartet, bis der Listener fortgesetzt wird.',
   'Waiting for the listener, which is unreachable. Next test {time}.':
     'Wartet auf den Listener, der nicht erreichbar ist. Nächster Test {time}.',
   'It will be sent {time}. The number of connections per minute is limited until the listener acknowledges its first vote.':
@@ -150,10 +138,12 @@ export const VOTES = {
   'Waiting for its next attempt, {time}.': 'Wartet auf ihren nächsten Versuch, {time}.',
   'Waiting: the operator of this listing has paused vote delivery for all servers.':
     'Wartet: Der Betreiber dieses Verzeichnisses hat die Zustellung für alle Server angehalten.',
+  'Waiting in the queue.': 'Wartet in der Warteschlange.',
   'Next in the queue.': 'Als Nächste an der Reihe.',
-  'Waiting in the queue, with at least {votes} before it.':
-    'Wartet in der Warteschlange, mindestens {votes} davor.',
-  'Waiting in the queue, with {votes} before it.': 'Wartet in der Warteschlange, {votes} davor.',
+  'Waiting in the queue, with at least {votes} votes before it.':
+    'Wartet in der Warteschlange, mindestens {votes} Stimmen davor.',
+  'Waiting in the queue, with {votes, plural, one {# vote} other {# votes}} before it.':
+    'Wartet in der Warteschlange, {votes, plural, one {# Stimme} other {# Stimmen}} davor.',
   'Send vote': 'Stimme senden',
   'Send again': 'Noch einmal senden',
   'This vote was delivered. If you send it again, it arrives twice.':

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { AppError } from '../app-error.ts';
 import { DeadlineError, within } from '../deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 
@@ -31,12 +32,7 @@ const LATE_MS = 50;
 const MOST_UNDER_WAY = 16;
 
 /** Too many requests wait. Nothing was sent to the database. */
-export class OverloadError extends Error {
-  constructor() {
-    super('too many requests wait for the database');
-    this.name = 'OverloadError';
-  }
-}
+export class OverloadError extends AppError {}
 
 type Waiting = {
   request: unknown;
@@ -63,7 +59,8 @@ class BatchQueue {
   }
 
   load(request: unknown, timeoutMs: number): Promise<never> {
-    if (this.#waiting.length >= MOST_WAITING) return Promise.reject(new OverloadError());
+    if (this.#waiting.length >= MOST_WAITING)
+      return Promise.reject(new OverloadError('too many requests wait for the database'));
     const { promise, resolve, reject } = Promise.withResolvers<never>();
     this.#waiting.push({ request, deadline: performance.now() + timeoutMs, resolve, reject });
     this.#running ??= this.#run();

@@ -1,8 +1,12 @@
 import { type Collection, ObjectId } from 'mongodb';
+import { CodedError } from '../app-error.ts';
 import { after, type Clock, DAY } from '../clock.ts';
 import type { PeriodMark } from './period-mark.ts';
 
 type Marks = { periodMarks: Collection<PeriodMark>; clock: Clock };
+
+/** The work of a UTC day cannot be done: the day is not over, its data may still change, or its data has expired. */
+export class DayError extends CodedError<'day-not-over' | 'day-not-settled' | 'day-too-old'> {}
 
 /** The UTC day of a moment, `2026-11-21`. */
 export function dayOf(at: Date): string {

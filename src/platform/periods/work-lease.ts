@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type Document, ObjectId, UUID } from 'mongodb';
+import { CodedError } from '../app-error.ts';
 import { type Clock, SECOND } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { WorkLease } from './work-lease-record.ts';
@@ -25,12 +26,12 @@ export type ActiveLease = {
 };
 
 /** Another run may do the work by now: this run must not write any more. */
-export class LeaseLostError extends Error {
-  readonly code = 'lease-lost';
-
+export class LeaseLostError extends CodedError<'lease-lost'> {
   constructor(work: string) {
-    super(`The lease of «${work}» was lost: another run has it, or MongoDB did not answer in time.`);
-    this.name = 'LeaseLostError';
+    super(
+      'lease-lost',
+      `The lease of «${work}» was lost: another run has it, or MongoDB did not answer in time.`,
+    );
   }
 }
 

@@ -1,4 +1,5 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import { CodedError } from '../app-error.ts';
 
 /**
  * Why a picture is refused:
@@ -50,23 +51,11 @@ export function failureSentence(code: PictureFailure): string {
 }
 
 /** A picture that is refused; the message is a sentence for the user. */
-export class PictureError extends Error {
-  readonly code: PictureFailure;
-
+export class PictureError extends CodedError<PictureFailure> {
   constructor(code: PictureFailure, sentence: string = failureSentence(code)) {
-    super(sentence);
-    this.name = 'PictureError';
-    this.code = code;
+    super(code, sentence);
   }
 }
 
 /** The picture process ended or did not answer in time, or this process stops (`stopped`). The picture may be tried again. */
-export class PictureProcessError extends Error {
-  readonly code: 'ended' | 'timeout' | 'stopped';
-
-  constructor(code: PictureProcessError['code'], message: string) {
-    super(message);
-    this.name = 'PictureProcessError';
-    this.code = code;
-  }
-}
+export class PictureProcessError extends CodedError<'ended' | 'timeout' | 'stopped'> {}

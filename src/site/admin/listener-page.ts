@@ -5,6 +5,7 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
 import { t } from '../../language/t.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
+import { stateName } from '../../votes/state-names.ts';
 import type { VotesFrom } from '../../votes/vote-pages.ts';
 import { writeVotesFrom } from '../../votes/vote-pages.ts';
 import { PageError } from '../error-pages.ts';
@@ -95,7 +96,7 @@ function status(
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
           html`<p>${t(reason.cause)}${answer}${reason.detail ? ` (${reason.detail})` : ''}</p>
-            <p>${t(reason.mend)}</p>`,
+            <p>${t(reason.advice)}</p>`,
         )
       : failing,
     facts([
@@ -157,10 +158,7 @@ function votesTable({ votes }: ListenerOverview): Html {
     columns: [
       { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
       { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
-      {
-        title: 'State',
-        cell: ({ state, confirmed }) => (confirmed === false ? 'sent, not confirmed' : state),
-      },
+      { title: 'State', cell: ({ state, confirmed }) => stateName(state, confirmed) },
       { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
       { title: 'Last outcome', cell: ({ code }) => code?.replaceAll('-', ' ') },
       { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },

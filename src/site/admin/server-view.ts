@@ -159,7 +159,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
     ['Reason', reason && t(reason.cause)],
     ['Listener’s answer', reason?.words && html`“<bdi>${reason.words}</bdi>”`],
     ['Detail', reason?.detail],
-    ['How to fix it', reason && t(reason.mend)],
+    ['How to fix it', reason && t(reason.advice)],
     ['Protocol', protocolName(protocol)],
     ['Address', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],

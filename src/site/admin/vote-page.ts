@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
+import { statusText } from '../../delivery/timeline/status-text.ts';
 import type { VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
-import { statusText } from '../../delivery/timeline/timeline-texts.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import type { Server } from '../../servers/server.ts';
@@ -10,7 +10,7 @@ import { findVote } from '../../votes/vote-list.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../page-route.ts';
 import { queryText } from '../shared/form.ts';
-import { time, timeText } from '../shared/format.ts';
+import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
@@ -34,7 +34,8 @@ export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
       deps.listeners.findOne({ serverId }),
       tokenId ? deps.apiTokens.findOne({ _id: tokenId, serverId }) : null,
     ]);
-    const timeline = await voteTimeline(deps, vote, listener, deps.clock.now());
+    const now = deps.clock.now();
+    const timeline = await voteTimeline(deps, vote, listener, now);
     return sendPage(request, reply, {
       title: `Vote of ${vote.username}`,
       body: adminFrame({
@@ -50,7 +51,7 @@ export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
         body: html`${card({
           title: 'Details',
           actions: actions(base, vote),
-          body: about({ base, vote, server, token, timeline }),
+          body: about({ base, vote, server, token, timeline, now }),
         })}
           ${card({ title: 'Timeline', body: timelineList(timeline.events) })}`,
       }),
@@ -75,9 +76,10 @@ type Shown = {
   server: WithId<Server> | null;
   token: ApiToken | null;
   timeline: VoteTimeline;
+  now: Date;
 };
 
-function about({ base, vote, server, token, timeline }: Shown): Html {
+function about({ base, vote, server, token, timeline, now }: Shown): Html {
   const { _id, votedAt, delivery, claim, cooldownEndedAt } = vote;
   return facts([
     [
@@ -89,7 +91,7 @@ function about({ base, vote, server, token, timeline }: Shown): Html {
     ['Cast', time(votedAt)],
     ['Cast with', castWith(vote, token)],
     ['Counts', countsText(vote)],
-    ['Delivery', statusText(timeline, timeText, null)],
+    ['Delivery', statusText(timeline.status, pageTimes(now), null, timeline.mayHaveArrivedTwice)],
     ['Attempts', String(delivery.attemptCount)],
     ['Claimed', claim ? html`by a plugin, ${time(claim.at)}` : null],
     ['Cooldown ended early', cooldownEndedAt ? time(cooldownEndedAt) : null],

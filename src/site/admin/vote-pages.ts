@@ -5,6 +5,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { listExclusions, newestExclusions } from '../../votes/exclusions/request-exclusion.ts';
 import { type FoundVote, searchVotes } from '../../votes/search-votes.ts';
+import { stateName } from '../../votes/state-names.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';
 import { OPERATOR } from '../page-route.ts';
@@ -165,7 +166,7 @@ function voteCard(
         },
         { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
         { title: 'Token', cell: (vote) => tokenName(names, vote) },
-        { title: 'Delivery', cell: ({ delivery }) => DELIVERY[delivery.state] },
+        { title: 'Delivery', cell: ({ delivery }) => stateName(delivery.state, null) },
         {
           title: 'Counts',
           cell: ({ excludedAt }) => (excludedAt ? badge('attention', 'excluded') : 'yes'),
@@ -176,15 +177,6 @@ function voteCard(
 }
 
 const HOW_TO_EXCLUDE = html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`;
-
-const DELIVERY: Record<FoundVote['delivery']['state'], string> = {
-  none: 'no listener',
-  waiting: 'waiting',
-  sending: 'being sent',
-  delivered: 'delivered',
-  unconfirmed: 'unconfirmed',
-  failed: 'failed',
-};
 
 function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   if (isImported(vote)) return html`<span class="soft">imported</span>`;

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
-import { makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
-import { issueTokenBy } from '../../servers/audited-tokens.ts';
+import { issueToken, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { checkClaim } from '../../votes/claims/claim-vote.ts';
 import { LONGEST_USERNAME, usernameSchema } from '../../votes/username.ts';
 import { serverOf, userOf } from '../access.ts';
@@ -80,7 +79,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
         ...(expiresInMs ? { expiresInMs } : {}),
       } as const;
       try {
-        const { token } = await issueTokenBy(deps, wanted, by);
+        const { token } = await issueToken(deps, wanted, by);
         return { page: page(request, { key: token }) };
       } catch (error) {
         if (!(error instanceof TokenMadeError)) throw error;

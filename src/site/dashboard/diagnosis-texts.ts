@@ -52,7 +52,7 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
 
 /** The result of a test: each step with its result, then the cause and the fix. */
 export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html {
-  const { outcome, fault, cause, mend, reply, detail } = diagnosis;
+  const { outcome, fault, cause, advice, reply, detail } = diagnosis;
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
@@ -66,7 +66,7 @@ export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html 
     <div class="notice ${tone}" role="status">
       <p><strong>${head}</strong></p>
       <p>${t(cause)}</p>
-      ${mend && !arrived ? html`<p>${t(mend)}</p>` : ''}
+      ${advice && !arrived ? html`<p>${t(advice)}</p>` : ''}
     </div>
     ${
       reply || fault

@@ -10,6 +10,7 @@ import {
 } from '../../delivery/resend-votes.ts';
 import { t } from '../../language/t.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
+import { STATE_NAMES } from '../../votes/state-names.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
@@ -19,7 +20,6 @@ import { count, counted, oneOf, relative, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, facts, notice } from '../shared/parts.ts';
-import { STATE_TEXTS } from '../shared/vote-state.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
@@ -146,7 +146,7 @@ function questionBody(
   });
   return html`<p>${howMany(votes, more)}</p>
     ${facts([
-      [t('State'), oneOf(states.map((state) => t(STATE_TEXTS[state])))],
+      [t('State'), oneOf(states.map((state) => t(STATE_NAMES[state])))],
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [t('Cast'), castText(filter, until)],
     ])}

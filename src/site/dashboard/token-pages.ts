@@ -10,8 +10,15 @@ import {
   type TokenKind,
   type TokenScope,
 } from '../../servers/api-token.ts';
-import { type IssuedToken, listTokens, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
-import { issueTokenBy, revokeTokenBy, rotateTokenBy } from '../../servers/audited-tokens.ts';
+import {
+  type IssuedToken,
+  issueToken,
+  listTokens,
+  makerOf,
+  revokeToken,
+  rotateToken,
+  TokenMadeError,
+} from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { makerNames } from '../../servers/token-makers.ts';
 import { type VrcFile, vrcFile } from '../../votes/claims/vrc-file.ts';
@@ -80,7 +87,7 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
     run: async ({ request }) => {
       const server = serverOf(request);
       const tokenId = idParam(request, 'tokenId');
-      const isRevoked = await revokeTokenBy(deps, server._id, tokenId, userOf(request).email);
+      const isRevoked = await revokeToken(deps, server._id, tokenId, userOf(request).email);
       return isRevoked
         ? `${serverPath(app.site.base, server, '/tokens')}?done=revoked`
         : refused(404, t('This server has no token with this id.'));
@@ -163,7 +170,7 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
       };
       return issuing(
         request,
-        () => issueTokenBy(deps, wanted, userOf(request).email),
+        () => issueToken(deps, wanted, userOf(request).email),
         async () => kind,
       );
     },
@@ -182,7 +189,7 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
       const tokenId = idParam(request, 'tokenId');
       return issuing(
         request,
-        () => rotateTokenBy(deps, server._id, tokenId, options, by),
+        () => rotateToken(deps, server._id, tokenId, options, by),
         async () => {
           const replaced = await deps.apiTokens.findOne({ _id: data.newId });
           return replaced ? kindOf(replaced) : 'api';

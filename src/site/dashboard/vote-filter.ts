@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { t } from '../../language/t.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import { VOTE_SELECTIONS } from '../../votes/sent-not-confirmed.ts';
+import { STATE_NAMES } from '../../votes/state-names.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import type { VotesWanted } from '../../votes/vote-pages.ts';
 import { type Html, html } from '../shared/html.ts';
 import { select, textField } from '../shared/parts.ts';
-import { STATE_TEXTS } from '../shared/vote-state.ts';
 import { votesFrom } from '../shared/votes-from.ts';
 
 /** A UTC day from a date field: `2026-11-21`. */
@@ -64,7 +64,7 @@ export function filterForm(path: string, filter: VoteFilter): Html {
       value: state,
       options: [
         ['', t('all')],
-        ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_TEXTS[one])]),
+        ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_NAMES[one])]),
       ],
     })}
     ${textField({

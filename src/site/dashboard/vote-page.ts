@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID } from 'mongodb';
-import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import {
   DELIVERED_RESENDS,
   mayHaveArrived,
@@ -9,23 +8,25 @@ import {
   whyNotResend,
 } from '../../delivery/resend-vote.ts';
 import { actorsOf, ownerEvents } from '../../delivery/timeline/owner-events.ts';
+import { statusText } from '../../delivery/timeline/status-text.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
-import { MOST_AHEAD, voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { actorNames } from '../../servers/actor-names.ts';
+import { stateNameOf } from '../../votes/state-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
-import { counted, relative, time, timeText } from '../shared/format.ts';
+import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { button, card, confirmed, facts } from '../shared/parts.ts';
-import { STATE_TEXTS, stateBadge } from '../shared/vote-state.ts';
+import { stateBadge } from '../shared/vote-state.ts';
 import { timelineList } from '../shared/vote-timeline.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -68,7 +69,7 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
         href: path,
         announcement: t('The vote of {username}: {state}.', {
           username: vote.username,
-          state: t(STATE_TEXTS[state]),
+          state: stateNameOf(vote.delivery),
         }),
         open,
         mark: markOf(shownState, open, now),
@@ -149,123 +150,15 @@ function about(vote: Vote, status: DeliveryStatus): Html {
   ]);
 }
 
-/** A vote's status in sentences. */
+/** A vote's status in sentences, and what to do about its listener. */
 function statusNotice(
   { status, mayHaveArrivedTwice }: VoteTimeline,
-  { queuePaused, listener }: ListenerStatus,
+  { queuePaused }: ListenerStatus,
   now: Date,
 ): Content {
-  const twice = mayHaveArrivedTwice ? ` ${t('It may have arrived more than once.')}` : '';
-  const reason = listener && listenerReason(listener);
-  const mend =
-    status.state === 'waiting' && reason?.code ? html`<p>${t(reason.cause)} ${t(reason.mend)}</p>` : '';
-  return html`<p>${sentence(status, queuePaused, now)}${twice}</p>${mend}`;
-}
-
-function sentence(status: DeliveryStatus, queuePaused: boolean | null, now: Date): string {
-  switch (status.state) {
-    case 'none':
-      return t(NONE[status.why]);
-    case 'waiting': {
-      const { givenUpAt } = status;
-      const until = givenUpAt
-        ? ` ${t('It expires {ago}, on {time}.', { ago: relative(givenUpAt, now), time: timeText(givenUpAt) })}`
-        : '';
-      return `${waitingText(status, queuePaused, now)}${until}`;
-    }
-    case 'sending':
-      return t('An attempt is in progress.');
-    case 'delivered': {
-      const kind = status.confirmed === false ? 'sent' : status.confirmed ? 'confirmed' : 'delivered';
-      const { plain, on } = DELIVERED[kind];
-      return status.at ? t(on, { time: timeText(status.at) }) : t(plain);
-    }
-    case 'unconfirmed':
-      if (status.why === 'restored') {
-        return t(
-          'Restored from a backup. It may have arrived since the backup. It is not sent again automatically; you can send it again until {time}.',
-          { time: timeText(status.resendableUntil) },
-        );
-      }
-      return t(
-        'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically; you can send it again until {time}.',
-        { time: timeText(status.resendableUntil) },
-      );
-    case 'failed':
-      return `${t(FAILED[status.why])} ${t('You can send it again until {time}.', {
-        time: timeText(status.resendableUntil),
-      })}`;
-  }
-}
-
-/** A delivered vote, with and without the time of its delivery. */
-const DELIVERED = {
-  confirmed: {
-    plain: defineMessage('Delivered and confirmed by the listener.'),
-    on: defineMessage('Delivered on {time} and confirmed by the listener.'),
-  },
-  delivered: { plain: defineMessage('Delivered.'), on: defineMessage('Delivered on {time}.') },
-  sent: {
-    plain: defineMessage(
-      'Sent, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
-    ),
-    on: defineMessage(
-      'Sent on {time}, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
-    ),
-  },
-};
-
-const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
-  imported: defineMessage('This vote was imported. Imported votes are never forwarded.'),
-  quarantined: defineMessage(
-    'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.',
-  ),
-  excluded: defineMessage('The operator of this listing excluded this vote before it was delivered.'),
-  'no-listener': defineMessage(
-    'There was no vote listener when this vote was cast. You can send it after you set one up.',
-  ),
-  'listener-removed': defineMessage(
-    'The vote listener was removed before this vote was delivered. You can send it after you set one up again.',
-  ),
-};
-
-const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], Text> = {
-  refused: defineMessage('The listener refused this vote.'),
-  expired: defineMessage('It expired before it could be delivered.'),
-  'server-removed': defineMessage('The server was removed.'),
-};
-
-function waitingText(
-  { waitingFor, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
-  queuePaused: boolean | null,
-  now: Date,
-): string {
-  switch (waitingFor.kind) {
-    case 'no-listener':
-      return t('The listener was removed, so the vote leaves the queue.');
-    case 'resume':
-      return t('Waiting until you resume the listener.');
-    case 'listener-test':
-      return t('Waiting for the listener, which is unreachable. Next test {time}.', {
-        time: relative(waitingFor.at, now),
-      });
-    case 'outgoing-limit':
-      return t(
-        'It will be sent {time}. The number of connections per minute is limited until the listener acknowledges its first vote.',
-        { time: relative(waitingFor.at, now) },
-      );
-    case 'own-retry':
-      return t('Waiting for its next attempt, {time}.', { time: relative(waitingFor.at, now) });
-    case 'turn': {
-      if (queuePaused)
-        return t('Waiting: the operator of this listing has paused vote delivery for all servers.');
-      if (ahead === 0) return t('Next in the queue.');
-      const votes = counted(ahead, 'vote');
-      return ahead === MOST_AHEAD
-        ? t('Waiting in the queue, with at least {votes} before it.', { votes })
-        : t('Waiting in the queue, with {votes} before it.', { votes });
-    }
-  }
+  const text = statusText(status, pageTimes(now), queuePaused, mayHaveArrivedTwice);
+  const advice = status.state === 'waiting' && status.reason?.code ? t(status.reason.advice) : '';
+  return html`<p>${text}</p>${advice && html`<p>${advice}</p>`}`;
 }
 
 function resendAction(path: string, vote: Vote, { listener }: ListenerStatus, now: Date): Content {

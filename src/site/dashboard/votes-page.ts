@@ -1,20 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { isResendable } from '../../delivery/resend-votes.ts';
+import { statusText } from '../../delivery/timeline/status-text.ts';
+import { briefStatus } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { pageOfVotes, type VotesFrom, type VotesPage, writeVotesFrom } from '../../votes/vote-pages.ts';
 import { serverOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { timeAgo } from '../shared/format.ts';
+import { duration, pageTimes, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { card, dataTable, figure, pager } from '../shared/parts.ts';
-import { stateBadge, stateText } from '../shared/vote-state.ts';
+import { stateBadge } from '../shared/vote-state.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
@@ -137,7 +140,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
           return html`<span>${stateBadge(vote)}${vote.excludedAt ? excluded : ''}</span>`;
         },
       },
-      { title: t('Details'), cell: (vote) => stateText(vote, status.listener, now) },
+      { title: t('Details'), cell: (vote) => detailsOf(vote, status, now) },
     ],
     empty: emptyText(filter, next !== null),
   })}
@@ -145,6 +148,21 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
     first: from ? `${path}${filterText(filter)}` : undefined,
     older: next ? `${path}${filterText(filter, { from: writeVotesFrom(next) })}` : undefined,
   })}`;
+}
+
+/** What a vote waits for or how it ended; for a confirmed one, how long that took. */
+function detailsOf(vote: Vote, { listener, queuePaused }: ListenerStatus, now: Date): string {
+  const { delivery, votedAt } = vote;
+  const { attempts, attemptCount, deliveredAt } = delivery;
+  if (!isConfirmed(delivery) || !deliveredAt)
+    return statusText(briefStatus(vote, listener, now), pageTimes(now), queuePaused);
+  // The vote's own page shows the duration of the first attempt.
+  if (attempts.at(-1)?.wokenBy === 'resend') return t('confirmed after a manual resend');
+  const took = t('confirmed after {duration}', {
+    duration: duration(deliveredAt.getTime() - votedAt.getTime()),
+  });
+  if (attemptCount < 2) return took;
+  return `${took} ${t('on the {number, selectordinal, one {#st} two {#nd} few {#rd} other {#th}} attempt', { number: attemptCount })}`;
 }
 
 function emptyText(filter: VoteFilter, more: boolean): string {

@@ -1,5 +1,6 @@
+import { AppError } from '../../platform/app-error.ts';
 /** A file that is no SVG; the message says why, after «is no usable … picture». */
-export class SvgError extends Error {}
+export class SvgError extends AppError {}
 
 /** Text that begins as XML does. */
 export function isSvg(bytes: Buffer): boolean {

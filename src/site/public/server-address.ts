@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
+import { AppError } from '../../platform/app-error.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
@@ -11,12 +12,11 @@ import { publicPath } from '../shared/server-paths.ts';
 const REDIRECT_SECONDS = 60;
 
 /** The address used an earlier slug, the server's id, or capital letters. */
-class HasAnotherAddress extends Error {
+class HasAnotherAddress extends AppError {
   readonly slug: string;
 
   constructor(slug: string) {
     super(`the server's slug is ${slug}`);
-    this.name = 'HasAnotherAddress';
     this.slug = slug;
   }
 }

@@ -9,9 +9,10 @@ import { count, relative } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { livePart } from '../shared/live.ts';
-import { badge, card, notice, type Tone } from '../shared/parts.ts';
+import { badge, card, notice } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
+import { badgeOf } from '../shared/vote-state.ts';
 import { streakCard } from './streak-card.ts';
 
 type VoteResult = {
@@ -51,7 +52,7 @@ function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResu
     );
   if (vote.quarantinedAt) {
     const held = t(
-      'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.',
+      'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.',
       { player },
     );
     return notice('attention', html`${held} ${heldText(server, heldFor)}`);
@@ -100,7 +101,7 @@ function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | und
 }
 
 function deliveryPart(href: string, { status, now }: VoteResult): Html {
-  const { tone, name, sentence } = words(status, now);
+  const sentence = playerText(status, now);
   const isOpen =
     status.state === 'waiting' ||
     status.state === 'sending' ||
@@ -110,15 +111,21 @@ function deliveryPart(href: string, { status, now }: VoteResult): Html {
     href,
     announcement: sentence,
     open: isOpen,
-    body: html`<p>${badge(tone, name)} ${sentence}</p>`,
+    body: html`<p>${playerBadge(status)} ${sentence}</p>`,
   });
 }
 
-/** The state of a delivery, in words for the player. */
-function words(status: DeliveryStatus, now: Date): { tone: Tone; name: string; sentence: string } {
+function playerBadge(status: DeliveryStatus): Html {
+  if (status.state === 'none' && status.why === 'quarantined') return badge('attention', t('quarantined'));
+  if (status.state === 'none' && status.why === 'excluded') return badge('bad', t('excluded'));
+  return badgeOf(status.state, status.state === 'delivered' ? status.confirmed : null);
+}
+
+/** The state of a delivery for the player, who is shown nothing of the listener. `statusText` is for its owner. */
+function playerText(status: DeliveryStatus, now: Date): string {
   switch (status.state) {
     case 'none':
-      return { ...NONE[status.why], name: t(NONE[status.why].name), sentence: t(NONE[status.why].sentence) };
+      return t(NONE[status.why]);
     case 'waiting': {
       const { waitingFor } = status;
       const next =
@@ -126,75 +133,35 @@ function words(status: DeliveryStatus, now: Date): { tone: Tone; name: string; s
       const sentence = status.reason
         ? t('The game server does not take votes now. Your vote is kept and sent when it does.')
         : t('Your vote is on its way to the game server.');
-      return { tone: 'attention', name: t('waiting'), sentence: `${sentence}${next}` };
+      return `${sentence}${next}`;
     }
     case 'sending':
-      return {
-        tone: 'attention',
-        name: t('being sent'),
-        sentence: t('Your vote is being sent to the game server.'),
-      };
+      return t('Your vote is being sent to the game server.');
     case 'delivered':
       return status.confirmed === false
-        ? {
-            tone: 'quiet',
-            name: t('sent, not confirmed'),
-            sentence: t('Your vote was sent. This game server does not confirm votes.'),
-          }
-        : { tone: 'good', name: t('delivered'), sentence: t('Your vote arrived at the game server.') };
+        ? t('Your vote was sent. This game server does not confirm votes.')
+        : t('Your vote arrived at the game server.');
     case 'unconfirmed':
-      return {
-        tone: 'attention',
-        name: t('unconfirmed'),
-        sentence:
-          status.why === 'restored'
-            ? t(
-                'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.',
-              )
-            : t(
-                'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
-              ),
-      };
+      return status.why === 'restored'
+        ? t(
+            'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.',
+          )
+        : t(
+            'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
+          );
     case 'failed':
-      return {
-        tone: 'bad',
-        name: t('failed'),
-        sentence: t(
-          'Your vote counts here, but the game server did not take it. The owner of the server can send it again.',
-        ),
-      };
+      return t(
+        'Your vote counts here, but the game server did not take it. The owner of the server can send it again.',
+      );
   }
 }
 
-const NONE: Record<
-  Extract<DeliveryStatus, { state: 'none' }>['why'],
-  { tone: Tone; name: Text; sentence: Text }
-> = {
-  imported: {
-    tone: 'quiet',
-    name: defineMessage('not forwarded'),
-    sentence: defineMessage('This vote was cast on another listing.'),
-  },
-  quarantined: {
-    tone: 'attention',
-    name: defineMessage('quarantined'),
-    sentence: defineMessage('Your vote waits for a decision of an operator.'),
-  },
-  excluded: {
-    tone: 'bad',
-    name: defineMessage('excluded'),
-    sentence: defineMessage('Your vote is not sent to the game server.'),
-  },
-  'no-listener': {
-    tone: 'quiet',
-    name: defineMessage('not forwarded'),
-    sentence: defineMessage(
-      'This listing sends no votes to this server. Its plugin may ask the listing for your vote.',
-    ),
-  },
-  'listener-removed': {
-    tone: 'quiet',
-    name: defineMessage('not forwarded'),
-    sentence: defineMessage('The owner has switched off sending votes to the game server.'),
-  },
+const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
+  imported: defineMessage('This vote was cast on another listing.'),
+  quarantined: defineMessage('Your vote waits for a decision of an operator.'),
+  excluded: defineMessage('Your vote is not sent to the game server.'),
+  'no-listener': defineMessage(
+    'This listing sends no votes to this server. Its plugin may ask the listing for your vote.',
+  ),
+  'listener-removed': defineMessage('The owner has switched off sending votes to the game server.'),
 };

@@ -1,3 +1,4 @@
+import type { StatusTimes } from '../../delivery/timeline/status-text.ts';
 import { LANGUAGES, type Language, LOCALES, languageNow } from '../../language/language.ts';
 import { type PlainMessage, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
@@ -121,6 +122,11 @@ const UNITS = [
 function inLargestUnit(ms: number) {
   const [length, unit] = UNITS.find(([length]) => ms >= length) ?? ([SECOND, 'second'] as const);
   return { value: Math.round(ms / length), unit };
+}
+
+/** How a page writes the times of a vote's status. */
+export function pageTimes(now: Date): StatusTimes {
+  return { on: timeText, next: (at) => relative(at, now) };
 }
 
 /** A duration in its largest unit, rounded: `3 minutes`. */

@@ -157,7 +157,7 @@ function why(listener: ListenerView, now: Date): Content {
       state === 'paused' ? 'attention' : 'bad',
       html`<p><strong>${since}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
         <p>${code ? t(reason.cause) : ''}${answer}${detail ? ` (${detail})` : ''}</p>
-        <p>${t(reason.mend)}</p>`,
+        <p>${t(reason.advice)}</p>`,
     );
   }
   if (state === 'unverified') return html`<p>${t(UNVERIFIED)}</p>`;

@@ -15,7 +15,7 @@ export function timelineList(events: TimelineEvent[]): Html {
 
 /** The advice after an attempt; null if there is none. */
 function adviceOf(event: TimelineEvent): Text | null {
-  return event.kind === 'attempt' && event.end && event.end.class !== 'delivered' ? event.end.mend : null;
+  return event.kind === 'attempt' && event.end && event.end.class !== 'delivered' ? event.end.advice : null;
 }
 
 function item(event: TimelineEvent, hasAdvice: boolean): Html {
@@ -98,7 +98,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
     html`<p>${t(end.cause)}</p>
       ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
       ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
-      ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.mend)}</p>` : ''}
+      ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.advice)}</p>` : ''}
       <p class="small soft">${startedBy}${reached}${took} (${t(CLASS_TEXTS[end.class])})</p>`,
   );
 }

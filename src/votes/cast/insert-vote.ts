@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, UUID } from 'mongodb';
+import { AppError } from '../../platform/app-error.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
 import { insertLoader } from '../../platform/batching/write-loaders.ts';
@@ -15,10 +16,9 @@ import {
 import { isImported, type Vote } from '../vote.ts';
 
 /** The connection to the database was lost during the insert: the vote may have been counted. */
-export class VoteResultUnknownError extends Error {
+export class VoteResultUnknownError extends AppError {
   constructor(cause: unknown) {
     super('the vote may have been counted', { cause });
-    this.name = 'VoteResultUnknownError';
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Listener } from '../../listeners/listener.ts';
+import { CodedError } from '../../platform/app-error.ts';
 import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
 import { after } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
@@ -35,15 +36,7 @@ export type ExclusionRequest = {
 };
 
 /** Why votes cannot be excluded; the message is a sentence. */
-export class ExclusionError extends Error {
-  readonly code: 'range-empty' | 'range-not-over' | 'too-many-servers';
-
-  constructor(code: ExclusionError['code'], message: string) {
-    super(message);
-    this.name = 'ExclusionError';
-    this.code = code;
-  }
-}
+export class ExclusionError extends CodedError<'range-empty' | 'range-not-over' | 'too-many-servers'> {}
 
 /** `wakes`: false when the caller finishes its own request, as the command line does to show the progress. */
 export type RequestOptions = { wakes?: boolean };

@@ -1,0 +1,14 @@
+import type { Config } from '../platform/config.ts';
+
+export type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
+export type MailText = { subject: string; text: string };
+
+/** A mail about an account: the listing's name after the subject, and its name and address below the text. */
+export function mailText(site: Site, subject: string, ...paragraphs: string[]): MailText {
+  return { subject: `${subject} (${site.SERVICE_NAME})`, text: signed(site, ...paragraphs) };
+}
+
+/** Paragraphs with the listing's name and address below them. */
+export function signed({ SERVICE_NAME, PUBLIC_URL }: Site, ...paragraphs: string[]): string {
+  return [...paragraphs, `-- \n${SERVICE_NAME}, ${PUBLIC_URL}`].join('\n\n');
+}

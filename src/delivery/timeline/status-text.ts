@@ -1,0 +1,136 @@
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { DeliveryStatus } from './timeline-event.ts';
+import { MOST_AHEAD } from './vote-timeline.ts';
+
+/** How a page or a terminal writes a moment: `on` as a date, `next` as the time until then. */
+export type StatusTimes = { on: (at: Date) => string; next: (at: Date) => string };
+
+/**
+ * What a vote waits for, or how it ended and what remains possible, in sentences: for the pages of owners and operators
+ * and for the terminal.
+ *
+ * @param queuePaused - whether an operator has paused the votes of every server; null when that is unknown
+ */
+export function statusText(
+  status: DeliveryStatus,
+  times: StatusTimes,
+  queuePaused: boolean | null,
+  mayHaveArrivedTwice = false,
+): string {
+  return [
+    ...sentences(status, times, queuePaused),
+    ...(mayHaveArrivedTwice ? [t('It may have arrived more than once.')] : []),
+  ].join(' ');
+}
+
+function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: boolean | null): string[] {
+  switch (status.state) {
+    case 'none':
+      return [t(NONE[status.why])];
+    case 'waiting': {
+      const { reason, givenUpAt } = status;
+      return [
+        waitingText(status, times, queuePaused),
+        ...(reason ? [t(reason.cause)] : []),
+        ...(givenUpAt ? [t('It expires {time}.', { time: times.next(givenUpAt) })] : []),
+      ];
+    }
+    case 'sending':
+      return [t('An attempt is in progress.')];
+    case 'delivered': {
+      const kind = status.confirmed === false ? 'sent' : status.confirmed ? 'confirmed' : 'delivered';
+      const { plain, on } = DELIVERED[kind];
+      return [status.at ? t(on, { time: times.on(status.at) }) : t(plain)];
+    }
+    case 'unconfirmed':
+      return [t(UNCONFIRMED[status.why]), ...resendableText(status.resendableUntil, times)];
+    case 'failed': {
+      const text = status.cause ? t(status.cause) : t(FAILED[status.why]);
+      return [text, ...resendableText(status.resendableUntil, times)];
+    }
+  }
+}
+
+function resendableText(until: Date | null, times: StatusTimes): string[] {
+  return until ? [t('It can be sent again until {time}.', { time: times.on(until) })] : [];
+}
+
+/** A delivered vote, with and without the time of its delivery. */
+const DELIVERED = {
+  confirmed: {
+    plain: defineMessage('Delivered and confirmed by the listener.'),
+    on: defineMessage('Delivered on {time} and confirmed by the listener.'),
+  },
+  delivered: { plain: defineMessage('Delivered.'), on: defineMessage('Delivered on {time}.') },
+  sent: {
+    plain: defineMessage(
+      'Sent, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
+    ),
+    on: defineMessage(
+      'Sent on {time}, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
+    ),
+  },
+};
+
+const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
+  imported: defineMessage('This vote was imported. Imported votes are never forwarded.'),
+  quarantined: defineMessage(
+    'This vote is quarantined: it looks unusual, and the operator of this listing decides whether it counts and is delivered.',
+  ),
+  excluded: defineMessage('The operator of this listing excluded this vote before it was delivered.'),
+  'no-listener': defineMessage(
+    'There was no vote listener when this vote was cast. It can be sent when there is one.',
+  ),
+  'listener-removed': defineMessage(
+    'The vote listener was removed before this vote was delivered. It can be sent when there is one again.',
+  ),
+};
+
+const UNCONFIRMED: Record<Extract<DeliveryStatus, { state: 'unconfirmed' }>['why'], Text> = {
+  restored: defineMessage(
+    'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.',
+  ),
+  'no-answer': defineMessage(
+    'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically.',
+  ),
+};
+
+const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], Text> = {
+  refused: defineMessage('The listener refused this vote.'),
+  expired: defineMessage('It expired before it could be delivered.'),
+  'server-removed': defineMessage('The server was removed.'),
+};
+
+function waitingText(
+  { waitingFor, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
+  { next }: StatusTimes,
+  queuePaused: boolean | null,
+): string {
+  switch (waitingFor.kind) {
+    case 'no-listener':
+      return t('The listener was removed, so the vote leaves the queue.');
+    case 'resume':
+      return t('Waiting until the listener is resumed.');
+    case 'listener-test':
+      return t('Waiting for the listener, which is unreachable. Next test {time}.', {
+        time: next(waitingFor.at),
+      });
+    case 'outgoing-limit':
+      return t(
+        'It will be sent {time}. The number of connections per minute is limited until the listener acknowledges its first vote.',
+        { time: next(waitingFor.at) },
+      );
+    case 'own-retry':
+      return t('Waiting for its next attempt, {time}.', { time: next(waitingFor.at) });
+    case 'turn':
+      if (queuePaused)
+        return t('Waiting: the operator of this listing has paused vote delivery for all servers.');
+      if (ahead === null) return t('Waiting in the queue.');
+      if (ahead === 0) return t('Next in the queue.');
+      return ahead === MOST_AHEAD
+        ? t('Waiting in the queue, with at least {votes} votes before it.', { votes: ahead })
+        : t('Waiting in the queue, with {votes, plural, one {# vote} other {# votes}} before it.', {
+            votes: ahead,
+          });
+  }
+}

@@ -1,0 +1,17 @@
+/** The base of Tallyport's error classes: an error has the name of its class. */
+export class AppError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** An error with a stable code, which callers and `--json` output distinguish. */
+export class CodedError<Code extends string> extends AppError {
+  readonly code: Code;
+
+  constructor(code: Code, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
