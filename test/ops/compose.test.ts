@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
+import { CONNECTION_LIMITS } from '../../src/http/limit-connections.ts';
 import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
+import { LARGEST_UPLOAD } from '../../src/platform/pictures/check-upload.ts';
 import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
+import { pathOf } from './operators-files.ts';
 
 type Service = {
   command?: string[];
@@ -135,6 +138,16 @@ describe('each container can do no more than it needs to', () => {
     expect(pids_limit).toBeGreaterThan(0);
     expect(tmpfs).toContain('/tmp:size=64m');
   });
+});
+
+test('Caddy ends slow and large requests, and connects to the web process less often than that allows', () => {
+  const caddyfile = readFileSync(pathOf('caddy/Caddyfile'), 'utf8');
+  const numberOf = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+)`, 'm').exec(caddyfile)?.[1]);
+  expect(caddyfile).toMatch(/read_header 10s\s+read_body 30s\s+idle 2m/);
+  expect(caddyfile).toContain('max_header_size 16KiB\n');
+  expect(caddyfile).toMatch(/request_body \{\s+max_size 2MB/);
+  expect(numberOf('max_size') * 1_000_000).toBeGreaterThan(LARGEST_UPLOAD);
+  expect(numberOf('max_conns_per_host')).toBeLessThan(CONNECTION_LIMITS.most);
 });
 
 test('the network of visitors has IPv6, unless .env switches it off', () => {

@@ -91,6 +91,19 @@ describe('pages', () => {
     expect(statuses.toSorted()).toEqual([200, 503]);
   });
 
+  it('have two slots of visitors and two of users, for which 20 of one client and 100 in all wait', async () => {
+    const { visitors, users } = web.app.pageSlots;
+    for (const take of [visitors, users]) {
+      const slots = [await take('ann'), await take('ann')].map((giveBack) => Promise.resolve(giveBack));
+      for (const client of ['ann', 'bob', 'cem', 'dora', 'eve']) {
+        for (let n = 0; n < 20; n += 1) slots.push(take(client));
+        await expect(take(client)).rejects.toMatchObject({ refusal: { status: 503 } });
+      }
+      await expect(take('flo')).rejects.toMatchObject({ refusal: { status: 503 } });
+      for (const slot of slots) (await slot)();
+    }
+  });
+
   it('do not delay votes, files, or pages from the cache', async () => {
     const kept = '/how-ranking-works';
     expect((await getPage(web, kept)).statusCode).toBe(200);
