@@ -56,7 +56,8 @@ test('a user causes 600 pages of their own a minute; other users and their own p
   const web = await openWebAppOn({ ...(await testDeps()), clock, passwords: CHEAP_PASSWORDS });
   const { headers, userId } = await signIn(web);
   const other = await signIn(web);
-  const visit = async (path: string, own: Record<string, string> = headers) => (await getPage(web, path, own)).statusCode;
+  const visit = async (path: string, own: Record<string, string> = headers) =>
+    (await getPage(web, path, own)).statusCode;
   expect(await visit('/account')).toBe(200);
   expect(web.app.ownPages(userId.toHexString(), 598)).toBe(null);
   expect(await visit('/dashboard')).toBe(200);
