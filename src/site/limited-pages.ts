@@ -1,7 +1,8 @@
-import type { FastifyRequest } from 'fastify';
-import { t } from '../language/t.ts';
-import { MINUTE } from '../platform/clock.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { defineMessage, t } from '../language/t.ts';
+import { type Clock, MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import { createLocalLimit, type LocalLimit } from '../platform/limits/local-limit.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
@@ -24,4 +25,32 @@ export async function limitPages(deps: AppDeps, { ip, signedIn }: FastifyRequest
     : byNetwork('pages:address', ip, PAGES);
   const nextAt = await takeAll(deps, limits);
   if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
+}
+
+/**
+ * Pages of the dashboard and the account that one process makes for a user. They cost as much as public ones; a page that
+ * refreshes itself is asked for 50 times a minute.
+ */
+const OWN_PAGES = { times: 600, windowMs: MINUTE };
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts the requests of users, by their ids, for pages that are not public. */
+    ownPages: LocalLimit;
+  }
+}
+
+/** Adds the limit for users' own pages to `app`. */
+export function addOwnPagesLimit(app: FastifyInstance, clock: Clock): void {
+  app.decorate('ownPages', createLocalLimit(clock, OWN_PAGES));
+}
+
+/** Limits every later GET request of a signed-in user to `app`, except to public pages, which `limitPages` counts. */
+export function limitOwnPages(app: FastifyInstance): void {
+  app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {
+    if (!signedIn || config.takesSlot || (method !== 'GET' && method !== 'HEAD')) return;
+    const nextAt = app.ownPages(signedIn.user._id.toHexString());
+    if (nextAt)
+      throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);
+  });
 }

@@ -12,6 +12,7 @@ import { adminArea } from './admin/admin-area.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
+import { limitOwnPages } from './limited-pages.ts';
 import { languageLinks } from './page-language.ts';
 import { takePageSlots } from './page-slots.ts';
 import { listing } from './public/public-pages.ts';
@@ -74,6 +75,7 @@ export async function site(
     // The error page needs styles and pictures, so the gate is only for pages.
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
+      limitOwnPages(limited);
       takePageSlots(limited);
       await limited.register(listing, { deps, metrics });
       await limited.register(accountPages, { deps, auth, devices });

@@ -361,7 +361,12 @@ describe('a call with a claim key', () => {
       status: 429,
       json: { code: 'too-many-requests', next_allowed_at: '2026-11-21T10:01:00.000Z' },
     });
-    expect((await native(all, all.token, 'Steve')).status).toBe(200);
+    const check = async (token: string) => {
+      const checked = `${all.url}/api/v1/servers/${all.serverId.toHexString()}/check-vote?username=Steve`;
+      return (await fetch(checked, { headers: { authorization: `Bearer ${token}` } })).status;
+    };
+    expect(await check(all.key)).toBe(429);
+    expect([(await native(all, all.token, 'Steve')).status, await check(all.token)]).toEqual([200, 200]);
 
     all.clock.set(new Date('2026-11-21T10:01:00Z'));
     expect(await said(all, `${A_CHECK}&username=Steve`)).toBe('0');

@@ -34,7 +34,7 @@ test('it has every endpoint with every answer, and nothing else', () => {
   expect(answers).toEqual({
     'post …/vote': '200 400 401 403 413 415 422 429 500 503',
     'post …/votes/claim': '200 400 401 403 409 413 415 422 429 500 503',
-    'get …/check-vote': '200 400 401 403 500 503',
+    'get …/check-vote': '200 400 401 403 429 500 503',
     'get …/votes': '200 400 401 403 500 503',
     'get …/top-voters': '200 304 400 401 403 500 503',
     'post …/status': '200 400 401 403 413 415 429 500 503',

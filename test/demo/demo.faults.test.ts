@@ -2,10 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Challenge } from 'altcha-lib';
 import { MongoClient } from 'mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { freshDataFolder } from '../embedded/data-folder.ts';
 import { askHere, at } from '../probing/asking.ts';
+import { solve } from '../support/vote-form.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/demo.ts', import.meta.url));
 const SERVERS = 40;
@@ -41,6 +43,16 @@ async function vote({ said }: Demo, username: string): Promise<unknown> {
   return answer.json();
 }
 
+/** Votes on the printed page, as its script does. */
+async function voteOnPage({ said, url }: Demo, username: string): Promise<number> {
+  const page = /(\S+\/vote)\?username=/.exec(said())?.[1] ?? '';
+  const headers = { origin: url, 'sec-fetch-site': 'same-origin' };
+  const send = (path: string, fields: Record<string, string>) =>
+    fetch(page + path, { method: 'POST', headers, body: new URLSearchParams(fields), redirect: 'manual' });
+  const challenge = (await (await send('/challenge', { username })).json()) as Challenge;
+  return (await send('', { username, proof: await solve(challenge) })).status;
+}
+
 const until = (demo: Demo, text: RegExp, timeout = 300_000) =>
   expect.poll(demo.said, { timeout }).toMatch(text);
 
@@ -52,6 +64,10 @@ test('the demo: a ranking of forty, votes that arrive and wait, a server to list
   // The printed request works at once, and the vote arrives.
   expect(await vote(demo, 'Steve')).toMatchObject({ success: true });
   await until(demo, /Harbour Lights: the listener received a vote: \{"username":"Steve"/);
+
+  // Everybody who tries the demo is one network, which may vote with many names.
+  for (let n = 1; n <= 8; n += 1) expect(await voteOnPage(demo, `Visitor${n}`)).toBe(303);
+  await until(demo, /Harbour Lights: the listener received a vote: \{"username":"Visitor8"/);
 
   // A stopped listener gets its votes after its restart.
   process.kill(demo.pid, 'SIGUSR2');

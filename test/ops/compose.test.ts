@@ -2,22 +2,32 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
+import { CONNECTION_LIMITS } from '../../src/http/limit-connections.ts';
 import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
+import { LARGEST_UPLOAD } from '../../src/platform/pictures/check-upload.ts';
 import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
+import { pathOf } from './operators-files.ts';
 
 type Service = {
+  cap_drop?: string[];
   command?: string[];
   env_file?: { path: string; required: boolean }[];
   environment?: Record<string, string>;
   mem_limit?: string;
   networks?: string[];
   pids_limit?: number;
+  ports?: string[];
+  read_only?: boolean;
+  security_opt?: string[];
   tmpfs?: string[];
   volumes?: string[];
 };
 type ComposeFile = {
   services: Record<string, Service>;
-  networks?: Record<string, { internal?: boolean; enable_ipv6?: string }>;
+  networks?: Record<
+    string,
+    { internal?: boolean; enable_ipv6?: string; ipam?: { config: { subnet: string }[] } }
+  >;
 };
 
 const text = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
@@ -135,11 +145,39 @@ describe('each container can do no more than it needs to', () => {
     expect(pids_limit).toBeGreaterThan(0);
     expect(tmpfs).toContain('/tmp:size=64m');
   });
+
+  test.each(Object.keys(services))('%s gains no privileges and does not write to its image', (name) => {
+    expect(services[name]).toMatchObject({
+      cap_drop: ['ALL'],
+      read_only: true,
+      security_opt: ['no-new-privileges:true'],
+    });
+  });
+
+  test('only the web process, on loopback, and Caddy have ports of the machine', () => {
+    const published = Object.keys(services).filter((name) => services[name]?.ports);
+    expect(published).toEqual(['web', 'caddy']);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose replaces it.
+    expect(services.web?.ports).toEqual(['${PUBLISH:-127.0.0.1:3000}:3000']);
+  });
+});
+
+test('Caddy ends slow and large requests, and connects to the web process less often than that allows', () => {
+  const caddyfile = readFileSync(pathOf('caddy/Caddyfile'), 'utf8');
+  const numberOf = (name: string) => Number(new RegExp(`^\\s*${name} (\\d+)`, 'm').exec(caddyfile)?.[1]);
+  expect(caddyfile).toMatch(/read_header 10s\s+read_body 30s\s+idle 2m/);
+  expect(caddyfile).toContain('max_header_size 16KiB\n');
+  expect(caddyfile).toMatch(/request_body \{\s+max_size 2MB/);
+  expect(numberOf('max_size') * 1_000_000).toBeGreaterThan(LARGEST_UPLOAD);
+  expect(numberOf('max_conns_per_host')).toBeLessThan(CONNECTION_LIMITS.most);
 });
 
 test('the network of visitors has IPv6, unless .env switches it off', () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose replaces it.
   expect(networks.default?.enable_ipv6).toBe('${ENABLE_IPV6:-true}');
+  // Docker before 27 chooses none itself.
+  const subnets = networks.default?.ipam?.config.map(({ subnet }) => subnet);
+  expect(subnets).toEqual([expect.stringMatching(/^\$\{IPV6_SUBNET:-fd[0-9a-f:]+::\/64\}$/)]);
 });
 
 test('no variable of the Compose file looks like a misspelt setting', () => {

@@ -4,7 +4,9 @@ import { networkOf } from '../../src/platform/limits/network-of.ts';
 import { PAGES_A_MINUTE } from '../../src/site/limited-pages.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp } from '../support/web-app.ts';
+import { stoppedClock } from '../support/stopped-clock.ts';
+import { testDeps } from '../support/test-deps.ts';
+import { CHEAP_PASSWORDS, getPage, openWebApp, openWebAppOn } from '../support/web-app.ts';
 
 test('a network causes 300 pages a minute; pages from the cache, images and other networks do not count', async () => {
   const web = await openWebApp({ TRUST_PROXY: '1' });
@@ -47,4 +49,22 @@ test('a network causes 300 pages a minute; pages from the cache, images and othe
     upsert: true,
   });
   expect((await visit('/servers/beta', '192.0.2.10', owner.headers)).statusCode).toBe(429);
+});
+
+test('a user causes 600 pages of their own a minute; other users and their own public pages are not refused', async () => {
+  const clock = stoppedClock();
+  const web = await openWebAppOn({ ...(await testDeps()), clock, passwords: CHEAP_PASSWORDS });
+  const { headers, userId } = await signIn(web);
+  const other = await signIn(web);
+  const visit = async (path: string, own: Record<string, string> = headers) =>
+    (await getPage(web, path, own)).statusCode;
+  expect(await visit('/account')).toBe(200);
+  expect(web.app.ownPages(userId.toHexString(), 598)).toBe(null);
+  expect(await visit('/dashboard')).toBe(200);
+  for (const path of ['/account', '/dashboard', '/favourites']) expect(await visit(path)).toBe(429);
+  expect([await visit('/account', other.headers), await visit('/'), await visit('/sign-in', {})]).toEqual([
+    200, 200, 200,
+  ]);
+  clock.move(MINUTE);
+  expect(await visit('/account')).toBe(200);
 });

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSlots, type TakeSlot } from '../../src/site/page-slots.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -89,6 +89,38 @@ describe('pages', () => {
     visitors();
     const statuses = (await Promise.all(both)).map(({ statusCode }) => statusCode);
     expect(statuses.toSorted()).toEqual([200, 503]);
+  });
+
+  it('have two slots of visitors and two of users, for which 20 of one client and 100 in all wait 5 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { visitors, users } = web.app.pageSlots;
+    for (const take of [visitors, users]) {
+      const held = [await take('ann'), await take('ann')];
+      let refused = 0;
+      for (const client of ['ann', 'bob', 'cem', 'dora', 'eve']) {
+        for (let n = 0; n < 20; n += 1) take(client).catch(() => (refused += 1));
+        await expect(take(client)).rejects.toMatchObject({ refusal: { status: 503 } });
+      }
+      await expect(take('flo')).rejects.toMatchObject({ refusal: { status: 503 } });
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(refused).toBe(0);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(refused).toBe(100);
+      for (const giveBack of held) giveBack();
+    }
+  });
+
+  it('wait for one too when they are not public', async () => {
+    const { visitors, users } = await allTaken(web.app);
+    const { pageSlots } = web.app;
+    const waiting = [pageSlots.visitors('another'), pageSlots.users('another')];
+    expect((await getPage(web, '/sign-in')).statusCode).toBe(503);
+    expect((await getPage(web, '/account', headers)).statusCode).toBe(503);
+    visitors();
+    users();
+    for (const slot of waiting) (await slot)();
+    expect((await getPage(web, '/account', headers)).statusCode).toBe(200);
   });
 
   it('do not delay votes, files, or pages from the cache', async () => {

@@ -244,7 +244,7 @@ describe('an uploaded banner', () => {
     await upload(fileForm({ bytes: await png('#fedcba') }));
     expect((await profileNow())?.banner).toEqual(first);
     const page = (await getPage(web, path, owner.headers)).body;
-    expect(textOf(page)).toContain('The new banner is being prepared.');
+    expect(textOf(page)).toContain('The new banner is being prepared. It appears here within seconds');
     expect(page).toContain(`data-hx-get="${path}"`);
     const german = await getPage(web, `${path}?lang=de`, { ...owner.headers, 'accept-language': 'de' });
     expect(textOf(german.body)).toContain('Das neue Banner wird aufbereitet.');

@@ -1,12 +1,13 @@
 import { ObjectId, UUID } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import type { User } from '../../src/accounts/user.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { useAllowance } from '../../src/platform/limits/rate-limit.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { requestQuarantineExclusion } from '../../src/votes/exclusions/quarantine.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
-import { signIn } from '../support/sign-in.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { postVoteForm, proofOfWorkFor, solve, type Visitor, voteOnPage } from '../support/vote-form.ts';
@@ -91,6 +92,28 @@ describe('the vote form', () => {
     expect(textOf(without.body)).toContain('The proof of work is missing.');
     for (const name of ['Steve', 'Alex'])
       expect((await voteOnPage(open, open.slug, name, { headers })).statusCode).toBe(303);
+  });
+
+  it('treats an account as none while its address is unconfirmed, and for 7 days after it changed', async () => {
+    const open = await withServer(await openWebApp());
+    const { headers, userId } = await signIn(open, { days: 8 });
+    const set = (fields: Partial<User>) => open.deps.users.updateOne({ _id: userId }, { $set: fields });
+    const needsProof = async () =>
+      (await getPage(open, `/servers/${open.slug}/vote`, headers)).body.includes('data-vote');
+    expect(await needsProof()).toBe(false);
+    await set({ emailVerified: false });
+    expect(await needsProof()).toBe(true);
+    await set({ emailVerified: true });
+    expect(await needsProof()).toBe(false);
+
+    const changed = { email: 'moved@example.org', password: PASSWORD };
+    expect((await sendForm(open, '/account/email', changed, headers)).statusCode).toBe(303);
+    await set({ emailVerified: true });
+    expect(await needsProof()).toBe(true);
+    const without = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve' }, headers);
+    expect(textOf(without.body)).toContain('The proof of work is missing.');
+    await set({ emailChangedAt: after(open.deps.clock.now(), -7 * DAY) });
+    expect(await needsProof()).toBe(false);
   });
 
   it('says how many players of one network may vote', async () => {

@@ -5,6 +5,7 @@ import { addServer } from '../../src/servers/listed-servers.ts';
 import { PERIODIC_WORK } from '../../workers/periodic-work.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
+import { startWorker } from '../support/workers.ts';
 
 test('the scheduler finds uploads and previews whose jobs were lost, and not those that wait for another try', async () => {
   const deps = await testDeps();
@@ -40,4 +41,20 @@ test('the scheduler finds uploads and previews whose jobs were lost, and not tho
     (await deps.queues[name].getJobs(['waiting'])).map(({ data }) => data);
   expect(await payloads('encode-pictures')).toEqual([{ uploadId: due }]);
   expect(await payloads('draw-cards')).toEqual([{ serverId }]);
+});
+
+test('all workers together draw ten previews a second', async () => {
+  const deps = await testDeps();
+  await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
+  const queue = deps.queues['draw-cards'];
+  const jobs = Array.from({ length: 25 }, () => ({
+    name: 'A preview',
+    data: { serverId: new ObjectId().toHexString() },
+  }));
+  await queue.addBulk(jobs);
+  await Promise.all([0, 1].map(() => startWorker(deps.config, { args: ['draw-cards'] })));
+  await vi.waitUntil(async () => (await queue.getCompletedCount()) === jobs.length, EVENTUALLY);
+  const started = (await queue.getCompleted()).map(({ processedOn = 0 }) => processedOn);
+  // Ten in the first second, ten in the second one.
+  expect(Math.max(...started) - Math.min(...started)).toBeGreaterThan(1_500);
 });

@@ -13,7 +13,7 @@ import { usernameSchema } from '../../votes/username.ts';
 import { setSafeHeaders } from '../v1/safe-headers.ts';
 import { answerServers } from './list-forge.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
-import { tooManyCalls } from './too-many-calls.ts';
+import { limitClaimKey } from './too-many-calls.ts';
 
 /** The texts of errors, as public clients of these contracts know them; the status is 200. */
 const WRONG_KEY = 'Error: server key not found';
@@ -99,8 +99,7 @@ async function callerOf(
 ): Promise<AuthenticatedToken | null> {
   const caller = await authenticateClaimKey(deps, key);
   if (!caller) return null;
-  const nextAt = deps.claimCalls(caller.token, object === 'servers' ? LIST_COST : 1);
-  if (nextAt) throw new RefusedError(tooManyCalls(nextAt, deps.clock));
+  limitClaimKey(deps, caller, object === 'servers' ? LIST_COST : 1);
   if (!(await isServer(deps, caller, server))) return null;
   noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
     request.log.warn({ event: 'token.use_not_noted', reason: String(error) });

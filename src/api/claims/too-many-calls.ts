@@ -1,9 +1,25 @@
-import type { Refusal } from '../../http/http-errors.ts';
+import { type Refusal, RefusedError } from '../../http/http-errors.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { type AuthenticatedToken, kindOf } from '../../servers/api-token.ts';
+import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { secondsUntil } from '../v1/schemas.ts';
 
+/**
+ * Counts a call if its token is a claim key; API tokens have no such limit.
+ *
+ * @throws {RefusedError} 429 when the key was used too often
+ */
+export function limitClaimKey(
+  { claimCalls, clock }: { claimCalls: ClaimCalls; clock: Clock },
+  { token }: AuthenticatedToken,
+  cost?: number,
+): void {
+  const nextAt = kindOf(token) === 'claim' ? claimCalls(token, cost) : null;
+  if (nextAt) throw new RefusedError(tooManyCalls(nextAt, clock));
+}
+
 /** The refusal of a call with a claim key that was used too often, until `nextAt`. */
-export function tooManyCalls(nextAt: Date, clock: Clock): Refusal {
+function tooManyCalls(nextAt: Date, clock: Clock): Refusal {
   const next = nextAt.toISOString();
   const seconds = Math.max(1, secondsUntil(nextAt, clock));
   return {

@@ -38,7 +38,7 @@ export async function apiV1(
   requireToken(api, deps);
   acceptOnlyJson(api);
   await api.register(voteEndpoint, { deps, metrics });
-  await api.register(checkVoteEndpoint, { deps });
+  await api.register(checkVoteEndpoint, { deps, claimCalls });
   await api.register(claimEndpoint, { deps, claimCalls });
   await api.register(votesEndpoint, { deps });
   await api.register(topVotersEndpoint, { deps });

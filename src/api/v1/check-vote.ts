@@ -4,9 +4,11 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { checkVote } from '../../votes/cast/cooldown.ts';
+import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import { limitClaimKey } from '../claims/too-many-calls.ts';
 import { callerOf } from './authentication.ts';
-import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
+import { answer, CLAIM_KEY_LIMIT, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
 const querystring = z.object({
   username: usernameSchema.meta({
@@ -29,7 +31,10 @@ const checked = z
   .meta({ title: 'VoteCheck' });
 
 /** GET …/check-vote: whether a player voted in the last 24 hours. */
-export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
+export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: ClaimCalls }> = async (
+  app,
+  { deps, claimCalls },
+) => {
   app.get(
     '/check-vote',
     {
@@ -39,14 +44,20 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async
         operationId: 'checkVote',
         tags: ['votes'],
         summary: 'Check whether a player has voted',
-        description: 'No rate limit. A claim key is accepted as well.',
+        description:
+          'No rate limit for API tokens. A claim key is accepted as well, for 3,000 calls a minute.',
         params,
         querystring,
-        response: { 200: answer(checked, 'Whether the player has voted.'), ...COMMON_FAILURES },
+        response: {
+          200: answer(checked, 'Whether the player has voted.'),
+          ...COMMON_FAILURES,
+          429: CLAIM_KEY_LIMIT,
+        },
       },
     },
     async (request) => {
       const { serverId } = callerOf(request);
+      limitClaimKey({ ...deps, claimCalls }, callerOf(request));
       const check = await withinDatabaseTime(request, checkVote(deps, serverId, request.query.username));
       return {
         has_voted: check.hasVoted,

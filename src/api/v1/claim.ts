@@ -4,22 +4,20 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { kindOf } from '../../servers/api-token.ts';
 import { nextVoteAt } from '../../votes/cast/cooldown.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { type Claimed, claimVote } from '../../votes/claims/claim-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
-import { tooManyCalls } from '../claims/too-many-calls.ts';
+import { limitClaimKey } from '../claims/too-many-calls.ts';
 import { callerOf } from './authentication.ts';
 import {
   answer,
   BODY_FAILURES,
+  CLAIM_KEY_LIMIT,
   COMMON_FAILURES,
   failure,
   params,
-  RETRY_AFTER_HEADER,
   timestamp,
-  tooEarly,
 } from './schemas.ts';
 import { idempotencyKeyHeader, keyReusedRefusal } from './vote.ts';
 
@@ -89,20 +87,13 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: C
             'The owner rewards votes with the vote listener only, so votes cannot be claimed.',
           ),
           422: failure(422, 'This Idempotency-Key was used with another username.'),
-          429: tooEarly(
-            'too-many-requests',
-            'next_allowed_at',
-            'ClaimRefused',
-            'The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.',
-            RETRY_AFTER_HEADER,
-          ),
+          429: CLAIM_KEY_LIMIT,
         },
       },
     },
     async (request) => {
       const { serverId, token } = callerOf(request);
-      const nextAt = kindOf(token) === 'claim' ? claimCalls(token) : null;
-      if (nextAt) throw new RefusedError(tooManyCalls(nextAt, deps.clock));
+      limitClaimKey({ ...deps, claimCalls }, callerOf(request));
       const { username } = request.body;
       const claim = { tokenId: token._id, key: request.headers['idempotency-key'] };
       const result = await withinDatabaseTime(request, claimVote(deps, { serverId, username }, claim));

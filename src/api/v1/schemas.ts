@@ -116,6 +116,15 @@ export function tooEarly<N extends string>(
   );
 }
 
+/** For endpoints that a claim key may call. */
+export const CLAIM_KEY_LIMIT = tooEarly(
+  'too-many-requests',
+  'next_allowed_at',
+  'ClaimRefused',
+  'The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.',
+  RETRY_AFTER_HEADER,
+);
+
 export const UNCHANGED = answer(z.null(), 'The answer is the one whose `ETag` was sent.', ETAG_HEADER);
 
 /** The errors that every endpoint may answer. */

@@ -31,13 +31,13 @@ export type PictureProcess = {
 
 /**
  * A child process that decodes, encodes and draws pictures. It is started with the first work, gets no settings and no
- * secrets, and is replaced after 50 pictures, after one that took too long, and when it died.
+ * secrets, and is replaced after 50 pictures, above 400 MB, after one that took too long, and when it died.
  *
- * @param options - `deadlineMs` and `picturesEach` differ in tests only
+ * @param options - differ in tests and benchmarks only; `mostMemory` in bytes
  */
 export function createPictureProcess(
   log: Logger,
-  { deadlineMs = DEADLINE_MS, picturesEach = PICTURES_A_CHILD } = {},
+  { deadlineMs = DEADLINE_MS, picturesEach = PICTURES_A_CHILD, mostMemory = MOST_MEMORY } = {},
 ): PictureProcess {
   const inTurn = new PQueue({ concurrency: 1 });
   let isClosed = false;
@@ -63,7 +63,7 @@ export function createPictureProcess(
     lastId += 1;
     try {
       const answer = await own.ask({ id: lastId, task, input } as PictureRequest, deadlineMs);
-      if (own.requests >= picturesEach || answer.rss > MOST_MEMORY) retire();
+      if (own.requests >= picturesEach || answer.rss > mostMemory) retire();
       if ('refused' in answer) throw new PictureError(answer.refused);
       return answer.result as PictureTasks[K]['result'];
     } catch (error) {

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const one of opened.splice(0)) one.close();
 });
 
-function open(options: { deadlineMs?: number; picturesEach?: number } = {}): PictureProcess {
+function open(options: { deadlineMs?: number; mostMemory?: number } = {}): PictureProcess {
   pids = [];
   const log = pino(
     { level: 'debug' },
@@ -70,10 +70,19 @@ it('draws, encodes and refuses pictures in a child process, which has no secrets
   expect((await readFile(`/proc/${pids[0]}/oom_score_adj`, 'utf8')).trim()).toBe('800');
 });
 
-it('the child is replaced after some pictures', async () => {
-  const pictures = open({ picturesEach: 2 });
-  for (let n = 1; n <= 5; n += 1) await pictures.run('drawing', { svg: SVG(n) });
-  expect(new Set(pids).size).toBe(3);
+it('the child is replaced after 50 pictures', async () => {
+  const pictures = open();
+  for (let n = 1; n <= 50; n += 1) await pictures.run('drawing', { svg: SVG(n) });
+  expect(pids).toHaveLength(1);
+  await pictures.run('drawing', { svg: SVG() });
+  expect(new Set(pids).size).toBe(2);
+  await vi.waitFor(async () => expect(await isRunning(pids[0])).toBe(false), EVENTUALLY);
+});
+
+it('the child is replaced when it has too much memory', async () => {
+  const pictures = open({ mostMemory: 1 });
+  for (let n = 1; n <= 2; n += 1) await pictures.run('drawing', { svg: SVG() });
+  expect(new Set(pids).size).toBe(2);
   await vi.waitFor(async () => expect(await isRunning(pids[0])).toBe(false), EVENTUALLY);
 });
 

@@ -37,7 +37,7 @@ export const castVote = <ThrowOnError extends boolean = false>(options: Options<
 /**
  * Check whether a player has voted
  *
- * No rate limit. A claim key is accepted as well.
+ * No rate limit for API tokens. A claim key is accepted as well, for 3,000 calls a minute.
  */
 export const checkVote = <ThrowOnError extends boolean = false>(options: Options<CheckVoteData, ThrowOnError>): RequestResult<CheckVoteResponses, CheckVoteErrors, ThrowOnError> => (options.client ?? client).get<CheckVoteResponses, CheckVoteErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

@@ -1,0 +1,28 @@
+import { LRUCache } from 'lru-cache';
+import { after, type Clock } from '../clock.ts';
+import type { Allowance } from './rate-limit.ts';
+
+/** Keys that are counted at once; with more, the ones that were quiet for longest begin anew. */
+const MOST_KEYS = 20_000;
+
+/**
+ * Counts a use of `key`.
+ *
+ * @param cost - 1 by default
+ * @returns null when the use is allowed; else when the next one is
+ */
+export type LocalLimit = (key: string, cost?: number) => Date | null;
+
+/** A limit that is counted in the memory of one process: it protects this process, and no use costs a write. */
+export function createLocalLimit(clock: Clock, { times, windowMs }: Allowance): LocalLimit {
+  const windows = new LRUCache<string, { used: number; resetAt: Date }>({ max: MOST_KEYS });
+  return (key, cost = 1) => {
+    const now = clock.now();
+    const known = windows.get(key);
+    const window = known && known.resetAt > now ? known : { used: 0, resetAt: after(now, windowMs) };
+    if (window !== known) windows.set(key, window);
+    if (window.used + cost > times) return window.resetAt;
+    window.used += cost;
+    return null;
+  };
+}
