@@ -30,8 +30,12 @@ export function addSample(sums: DailySums, sample: SummedSample): void {
   switch (status) {
     case 'online':
       sums.onlineSeconds += seconds;
-      sums.playerSeconds += onlinePlayers * seconds;
-      sums.peakPlayers = Math.max(sums.peakPlayers, onlinePlayers);
+      if (onlinePlayers === null || onlinePlayers === undefined) {
+        sums.hiddenSeconds = (sums.hiddenSeconds ?? 0) + seconds;
+      } else {
+        sums.playerSeconds += onlinePlayers * seconds;
+        sums.peakPlayers = Math.max(sums.peakPlayers, onlinePlayers);
+      }
       if (latencyMs !== null && latencyMs !== undefined) {
         sums.latencySum += latencyMs * seconds;
         sums.latencySeconds += seconds;

@@ -13,8 +13,8 @@ export const LONGEST_GAP_MS = 7 * DAY;
 type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
 
 /**
- * The accumulators of a `$group` that computes the sums of daily-stats.ts. `$sum` ignores null: a sample without latency
- * adds nothing.
+ * The accumulators of a `$group` that computes the sums of daily-stats.ts. `$sum` ignores null: a sample without players
+ * or latency adds nothing.
  */
 function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Document {
   return {
@@ -22,10 +22,11 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
     offlineSeconds: { $sum: offline },
     unconfirmedSeconds: { $sum: unconfirmed },
     canarySeconds: { $sum: canary },
+    hiddenSeconds: { $sum: { $cond: [{ $isNumber: '$onlinePlayers' }, 0, online] } },
     playerSeconds: { $sum: { $multiply: [online, '$onlinePlayers'] } },
     latencySum: { $sum: { $multiply: [online, '$latencyMs'] } },
     latencySeconds: { $sum: { $cond: [{ $isNumber: '$latencyMs' }, online, 0] } },
-    peakPlayers: { $max: { $cond: [counted, '$onlinePlayers', 0] } },
+    peakPlayers: { $max: { $cond: [counted, { $ifNull: ['$onlinePlayers', 0] }, 0] } },
   };
 }
 

@@ -54,7 +54,7 @@ function sampleRecord(sample: StatusSample): object {
     server_id: sample.serverId.toHexString(),
     at: sample.at.toISOString(),
     online: status === 'unknown' ? null : status === 'online',
-    online_players: sample.onlinePlayers,
+    online_players: sample.onlinePlayers ?? null,
     max_players: sample.maxPlayers,
     latency_ms: sample.latencyMs ?? null,
     ...(source === 'report' ? { source } : { seconds }),

@@ -34,7 +34,7 @@ const reasonError = { error: 'must be "unconfirmed" or "canary", and there exact
 
 /**
  * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Only an export writes:
- * `"seconds"`; `"online": null` with the `"reason"` why a failed check did not count; `"source": "report"`.
+ * `"online_players": null` if the server hid them; `"seconds"`; `"online": null` with the `"reason"` why a failed check did not count; `"source": "report"`.
  */
 function sampleSchema(clock: Clock) {
   return z
@@ -52,7 +52,7 @@ function sampleSchema(clock: Clock) {
       },
       OBJECT_ERROR,
     )
-    .refine(({ online, online_players }) => !online || typeof online_players === 'number', {
+    .refine(({ online, online_players }) => !online || online_players !== undefined, {
       path: ['online_players'],
       ...countRule,
     })
@@ -70,7 +70,7 @@ function sampleSchema(clock: Clock) {
         seconds: source === 'report' ? 0 : (line.seconds ?? SAMPLE_SECONDS),
         status: line.online === null ? 'unknown' : line.online ? 'online' : 'offline',
         ...(line.reason ? { reason: line.reason } : {}),
-        onlinePlayers: line.online_players ?? 0,
+        onlinePlayers: line.online ? (line.online_players ?? null) : (line.online_players ?? 0),
         maxPlayers: Math.max(line.max_players ?? 0, 0),
         latencyMs: line.latency_ms ?? null,
       };

@@ -9,7 +9,7 @@ import { limitProtocol } from './protocol-traps.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
-import { readAnswer } from './read-answer.ts';
+import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
 
 /** The timeout of a query, with the name look-up and without the wait for a slot and the import of gamedig. */
@@ -134,8 +134,9 @@ async function queryAt(
   ended.catch(() => {});
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
   const stop = (error: QueryError) => {
-    reject(error);
     connections.end(error);
+    // If the first answer is valid and a later question fails with the deadline, the protocol returns that answer first.
+    setImmediate(reject, error);
   };
   const onStop = () => stop(stopped());
   const timer = setTimeout(
@@ -144,8 +145,9 @@ async function queryAt(
   );
   signal?.addEventListener('abort', onStop);
   try {
-    const results = await Promise.race([runProtocol(server, game, target, connections, ended), ended]);
-    return readAnswer(results, game, connections.roundTripMs ?? 0);
+    const said = await Promise.race([runProtocol(server, game, target, connections, ended), ended]);
+    if (signal?.aborted) throw stopped();
+    return readAnswer(said, connections.roundTripMs ?? 0);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);
@@ -163,14 +165,14 @@ async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
   return new ProtocolClass();
 }
 
-/** Runs gamedig's protocol. */
+/** Asks with gamedig's protocol. */
 async function runProtocol(
   { host, address, port }: QueryServer,
   game: Game,
   target: Target,
   connections: QueryConnections,
   ended: Promise<never>,
-) {
+): Promise<Said> {
   const protocol = await createProtocol(game);
   // TeamSpeak's query port serves all servers of a machine; the players' port selects the server.
   const isTeamspeak = game.protocol.startsWith('teamspeak');
@@ -187,5 +189,5 @@ async function runProtocol(
   protocol.abortedPromise = ended;
   limitProtocol(game.protocol, protocol);
   connections.serve(protocol, game.protocol);
-  return protocol.runOnce();
+  return saidBy(await protocol.runOnce(), game);
 }

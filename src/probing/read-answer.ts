@@ -9,58 +9,69 @@ const MOST_PLAYERS = 2_147_483_647;
 const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;
 
+/** What a server said, unchecked: any field may have any type. */
+export type Said = {
+  /** The message of the server, or its name. */
+  name: unknown;
+  version: unknown;
+  /** Players without bots and adverts; undefined if the server does not say it. */
+  players: unknown;
+  maxPlayers: unknown;
+  icon?: unknown;
+};
+
 /**
- * Validates an answer: gamedig's parsers also accept data that is not an answer.
+ * Brings what a server said into the limits of a status report. One odd field does not make an answer invalid.
  *
- * @throws {QueryError} `answer-broken` when the answer is impossible
+ * @throws {QueryError} `answer-broken` when the answer says nothing: gamedig's parsers also accept a mere header
  */
-export function readAnswer(results: Results, game: Game, latencyMs: number): ServerAnswer {
-  const { motd, version } = textsOf(results, game);
+export function readAnswer(said: Said, latencyMs: number): ServerAnswer {
   const answer = {
-    onlinePlayers: players(results),
-    maxPlayers: count(results.maxplayers, 'limit of players'),
+    onlinePlayers: countOf(said.players),
+    maxPlayers: countOf(said.maxPlayers),
     latencyMs: Math.round(latencyMs * 100) / 100,
-    motd: shown(motd, LONGEST_MOTD),
-    version: shown(version, LONGEST_VERSION),
-    ...iconOf(results, game),
+    motd: shown(said.name, LONGEST_MOTD),
+    version: shown(said.version, LONGEST_VERSION),
+    ...iconOf(said.icon),
   };
-  // Only a header, or only zeros. For Minecraft the parser fails without counts.
-  const isEmpty = answer.motd === '' && answer.onlinePlayers === 0 && answer.maxPlayers === 0;
-  if (isEmpty && game.protocol !== 'minecraftvanilla') {
+  if (answer.motd === '' && !answer.onlinePlayers && !answer.maxPlayers) {
     throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
   }
   return answer;
 }
 
-/** Some protocols give a list of players and no count of them. */
-function players({ numplayers, players: list }: Results): number {
-  const online = count(numplayers, 'number of players');
-  return online === 0 && Array.isArray(list) ? list.length : online;
-}
-
-/** Numbers may come as text (Quake); −1 is "no limit". */
-function count(value: unknown, what: string): number {
-  const number = typeof value === 'string' && /^-?\d{1,10}$/.test(value.trim()) ? Number(value) : value;
-  if (number === -1) return 0;
-  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > MOST_PLAYERS) {
-    throw new QueryError('answer-broken', `The answer has no possible ${what}.`);
+/** What the results of gamedig say. */
+export function saidBy(results: Results, { protocol }: Game): Said {
+  const { name, version, numplayers, maxplayers: maxPlayers, players: list, raw } = results;
+  if (protocol === 'minecraftvanilla') {
+    const { description, version: edition, favicon: icon } = raw as Record<string, { name?: unknown }>;
+    return { name: legacyText(description), version: edition?.name, players: numplayers, maxPlayers, icon };
   }
-  return number;
+  const players = COUNTED_BY_LIST.has(protocol) && Array.isArray(list) ? list.length : numplayers;
+  return { name, version: version === 'undefined' ? '' : version, players, maxPlayers };
 }
 
-function textsOf({ name, version, raw }: Results, { protocol }: Game): { motd: unknown; version: unknown } {
-  if (protocol !== 'minecraftvanilla') return { motd: name, version: version === 'undefined' ? '' : version };
-  const { description, version: edition } = raw as { description?: unknown; version?: { name?: unknown } };
-  return { motd: legacyText(description), version: edition?.name };
+/** Protocols whose answers have a list of players and no number of them. */
+const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['eldewrito', 'mumble']);
+
+/**
+ * A number of players: a whole number from 0 to 2,147,483,647. Numbers may come as text (Quake), −1 means "no limit",
+ * and what is out of range becomes the nearest number in it.
+ *
+ * @returns null when it is no number
+ */
+export function countOf(value: unknown): number | null {
+  const isNumeral = typeof value === 'string' && /^[+-]?\d{1,30}(\.\d{1,30})?$/.test(value.trim());
+  const number = isNumeral || typeof value === 'bigint' ? Number(value) : value;
+  if (typeof number !== 'number' || Number.isNaN(number)) return null;
+  return Math.min(Math.max(Math.floor(number), 0), MOST_PLAYERS);
 }
 
 /** In code units: a PNG of 48 KiB. A longer one is no icon. */
 const LONGEST_ICON = 66_000;
 
-function iconOf({ raw }: Results, { protocol }: Game): { icon?: string } {
-  if (protocol !== 'minecraftvanilla') return {};
-  const { favicon } = raw as { favicon?: unknown };
-  return typeof favicon === 'string' && favicon.length <= LONGEST_ICON ? { icon: favicon } : {};
+function iconOf(icon: unknown): { icon?: string } {
+  return typeof icon === 'string' && icon.length <= LONGEST_ICON ? { icon } : {};
 }
 
 /** Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters. */

@@ -127,17 +127,29 @@ describe('A Minecraft server', () => {
 
   it.each([
     ['no players', { description: 'Hi', version: { name: '1.21' } }],
-    ['empty players', { description: 'Hi', players: {} }],
-    ['too many', { description: 'Hi', players: { online: 1, max: 2_147_483_648 } }],
-    ['half a player', { description: 'Hi', players: { online: 1.5, max: 10 } }],
-    ['a negative number', { description: 'Hi', players: { online: -2, max: 10 } }],
-    ['words', { description: 'Hi', players: { online: 'many', max: 10 } }],
     ['a list', []],
     ['nothing', null],
   ])('with %s counts as a broken answer', async (_, status) => {
     const server = await started(new JavaServer());
     server.manner = { answer: statusPacket(status) };
     expect(failureOf(await ask(at(server.port, 'minecraft')))).toBe('answer-broken');
+  });
+
+  it.each([
+    [{}, null, null],
+    [{ online: 1, max: 2_147_483_648 }, 1, 2_147_483_647],
+    [{ online: 1e300, max: -1e300 }, 2_147_483_647, 0],
+    [{ online: 1.5, max: '10.9' }, 1, 10],
+    [{ online: -2, max: ' 10 ' }, 0, 10],
+    [{ online: 'many', max: 10 }, null, 10],
+    [{ online: 4, max: null }, 4, null],
+    [{ online: [3], max: true }, null, null],
+    [{ online: '-1', max: -1 }, 0, 0],
+    [{ online: '', max: '9'.repeat(400) }, null, null],
+  ])('that says %j has its counts read, and what is no number is unknown', async (players, onlinePlayers, maxPlayers) => {
+    const server = await started(new JavaServer());
+    server.status = { description: 'Hi', players };
+    expect(answerOf(await ask(at(server.port, 'minecraft')))).toMatchObject({ onlinePlayers, maxPlayers });
   });
 
   it('without a limit of players has the limit 0', async () => {

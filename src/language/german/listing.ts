@@ -17,6 +17,8 @@ export const LISTING = {
     'Eine Kennzeichnung des Betreibers. Sie ändert den Rang nicht.',
   Premium: 'Premium',
   'of {maxPlayers}': 'von {maxPlayers}',
+  'players hidden': 'Spielerzahl verborgen',
+  'online, players hidden': 'online, Spielerzahl verborgen',
   'How the ranking works': 'So funktioniert die Rangliste',
   'How {name} ranks game servers: votes of {days} days, then uptime, then age. Check any server’s rank yourself.':
     'So ordnet {name} Spielserver: nach Stimmen aus {days} Tagen, dann nach Verfügbarkeit, dann nach Alter. Prüfe den Rang jedes Servers selbst.',

@@ -45,14 +45,8 @@ function checkResult(draft: ServerDraft, check: DraftCheck, correct: string): Ht
 
 function reached({ game, address, port }: ServerDraft, check: DraftCheck, correct: string): Html {
   if (check.reached) {
-    const { onlinePlayers, maxPlayers, latencyMs, version } = check;
-    const players =
-      maxPlayers > 0
-        ? t('{onlinePlayers} of {players}', {
-            onlinePlayers: count(onlinePlayers),
-            players: counted(maxPlayers, 'player'),
-          })
-        : counted(onlinePlayers, 'player');
+    const { latencyMs, version } = check;
+    const players = playersOf(check);
     return notice(
       'good',
       html`${t('Server reached: {players}, {latencyMs} ms', { players, latencyMs: count(Math.round(latencyMs)) })}${version ? html` <span class="soft">(${version})</span>` : ''}`,
@@ -76,6 +70,15 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
     html`<p>${t('We could not reach {address}.', { address: `${address}:${port}` })} ${check.words}</p>
       <p>${t('The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.', { a: (text) => html`<a href="${correct}">${text}</a>` })}</p>`,
   );
+}
+
+function playersOf({ onlinePlayers, playersHidden, maxPlayers }: DraftCheck): string {
+  if (playersHidden) return t('players hidden');
+  if (maxPlayers === 0) return counted(onlinePlayers, 'player');
+  return t('{onlinePlayers} of {players}', {
+    onlinePlayers: count(onlinePlayers),
+    players: counted(maxPlayers, 'player'),
+  });
 }
 
 function messageResult({ code }: ServerDraft, { motd, messageCounts }: DraftCheck): Content {

@@ -9,7 +9,7 @@ import {
   listFavourites,
   removeFavourite,
 } from '../../favourites/favourites.ts';
-import { statusAt } from '../../history/current-status.ts';
+import { playersHidden, statusAt } from '../../history/current-status.ts';
 import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
@@ -125,6 +125,7 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
   function players(server: WithId<Server>): string {
     const status = statusAt(server, deps.clock.now());
     if (status === 'offline') return '0';
+    if (playersHidden(server.current)) return t('players hidden');
     const { onlinePlayers, maxPlayers } = server.current;
     return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
   }
