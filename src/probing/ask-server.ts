@@ -6,8 +6,10 @@ import type { AddressRanges } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { limitProtocol } from './protocol-traps.ts';
+import { createOwnProtocols, type OwnProtocol } from './protocols/own-protocols.ts';
+import type { OwnQuery } from './protocols/own-query.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
-import { failedProbe, QueryError } from './query-error.ts';
+import { failedProbe, limited, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
@@ -24,27 +26,30 @@ const UDP_AT_ONCE = 128;
 /** The error for requests that a protocol leaves open. It is shared because creating errors is slow. */
 const OVER = new QueryError('stopped', 'The query is over.');
 
-/** The limits and the stop signal of a query. */
-type Bounds = {
-  limit: QueryLimit;
+/** What a process has for all queries. */
+type AskDeps = {
+  ranges: AddressRanges;
   lookups: Lookups;
-  signal: AbortSignal | undefined;
-  mayConnect: MayConnect | undefined;
+  limit: QueryLimit;
+  ownProtocol: (game: Game) => OwnProtocol | undefined;
 };
+
+/** The stop signal and the limit of connections of a query. */
+type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefined };
 
 /**
  * Creates the function that queries game servers, one for a process: it has the limit of concurrent UDP queries.
  *
- * gamedig's protocols run over our own connections: these reach only addresses that the guard has checked, are limited in
- * time and size, and are closed at the end of the query.
+ * Our own protocols and those of gamedig run over our own connections: these reach only addresses that the guard has
+ * checked, are limited in time and size, and are closed at the end of the query.
  *
  * @param lookups - how names are resolved; by the system's rules by default
  */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
-  const limit = limitQueries(UDP_AT_ONCE);
+  const deps = { ranges, lookups, limit: limitQueries(UDP_AT_ONCE), ownProtocol: createOwnProtocols() };
   return async (target, signal, mayConnect): Promise<Probe> => {
     try {
-      return { ok: true, answer: await query(ranges, target, { limit, lookups, signal, mayConnect }) };
+      return { ok: true, answer: await query(deps, target, { signal, mayConnect }) };
     } catch (error) {
       return failedProbe(error);
     }
@@ -52,13 +57,15 @@ export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
 }
 
 async function query(
-  ranges: AddressRanges,
+  { ranges, lookups, limit, ownProtocol }: AskDeps,
   target: Target,
-  { limit, lookups, signal, mayConnect }: Bounds,
+  bounds: Bounds,
 ): Promise<ServerAnswer> {
+  const { signal } = bounds;
   const game = gameOf(target.game);
-  // The first query of a process waits for it, before its time begins.
-  await loadGamedig();
+  const own = ownProtocol(game);
+  // The first query of a process that needs it waits for it, before its time begins.
+  if (!own) await loadGamedig();
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
   const { host, addresses, ports } = await resolveServer(target, game, options);
@@ -67,18 +74,22 @@ async function query(
   const servers = addresses.flatMap((address) =>
     ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
   );
-  const query = () => queryInOrder(servers, game, target, left, { signal, mayConnect });
+  const run: RunProtocol = own ?? ((query) => runGamedig(query, game, target));
+  const query = () => queryInOrder(servers, run, left, bounds);
   return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();
 }
+
+/** Runs a protocol at one address and port. `ended` rejects when the query is over. */
+type RunProtocol = (query: OwnQuery & { ended: Promise<never> }) => Promise<Said>;
 
 /** Queries one address and port after the other; each gets an equal share of the remaining time. */
 async function queryInOrder(
   servers: QueryServer[],
-  game: Game,
-  target: Target,
+  run: RunProtocol,
   leftMs: number,
-  { signal, mayConnect }: Pick<Bounds, 'signal' | 'mayConnect'>,
+  bounds: Bounds,
 ): Promise<ServerAnswer> {
+  const { mayConnect } = bounds;
   const until = performance.now() + leftMs;
   const errors: unknown[] = [];
   let isLimited = false;
@@ -89,7 +100,7 @@ async function queryInOrder(
     }
     const share = (until - performance.now()) / (servers.length - index);
     try {
-      return await queryAt(server, game, target, share, signal);
+      return await queryAt(server, run, share, bounds);
     } catch (error) {
       if (error instanceof QueryError && error.failure === 'stopped') throw error;
       errors.push(error);
@@ -99,12 +110,6 @@ async function queryInOrder(
   if (isLimited && errors.every(isUnreachable)) throw limited();
   throw mostSpecific(errors);
 }
-
-const limited = () =>
-  new QueryError(
-    'outgoing-limited',
-    'The server was not queried: the connections per minute to an address that has not answered, and for one account, are limited. Try again in a minute.',
-  );
 
 /** The most specific error: first a broken answer, then a closed port, then no answer. */
 function mostSpecific(errors: unknown[]): unknown {
@@ -124,10 +129,9 @@ const stopped = () => new QueryError('stopped', 'The check was stopped.');
 
 async function queryAt(
   server: QueryServer,
-  game: Game,
-  target: Target,
+  run: RunProtocol,
   timeoutMs: number,
-  signal: AbortSignal | undefined,
+  { signal, mayConnect }: Bounds,
 ): Promise<ServerAnswer> {
   if (signal?.aborted) throw stopped();
   const { promise: ended, reject } = Promise.withResolvers<never>();
@@ -145,7 +149,7 @@ async function queryAt(
   );
   signal?.addEventListener('abort', onStop);
   try {
-    const said = await Promise.race([runProtocol(server, game, target, connections, ended), ended]);
+    const said = await Promise.race([run({ server, connections, mayConnect, ended }), ended]);
     if (signal?.aborted) throw stopped();
     return readAnswer(said, connections.roundTripMs ?? 0);
   } finally {
@@ -166,12 +170,10 @@ async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
 }
 
 /** Asks with gamedig's protocol. */
-async function runProtocol(
-  { host, address, port }: QueryServer,
+async function runGamedig(
+  { server: { host, address, port }, connections, ended }: Parameters<RunProtocol>[0],
   game: Game,
   target: Target,
-  connections: QueryConnections,
-  ended: Promise<never>,
 ): Promise<Said> {
   const protocol = await createProtocol(game);
   // TeamSpeak's query port serves all servers of a machine; the players' port selects the server.

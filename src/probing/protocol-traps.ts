@@ -1,22 +1,4 @@
 import type { Protocol } from 'gamedig';
-import type { Framing } from './tcp-connection.ts';
-
-/** Finds the end of an answer for protocols in which gamedig treats the first bytes as the whole answer. */
-export function framingOf(protocol: string): Framing | undefined {
-  return protocol === 'minecraftvanilla' ? minecraftFrame : undefined;
-}
-
-/** A Minecraft packet begins with its length as a VarInt (gamedig ignores the VarInt's own bytes). */
-function minecraftFrame(received: Buffer): number | undefined {
-  let length = 0;
-  for (let index = 0; index < 5; index += 1) {
-    const byte = received[index];
-    if (byte === undefined) return undefined;
-    length += (byte & 0x7f) * 2 ** (7 * index);
-    if (byte < 0x80) return index + 1 + length;
-  }
-  throw new Error('A packet length of more than five bytes');
-}
 
 const SPLIT_REPLY = -2;
 

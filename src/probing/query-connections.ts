@@ -1,6 +1,6 @@
 import type { Protocol } from 'gamedig';
 import { HttpExchange, type HttpQuery, type HttpServer } from './http-exchange.ts';
-import { framingOf, refuseDatagram } from './protocol-traps.ts';
+import { refuseDatagram } from './protocol-traps.ts';
 import type { QueryError } from './query-error.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { UdpConnection } from './udp-connection.ts';
@@ -11,7 +11,7 @@ export type QueryServer = HttpServer & { port: number };
 type Connection = { roundTripMs: number | null; fail(error: Error): void };
 
 /**
- * The connections of one query. gamedig's protocols use them, so they reach only the checked address, receive a limited
+ * The connections of one query, for our own protocols and for those of gamedig. They reach only the checked address, receive a limited
  * amount of data, and leave nothing open at the end of the query.
  */
 export class QueryConnections {
@@ -32,10 +32,10 @@ export class QueryConnections {
     const refused = refuseDatagram(name, protocol);
     protocol.udpSend = (bytes, onPacket, onTimeout) => {
       const take = onPacket && ((datagram: Buffer) => (refused(datagram) ? undefined : onPacket(datagram)));
-      return this.#exchangeDatagrams(bytes, take, onTimeout);
+      return this.exchangeDatagrams(bytes, take, onTimeout);
     };
     protocol.withTcp = async (talk, port = this.#server.port) => {
-      const connection = this.#connect(port, framingOf(name));
+      const connection = this.connect(port);
       await connection.opened();
       return talk(connection);
     };
@@ -62,22 +62,33 @@ export class QueryConnections {
     return connection;
   }
 
-  #exchangeDatagrams(
+  /**
+   * Sends a datagram, a second time if no answer comes, and passes every received datagram to `take` until it returns a
+   * result.
+   *
+   * @throws {QueryError} or the error of `take` or `late`
+   */
+  async exchangeDatagrams<T>(
     bytes: Buffer | string,
-    take?: (bytes: Buffer) => unknown,
-    late?: () => unknown,
-  ): Promise<unknown> {
-    if (this.#ended) return Promise.reject(this.#ended);
+    take?: (bytes: Buffer) => T | undefined,
+    late?: () => T | undefined,
+  ): Promise<T> {
+    if (this.#ended) throw this.#ended;
     const { address, port, where } = this.#server;
     this.#udp ??= this.#add(new UdpConnection(address, port, where));
     const request = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
-    return this.#udp.exchange({ bytes: request, timeoutMs: this.#timeoutMs, take, late });
+    return this.#udp.exchange({ bytes: request, timeoutMs: this.#timeoutMs, take, late }) as Promise<T>;
   }
 
-  #connect(port: number, framing: ReturnType<typeof framingOf>): TcpConnection {
+  /**
+   * Opens a TCP connection.
+   *
+   * @throws {QueryError} for a refused port, and when the query is over
+   */
+  connect(port = this.#server.port): TcpConnection {
     if (this.#ended) throw this.#ended;
     const { address, where } = this.#server;
-    return this.#add(new TcpConnection(address, port, where, framing));
+    return this.#add(new TcpConnection(address, port, where));
   }
 
   async #request(query: HttpQuery): Promise<unknown> {

@@ -1,7 +1,7 @@
 import type { Results } from 'gamedig';
 import type { Game } from '../games/games.ts';
 import type { ServerAnswer } from './ask.ts';
-import { legacyText, withoutControls } from './minecraft-text.ts';
+import { withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
 
 /** The contract's limits of a status report (POST …/status). */
@@ -22,11 +22,9 @@ export type Said = {
 
 /**
  * Brings what a server said into the limits of a status report. One odd field does not make an answer invalid.
- *
- * @throws {QueryError} `answer-broken` when the answer says nothing: gamedig's parsers also accept a mere header
  */
 export function readAnswer(said: Said, latencyMs: number): ServerAnswer {
-  const answer = {
+  return {
     onlinePlayers: countOf(said.players),
     maxPlayers: countOf(said.maxPlayers),
     latencyMs: Math.round(latencyMs * 100) / 100,
@@ -34,20 +32,19 @@ export function readAnswer(said: Said, latencyMs: number): ServerAnswer {
     version: shown(said.version, LONGEST_VERSION),
     ...iconOf(said.icon),
   };
-  if (answer.motd === '' && !answer.onlinePlayers && !answer.maxPlayers) {
-    throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
-  }
-  return answer;
 }
 
-/** What the results of gamedig say. */
+/**
+ * What the results of gamedig say.
+ *
+ * @throws {QueryError} `answer-broken` when they say nothing: gamedig's parsers also accept a mere header
+ */
 export function saidBy(results: Results, { protocol }: Game): Said {
-  const { name, version, numplayers, maxplayers: maxPlayers, players: list, raw } = results;
-  if (protocol === 'minecraftvanilla') {
-    const { description, version: edition, favicon: icon } = raw as Record<string, { name?: unknown }>;
-    return { name: legacyText(description), version: edition?.name, players: numplayers, maxPlayers, icon };
-  }
+  const { name, version, numplayers, maxplayers: maxPlayers, players: list } = results;
   const players = COUNTED_BY_LIST.has(protocol) && Array.isArray(list) ? list.length : numplayers;
+  if (shown(name, LONGEST_MOTD) === '' && !countOf(players) && !countOf(maxPlayers)) {
+    throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
+  }
   return { name, version: version === 'undefined' ? '' : version, players, maxPlayers };
 }
 

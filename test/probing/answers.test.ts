@@ -126,7 +126,7 @@ describe('A Minecraft server', () => {
   });
 
   it.each([
-    ['no players', { description: 'Hi', version: { name: '1.21' } }],
+    ['no part of a status', { players_online: 3 }],
     ['a list', []],
     ['nothing', null],
   ])('with %s counts as a broken answer', async (_, status) => {
