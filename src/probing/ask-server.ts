@@ -5,6 +5,8 @@ import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
+import { keepFirstAnswer } from './keep-first-answer.ts';
+import { type Asked, ownProtocol } from './own-protocols.ts';
 import { limitProtocol } from './protocol-traps.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, QueryError } from './query-error.ts';
@@ -145,9 +147,9 @@ async function queryAt(
   );
   signal?.addEventListener('abort', onStop);
   try {
-    const said = await Promise.race([runProtocol(server, game, target, connections, ended), ended]);
+    const said = await Promise.race([askOnce({ server, game, target }, connections, ended), ended]);
     if (signal?.aborted) throw stopped();
-    return readAnswer(said, connections.roundTripMs ?? 0);
+    return readAnswer(said, game, connections.roundTripMs ?? 0);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);
@@ -165,22 +167,21 @@ async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
   return new ProtocolClass();
 }
 
-/** Asks with gamedig's protocol. */
-async function runProtocol(
-  { host, address, port }: QueryServer,
-  game: Game,
-  target: Target,
+function askOnce(asked: Asked, connections: QueryConnections, ended: Promise<never>): Promise<Said> {
+  const own = ownProtocol(asked.game.protocol);
+  return own ? own(asked, connections) : askWithGamedig(asked, connections, ended);
+}
+
+async function askWithGamedig(
+  { server: { host, address, port }, game }: Asked,
   connections: QueryConnections,
   ended: Promise<never>,
 ): Promise<Said> {
   const protocol = await createProtocol(game);
-  // TeamSpeak's query port serves all servers of a machine; the players' port selects the server.
-  const isTeamspeak = game.protocol.startsWith('teamspeak');
   protocol.options = {
     host,
     address,
-    port: isTeamspeak ? target.port : port,
-    ...(isTeamspeak && target.queryPort !== null ? { teamspeakQueryPort: target.queryPort } : {}),
+    port,
     socketTimeout: DATAGRAM_MS,
     stripColors: true,
     // Lists of players and rules need more requests, and some servers never answer them. The counts come without them.
@@ -189,5 +190,6 @@ async function runProtocol(
   protocol.abortedPromise = ended;
   limitProtocol(game.protocol, protocol);
   connections.serve(protocol, game.protocol);
+  keepFirstAnswer(game.protocol, protocol);
   return saidBy(await protocol.runOnce(), game);
 }
