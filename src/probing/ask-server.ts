@@ -5,9 +5,10 @@ import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
+import { keepFirstAnswer } from './keep-first-answer.ts';
+import { type Asked, ownProtocol } from './own-protocols.ts';
 import { limitProtocol } from './protocol-traps.ts';
-import { createOwnProtocols, type OwnProtocol } from './protocols/own-protocols.ts';
-import type { OwnQuery } from './protocols/own-query.ts';
+import { OldServers } from './protocols/old-servers.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, limited, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
@@ -27,26 +28,24 @@ const UDP_AT_ONCE = 128;
 const OVER = new QueryError('stopped', 'The query is over.');
 
 /** What a process has for all queries. */
-type AskDeps = {
-  ranges: AddressRanges;
-  lookups: Lookups;
-  limit: QueryLimit;
-  ownProtocol: (game: Game) => OwnProtocol | undefined;
-};
+type AskDeps = { ranges: AddressRanges; lookups: Lookups; limit: QueryLimit; oldServers: OldServers };
 
 /** The stop signal and the limit of connections of a query. */
 type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefined };
 
+/** A query of one address and port. */
+type Query = Omit<Asked, 'server'> & Bounds;
+
 /**
  * Creates the function that queries game servers, one for a process: it has the limit of concurrent UDP queries.
  *
- * Our own protocols and those of gamedig run over our own connections: these reach only addresses that the guard has
- * checked, are limited in time and size, and are closed at the end of the query.
+ * All protocols, ours and gamedig's, run over our own connections: these reach only addresses that the guard has checked,
+ * are limited in time and size, and are closed at the end of the query.
  *
  * @param lookups - how names are resolved; by the system's rules by default
  */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
-  const deps = { ranges, lookups, limit: limitQueries(UDP_AT_ONCE), ownProtocol: createOwnProtocols() };
+  const deps = { ranges, lookups, limit: limitQueries(UDP_AT_ONCE), oldServers: new OldServers() };
   return async (target, signal, mayConnect): Promise<Probe> => {
     try {
       return { ok: true, answer: await query(deps, target, { signal, mayConnect }) };
@@ -57,15 +56,14 @@ export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
 }
 
 async function query(
-  { ranges, lookups, limit, ownProtocol }: AskDeps,
+  { ranges, lookups, limit, oldServers }: AskDeps,
   target: Target,
   bounds: Bounds,
 ): Promise<ServerAnswer> {
   const { signal } = bounds;
   const game = gameOf(target.game);
-  const own = ownProtocol(game);
-  // The first query of a process that needs it waits for it, before its time begins.
-  if (!own) await loadGamedig();
+  // The first query of a process that needs gamedig waits for it, before its time begins.
+  if (!ownProtocol(game)) await loadGamedig();
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
   const { host, addresses, ports } = await resolveServer(target, game, options);
@@ -74,22 +72,13 @@ async function query(
   const servers = addresses.flatMap((address) =>
     ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
   );
-  const run: RunProtocol = own ?? ((query) => runGamedig(query, game, target));
-  const query = () => queryInOrder(servers, run, left, bounds);
+  const query = () => queryInOrder(servers, { game, target, oldServers, ...bounds }, left);
   return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();
 }
 
-/** Runs a protocol at one address and port. `ended` rejects when the query is over. */
-type RunProtocol = (query: OwnQuery & { ended: Promise<never> }) => Promise<Said>;
-
 /** Queries one address and port after the other; each gets an equal share of the remaining time. */
-async function queryInOrder(
-  servers: QueryServer[],
-  run: RunProtocol,
-  leftMs: number,
-  bounds: Bounds,
-): Promise<ServerAnswer> {
-  const { mayConnect } = bounds;
+async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number): Promise<ServerAnswer> {
+  const { mayConnect } = query;
   const until = performance.now() + leftMs;
   const errors: unknown[] = [];
   let isLimited = false;
@@ -100,7 +89,7 @@ async function queryInOrder(
     }
     const share = (until - performance.now()) / (servers.length - index);
     try {
-      return await queryAt(server, run, share, bounds);
+      return await queryAt(server, query, share);
     } catch (error) {
       if (error instanceof QueryError && error.failure === 'stopped') throw error;
       errors.push(error);
@@ -129,9 +118,8 @@ const stopped = () => new QueryError('stopped', 'The check was stopped.');
 
 async function queryAt(
   server: QueryServer,
-  run: RunProtocol,
+  { signal, ...asked }: Query,
   timeoutMs: number,
-  { signal, mayConnect }: Bounds,
 ): Promise<ServerAnswer> {
   if (signal?.aborted) throw stopped();
   const { promise: ended, reject } = Promise.withResolvers<never>();
@@ -149,9 +137,9 @@ async function queryAt(
   );
   signal?.addEventListener('abort', onStop);
   try {
-    const said = await Promise.race([run({ server, connections, mayConnect, ended }), ended]);
+    const said = await Promise.race([askOnce({ server, ...asked }, connections, ended), ended]);
     if (signal?.aborted) throw stopped();
-    return readAnswer(said, connections.roundTripMs ?? 0);
+    return readAnswer(said, asked.game, connections.roundTripMs ?? 0);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);
@@ -159,7 +147,7 @@ async function queryAt(
   }
 }
 
-/** gamedig is loaded with the first query: most processes make none. */
+/** gamedig is loaded with the first query that needs it: most processes make none. */
 const loadGamedig = () => import('gamedig');
 
 async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
@@ -169,20 +157,21 @@ async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
   return new ProtocolClass();
 }
 
-/** Asks with gamedig's protocol. */
-async function runGamedig(
-  { server: { host, address, port }, connections, ended }: Parameters<RunProtocol>[0],
-  game: Game,
-  target: Target,
+function askOnce(asked: Asked, connections: QueryConnections, ended: Promise<never>): Promise<Said> {
+  const own = ownProtocol(asked.game);
+  return own ? own(asked, connections) : askWithGamedig(asked, connections, ended);
+}
+
+async function askWithGamedig(
+  { server: { host, address, port }, game }: Asked,
+  connections: QueryConnections,
+  ended: Promise<never>,
 ): Promise<Said> {
   const protocol = await createProtocol(game);
-  // TeamSpeak's query port serves all servers of a machine; the players' port selects the server.
-  const isTeamspeak = game.protocol.startsWith('teamspeak');
   protocol.options = {
     host,
     address,
-    port: isTeamspeak ? target.port : port,
-    ...(isTeamspeak && target.queryPort !== null ? { teamspeakQueryPort: target.queryPort } : {}),
+    port,
     socketTimeout: DATAGRAM_MS,
     stripColors: true,
     // Lists of players and rules need more requests, and some servers never answer them. The counts come without them.
@@ -191,5 +180,6 @@ async function runGamedig(
   protocol.abortedPromise = ended;
   limitProtocol(game.protocol, protocol);
   connections.serve(protocol, game.protocol);
+  keepFirstAnswer(game.protocol, protocol);
   return saidBy(await protocol.runOnce(), game);
 }

@@ -27,17 +27,6 @@ export function limitProtocol(name: string, protocol: Protocol): void {
   if (protocol.cleanComment) protocol.cleanComment = (text) => text;
   boundReader(protocol, HEADLESS.includes(name) ? 2 : MOST_READS_PAST_END);
   boundBattlefield(protocol);
-  leaveCountsOpen(protocol);
-}
-
-/** gamedig's results begin with 0 players: a number that the server does not say must stay unknown. */
-function leaveCountsOpen(protocol: Protocol): void {
-  const { run } = protocol;
-  protocol.run = (results) => {
-    results.numplayers = undefined;
-    results.maxplayers = undefined;
-    return run.call(protocol, results);
-  };
 }
 
 /** How often a parser may read past the end of the data: some loop as often as a count in the answer says. */

@@ -32,15 +32,11 @@ export class QueryConnections {
     const refused = refuseDatagram(name, protocol);
     protocol.udpSend = (bytes, onPacket, onTimeout) => {
       const take = onPacket && ((datagram: Buffer) => (refused(datagram) ? undefined : onPacket(datagram)));
-      return this.exchangeDatagrams(bytes, take, onTimeout);
+      return this.#exchangeDatagrams(bytes, take, onTimeout);
     };
-    protocol.withTcp = async (talk, port = this.#server.port) => {
-      const connection = this.connect(port);
-      await connection.opened();
-      return talk(connection);
-    };
+    protocol.withTcp = async (talk, port) => talk(await this.connect(port));
     protocol.tcpSend = (socket, bytes, onData) => (socket as TcpConnection).exchange(bytes, onData);
-    protocol.request = (query) => this.#request(query as HttpQuery);
+    protocol.request = (query) => this.request(query as HttpQuery);
     protocol.telnetConnect = () => Promise.reject(new Error('We have no password for Telnet'));
   }
 
@@ -62,36 +58,58 @@ export class QueryConnections {
     return connection;
   }
 
-  /**
-   * Sends a datagram, a second time if no answer comes, and passes every received datagram to `take` until it returns a
-   * result.
-   *
-   * @throws {QueryError} or the error of `take` or `late`
-   */
-  async exchangeDatagrams<T>(
+  #exchangeDatagrams(
     bytes: Buffer | string,
-    take?: (bytes: Buffer) => T | undefined,
-    late?: () => T | undefined,
-  ): Promise<T> {
-    if (this.#ended) throw this.#ended;
+    take?: (bytes: Buffer) => unknown,
+    late?: () => unknown,
+    timeoutMs = this.#timeoutMs,
+  ): Promise<unknown> {
+    if (this.#ended) return Promise.reject(this.#ended);
     const { address, port, where } = this.#server;
     this.#udp ??= this.#add(new UdpConnection(address, port, where));
     const request = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
-    return this.#udp.exchange({ bytes: request, timeoutMs: this.#timeoutMs, take, late }) as Promise<T>;
+    return this.#udp.exchange({
+      bytes: request,
+      timeoutMs: Math.min(timeoutMs, this.#timeoutMs),
+      take,
+      late,
+    });
   }
 
   /**
-   * Opens a TCP connection.
+   * Sends a datagram to the server, once more if it is not answered.
    *
-   * @throws {QueryError} for a refused port, and when the query is over
+   * @param read - gets each datagram that comes back until it returns an answer
+   * @param timeoutMs - at most the time for a single UDP request
+   * @throws {QueryError}
    */
-  connect(port = this.#server.port): TcpConnection {
-    if (this.#ended) throw this.#ended;
-    const { address, where } = this.#server;
-    return this.#add(new TcpConnection(address, port, where));
+  async askDatagram<T>(
+    question: Buffer,
+    read: (datagram: Buffer) => T | undefined,
+    timeoutMs = this.#timeoutMs,
+  ): Promise<T> {
+    return (await this.#exchangeDatagrams(question, read, undefined, timeoutMs)) as T;
   }
 
-  async #request(query: HttpQuery): Promise<unknown> {
+  /**
+   * Opens a TCP connection to a port of the server.
+   *
+   * @throws {QueryError}
+   */
+  async connect(port = this.#server.port): Promise<TcpConnection> {
+    if (this.#ended) throw this.#ended;
+    const { address, where } = this.#server;
+    const connection = this.#add(new TcpConnection(address, port, where));
+    await connection.opened();
+    return connection;
+  }
+
+  /**
+   * Makes an HTTP request to the server.
+   *
+   * @throws {QueryError} or a SyntaxError of JSON
+   */
+  async request(query: HttpQuery): Promise<unknown> {
     if (this.#ended) throw this.#ended;
     return this.#add(new HttpExchange(query, this.#server)).answer();
   }

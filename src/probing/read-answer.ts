@@ -1,5 +1,6 @@
 import type { Results } from 'gamedig';
 import type { Game } from '../games/games.ts';
+import { textFormatOf } from '../games/text-formats.ts';
 import type { ServerAnswer } from './ask.ts';
 import { withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
@@ -20,36 +21,54 @@ export type Said = {
   icon?: unknown;
 };
 
-/**
- * Brings what a server said into the limits of a status report. One odd field does not make an answer invalid.
- */
-export function readAnswer(said: Said, latencyMs: number): ServerAnswer {
+/** Brings what a server said into the limits of a status report. One odd field does not make an answer invalid. */
+export function readAnswer(said: Said, game: Game, latencyMs: number): ServerAnswer {
+  const { shown } = textFormatOf(game);
+  const version = reportText(said.version, LONGEST_VERSION);
   return {
     onlinePlayers: countOf(said.players),
     maxPlayers: countOf(said.maxPlayers),
     latencyMs: Math.round(latencyMs * 100) / 100,
-    motd: shown(said.name, LONGEST_MOTD),
-    version: shown(said.version, LONGEST_VERSION),
+    motd: reportText(said.name, LONGEST_MOTD, shown),
+    version: isHash(version) ? '' : version,
     ...iconOf(said.icon),
   };
+}
+
+/** A commit or checksum is no version that a player knows: hexadecimal letters and digits, or a negative number. */
+function isHash(version: string): boolean {
+  const isHex = /^(?=(?:.*[a-f]){2})(?=(?:.*\d){2})[\da-f]{7,128}$/i.test(version.replaceAll('-', ''));
+  return isHex || /^-\d+$/.test(version);
 }
 
 /**
  * What the results of gamedig say.
  *
- * @throws {QueryError} `answer-broken` when they say nothing: gamedig's parsers also accept a mere header
+ * @throws {QueryError} `answer-broken` when they say nothing: some of its parsers accept a mere header
  */
-export function saidBy(results: Results, { protocol }: Game): Said {
-  const { name, version, numplayers, maxplayers: maxPlayers, players: list } = results;
-  const players = COUNTED_BY_LIST.has(protocol) && Array.isArray(list) ? list.length : numplayers;
-  if (shown(name, LONGEST_MOTD) === '' && !countOf(players) && !countOf(maxPlayers)) {
+export function saidBy(results: Results, game: Game): Said {
+  const said = saidUnchecked(results, game);
+  if (reportText(said.name, LONGEST_MOTD) === '' && !countOf(said.players) && !countOf(said.maxPlayers)) {
     throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
+  }
+  return said;
+}
+
+function saidUnchecked(results: Results, { protocol }: Game): Said {
+  const { name, version, numplayers, maxplayers: maxPlayers, players: list, raw } = results;
+  const players = COUNTED_BY_LIST.has(protocol) && Array.isArray(list) ? list.length : numplayers;
+  if (GAMESPY.has(protocol)) {
+    const { numplayers: number } = Object(raw) as { numplayers?: unknown };
+    return { name, version, players: countOf(number) ?? players, maxPlayers };
   }
   return { name, version: version === 'undefined' ? '' : version, players, maxPlayers };
 }
 
-/** Protocols whose answers have a list of players and no number of them. */
-const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['eldewrito', 'mumble']);
+/** Protocols whose answers have a list of players and no number of them, or (Doom 3) bots in the number. */
+const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['doom3', 'eldewrito', 'mumble']);
+
+/** gamedig counts the list of these, which may be cut or missing, although the answer has a number. */
+const GAMESPY: ReadonlySet<string> = new Set(['gamespy1', 'gamespy2']);
 
 /**
  * A number of players: a whole number from 0 to 2,147,483,647. Numbers may come as text (Quake), −1 means "no limit",
@@ -71,10 +90,18 @@ function iconOf(icon: unknown): { icon?: string } {
   return typeof icon === 'string' && icon.length <= LONGEST_ICON ? { icon } : {};
 }
 
-/** Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters. */
-function shown(text: unknown, longest: number): string {
+/**
+ * Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters.
+ *
+ * @param format - removes what players do not see
+ */
+function reportText(
+  text: unknown,
+  longest: number,
+  format: (text: string) => string = (text) => text,
+): string {
   if (typeof text !== 'string') return '';
   const start = text.slice(0, 4 * longest).toWellFormed();
-  const clean = withoutControls(start);
+  const clean = withoutControls(format(start));
   return clean.length <= longest ? clean : [...clean].slice(0, longest).join('');
 }

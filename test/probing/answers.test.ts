@@ -1,5 +1,4 @@
-import net, { type AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { statusPacket } from '../../src/demo/game-server.ts';
 import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
@@ -240,29 +239,5 @@ describe('A server of another game', () => {
 
   it('is not queried when the game is not in the list', async () => {
     expect(await ask(at(1, 'no-such-game'))).toMatchObject({ ok: false, failure: 'game-unknown' });
-  });
-});
-
-describe('A TeamSpeak server', () => {
-  it('is queried at its query port for the server that players use', async () => {
-    const commands: string[] = [];
-    const facts = 'virtualserver_name=Our\\sroom virtualserver_maxclients=32 virtualserver_clientsonline=5';
-    const server = net.createServer((socket) => {
-      socket.on('error', () => {}).write('TS3\n\rWelcome to the TeamSpeak 3 ServerQuery interface');
-      socket.on('data', (bytes) => {
-        const command = bytes.toString().trim();
-        commands.push(command);
-        // The end of the answer arrives separately.
-        socket.write(command === 'serverinfo' ? facts : '');
-        setImmediate(() => socket.write('\n\rerror id=0 msg=ok\n\r'));
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-
-    const probe = await ask({ ...at(9_988, 'teamspeak3'), queryPort: port });
-    expect(answerOf(probe)).toMatchObject({ motd: 'Our room', maxPlayers: 32, onlinePlayers: 5 });
-    expect(commands).toEqual(['use port=9988', 'serverinfo', 'clientlist', 'channellist -topic']);
   });
 });

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Probe } from '../../src/probing/ask.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { BedrockServer, JavaServer, QuakeServer, SourceServer } from '../support/fake-game-servers.ts';
+import { BedrockServer, JavaServer, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
@@ -109,10 +109,11 @@ describe('A query', () => {
       return importOriginal();
     });
     onTestFinished(() => void vi.doUnmock('gamedig'));
-    const server = await started(new QuakeServer());
+    const server = await started(new SourceServer());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const probe = askHere()(at(server.port, 'q3a'));
+    // The only game with this protocol that gamedig asks.
+    const probe = askHere()({ ...at(server.port, 'battalion1944'), queryPort: server.port });
     // Name look-up and timer would be done by then.
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     vi.advanceTimersByTime(6_000);

@@ -39,7 +39,7 @@ export type GameServer = {
   stop(): Promise<void>;
 };
 
-abstract class Responder implements GameServer {
+export abstract class Responder implements GameServer {
   said: GameStatus = { ...SAID };
   manner: Manner = {};
   asked = 0;
@@ -211,7 +211,7 @@ function drip(socket: Socket, bytes: Buffer, pauseMs: number): void {
 }
 
 /** A fake game server that speaks UDP. */
-abstract class UdpResponder extends Responder {
+export abstract class UdpResponder extends Responder {
   #socket: UdpSocket | undefined;
   readonly open = 0;
   /** Called with the port from which a request came. */

@@ -21,18 +21,21 @@ const CHALLENGE = 0x41;
 const THE_SHIP = 2_400;
 const RUST = 252_490;
 
+type Decode = (bytes: Buffer) => string;
+
 /** A challenge must be sent with the question again: it prevents floods of answers to a forged address. */
 export type A2sReply = { challenge: Buffer } | { said: Said };
 
 /**
  * Reads a reply that is not split.
  *
+ * @param decode - how the game writes texts
  * @returns undefined for a reply to another question, and for what is no reply
  * @throws {QueryError} `answer-broken` for an answer that ends before the counts, or has no text
  */
-export function readA2sReply(reply: Buffer): A2sReply | undefined {
+export function readA2sReply(reply: Buffer, decode: Decode): A2sReply | undefined {
   if (!reply.subarray(0, 4).equals(HEADER)) return undefined;
-  const fields = new Fields(reply, 5);
+  const fields = new Fields(reply, 5, decode);
   switch (reply[4]) {
     case CHALLENGE:
       return reply.length < 9 ? undefined : { challenge: reply.subarray(5, 9) };
@@ -122,11 +125,13 @@ const notInfo = () => new QueryError('answer-broken', 'The answer has not the fi
 /** Reads fields one after the other. A field that is cut off is undefined, and so are all after it. */
 class Fields {
   readonly #bytes: Buffer;
+  readonly #decode: Decode;
   #at: number;
 
-  constructor(bytes: Buffer, at: number) {
+  constructor(bytes: Buffer, at: number, decode: Decode) {
     this.#bytes = bytes;
     this.#at = at;
+    this.#decode = decode;
   }
 
   skip(length: number): void {
@@ -149,6 +154,6 @@ class Fields {
     const start = this.#at;
     const end = start < this.#bytes.length ? this.#bytes.indexOf(0, start) : -1;
     this.#at = end < 0 ? this.#bytes.length + 1 : end + 1;
-    return end < 0 ? undefined : this.#bytes.toString('utf8', start, end);
+    return end < 0 ? undefined : this.#decode(this.#bytes.subarray(start, end));
   }
 }

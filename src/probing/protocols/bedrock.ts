@@ -1,3 +1,4 @@
+import type { OwnProtocol } from '../own-protocols.ts';
 import { QueryError } from '../query-error.ts';
 import { countOf, type Said } from '../read-answer.ts';
 
@@ -16,7 +17,10 @@ const LENGTH_AT = MAGIC_AT + MAGIC.length;
 const TEXT_AT = LENGTH_AT + 2;
 
 /** The ping: its id, a time that the server repeats, the mark, and the client's id. */
-export const BEDROCK_PING = Buffer.concat([Buffer.from('011122334455667788', 'hex'), MAGIC, Buffer.alloc(8)]);
+const BEDROCK_PING = Buffer.concat([Buffer.from('011122334455667788', 'hex'), MAGIC, Buffer.alloc(8)]);
+
+/** Pings a Bedrock server. */
+export const askBedrock: OwnProtocol = (_, connections) => connections.askDatagram(BEDROCK_PING, readPong);
 
 /**
  * Reads a pong.

@@ -4,7 +4,7 @@ import { joinSplits } from '../../../src/probing/protocols/a2s-splits.ts';
 import { infoReply } from '../../support/a2s-replies.ts';
 
 const saidBy = (reply: Buffer) => {
-  const read: A2sReply | undefined = readA2sReply(reply);
+  const read: A2sReply | undefined = readA2sReply(reply, String);
   return read && 'said' in read ? read.said : read;
 };
 
@@ -66,7 +66,7 @@ describe('A Source server', () => {
     ['a short challenge', Buffer.from('ffffffff41aabb', 'hex')],
     ['HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
   ])('is not recognized by %s, which is ignored', (_, reply) => {
-    expect(readA2sReply(reply)).toBeUndefined();
+    expect(readA2sReply(reply, String)).toBeUndefined();
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe('A Source server', () => {
     ['a header and zeros', `ffffffff49${'00'.repeat(60)}`],
     ['a name without an end', `ffffffff4911${Buffer.from('A name').toString('hex')}`],
   ])('is not recognized by %s', (_, hex) => {
-    expect(() => readA2sReply(Buffer.from(hex, 'hex'))).toThrow(
+    expect(() => readA2sReply(Buffer.from(hex, 'hex'), String)).toThrow(
       expect.objectContaining({ failure: 'answer-broken' }),
     );
   });

@@ -1,11 +1,9 @@
+import type { Asked, OwnProtocol } from '../own-protocols.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { limited, QueryError } from '../query-error.ts';
-import type { Said } from '../read-answer.ts';
 import type { TcpConnection } from '../tcp-connection.ts';
 import { readStatus, statusRequest } from './minecraft-java.ts';
 import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from './minecraft-legacy.ts';
-import type { OldServers } from './old-servers.ts';
-import type { OwnQuery } from './own-query.ts';
 
 /**
  * If a server sends nothing for this long after a request, the next form is sent too. A server that needs longer loses
@@ -25,19 +23,20 @@ class Attempt {
   readonly answer: Promise<LegacyAnswer>;
   answered: LegacyAnswer | undefined;
   error: unknown;
-  connection: TcpConnection | undefined;
+  readonly opened: Promise<TcpConnection>;
+  #connection: TcpConnection | undefined;
 
   constructor(connections: QueryConnections, form: Form, isStatus: boolean) {
     this.isStatus = isStatus;
-    this.answer = this.#exchange(connections, form);
+    this.opened = connections.connect();
+    this.answer = this.#exchange(form);
     this.answer.catch(() => {});
   }
 
-  async #exchange(connections: QueryConnections, { request, read }: Form): Promise<LegacyAnswer> {
+  async #exchange({ request, read }: Form): Promise<LegacyAnswer> {
     try {
-      this.connection = connections.connect();
-      await this.connection.opened();
-      this.answered = await this.connection.exchange(request, read);
+      this.#connection = await this.opened;
+      this.answered = await this.#connection.exchange(request, read);
       return this.answered;
     } catch (error) {
       this.error = error;
@@ -46,7 +45,7 @@ class Attempt {
   }
 
   get hasReceived(): boolean {
-    return this.connection?.hasReceived ?? false;
+    return this.#connection?.hasReceived ?? false;
   }
 
   /** An answer to a list ping is not final if the server is modern. */
@@ -64,24 +63,23 @@ class Attempt {
 
   /** Whether the server accepted the connection and gave no answer of a modern server. */
   get seemsOld(): boolean {
-    const isOpened = this.connection !== undefined && this.connection.roundTripMs !== null;
-    return this.error instanceof KickedError || (isOpened && !this.hasReceived);
+    const isSilent = this.#connection !== undefined && !this.hasReceived;
+    return isSilent || this.error instanceof KickedError;
   }
 }
 
 const REFUSALS: ReadonlySet<string> = new Set(['closed', 'answer-broken']);
 
 /**
- * Queries a Minecraft Java server: with the status request of 1.7, then with the list pings of older versions, each on a
+ * Asks a Minecraft Java server: with the status request of 1.7, then with the list pings of older versions, each on a
  * connection of its own. The first answer counts. Servers since 1.7 answer list pings too, and say less there: that
  * answer counts only if the status does not come.
- *
- * @throws {QueryError}
  */
-export async function queryJava(query: OwnQuery, oldServers: OldServers): Promise<Said> {
-  const { where } = query.server;
+export const askJava: OwnProtocol = async (asked, connections) => {
+  const { where } = asked.server;
+  const { oldServers } = asked;
   const attempts: Attempt[] = [];
-  const isLimited = await attemptInOrder(query, oldServers.has(where), attempts);
+  const isLimited = await attemptInOrder(asked, connections, attempts);
   try {
     const { said, isModern } = await firstAnswer(attempts);
     if (isModern) oldServers.delete(where);
@@ -92,7 +90,7 @@ export async function queryJava(query: OwnQuery, oldServers: OldServers): Promis
     if (isLimited) throw limited();
     throw (attempts.find(({ isStatus }) => isStatus) ?? attempts[0])?.error ?? error;
   }
-}
+};
 
 /**
  * Sends the forms, each when those before are refused or silent, until there is an answer.
@@ -100,15 +98,15 @@ export async function queryJava(query: OwnQuery, oldServers: OldServers): Promis
  * @returns whether a form was not sent because connections are limited
  */
 async function attemptInOrder(
-  { server, connections, mayConnect }: OwnQuery,
-  isOldFirst: boolean,
+  { server, oldServers, mayConnect }: Asked,
+  connections: QueryConnections,
   attempts: Attempt[],
 ): Promise<boolean> {
-  const { host, port, address } = server;
+  const { host, port, address, where } = server;
   const status: Form = { request: statusRequest(host, port), read: readModern };
   const [newest, ...shorter] = legacyPings(host, port).map((request) => ({ request, read: readKick }));
   const forms = [status, ...shorter];
-  if (newest) forms.splice(isOldFirst ? 0 : 1, 0, newest);
+  if (newest) forms.splice(oldServers.has(where) ? 0 : 1, 0, newest);
   for (const form of forms) {
     // A server that calls itself modern is asked for its status next.
     if (form !== status && attempts.some(({ answered }) => answered?.isModern)) continue;
@@ -142,14 +140,14 @@ async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean>
 }
 
 /** Resolves when the attempt's connection has been open for as long as an answer takes. */
-function silenceAfter({ connection }: Attempt): { promise: Promise<void>; cancel(): void } {
+function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  connection?.opened().then(
-    () => {
-      if (isOver) return;
-      timer = setTimeout(resolve, Math.max(SILENCE_MS, ROUND_TRIPS * (connection.roundTripMs ?? 0)));
+  opened.then(
+    ({ roundTripMs }) => {
+      const silenceMs = Math.max(SILENCE_MS, ROUND_TRIPS * (roundTripMs ?? 0));
+      if (!isOver) timer = setTimeout(resolve, silenceMs);
     },
     () => {},
   );
