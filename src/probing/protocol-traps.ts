@@ -6,8 +6,8 @@ const SPLIT_REPLY = -2;
  * Filters datagrams that gamedig's protocols must not process.
  *
  * - `mumbleping` accepts any 24 bytes as an answer; a real one repeats the number that was sent.
- * - `valve` unpacks bzip2 without a limit: a few bytes could fill the memory. Only servers of 2006 compress, and only
- *   long replies, which we do not request.
+ * - `valve` (here of Battalion 1944) and `ffow` unpack bzip2 without a limit: a few bytes could fill the memory. Only
+ *   servers of 2006 compress, and only long replies, which we do not request.
  */
 export function refuseDatagram(name: string, protocol: Protocol): (datagram: Buffer) => boolean {
   if (name === 'mumbleping') return (datagram) => datagram.toString('hex', 4, 12) !== '0102030405060708';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { statusPacket } from '../../src/demo/game-server.ts';
+import { infoReply } from '../support/a2s-replies.ts';
 import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, failureOf, started } from './asking.ts';
@@ -201,6 +202,39 @@ describe('A Source server', () => {
     const server = await started(new SourceServer());
     answerOf(await ask(at(server.port, 'teamfortress2')));
     expect(server.questions).toEqual(['challenge', 'info']);
+  });
+
+  it.each([0, 2, 4])('that wants %i challenges is answered', async (challenges) => {
+    const server = await started(new SourceServer());
+    server.challenges = challenges;
+    expect(answerOf(await ask(at(server.port, 'teamfortress2'))).motd).toBe(SAID.motd);
+    expect(server.questions).toEqual([...Array(challenges).fill('challenge'), 'info']);
+  });
+
+  it('that sends only challenges is given up', async () => {
+    const server = await started(new SourceServer());
+    server.challenges = 1_000;
+    expect(failureOf(await ask(at(server.port, 'teamfortress2')))).toBe('answer-broken');
+    expect(server.questions).toHaveLength(6);
+  });
+
+  it('whose answer comes in parts, with other datagrams between them, is understood', async () => {
+    const server = await started(new SourceServer());
+    const whole = infoReply({ name: 'In parts', players: 9, bots: 4 });
+    const [first, second] = [whole.subarray(0, 30), whole.subarray(30)].map((part, number) =>
+      Buffer.concat([Buffer.from([0xfe, 0xff, 0xff, 0xff, 7, 0, 0, 0, 2, number, 0xe0, 4]), part]),
+    ) as [Buffer, Buffer];
+    const others = [Buffer.alloc(64), Buffer.from('ffffffff4400', 'hex')];
+    server.info = [second, ...others, second, first];
+    const answer = answerOf(await ask(at(server.port, 'teamfortress2')));
+    expect(answer).toMatchObject({ motd: 'In parts', onlinePlayers: 5 });
+  });
+
+  it('whose name is not UTF-8 is shown in its own encoding', async () => {
+    const server = await started(new SourceServer());
+    const [start, end] = infoReply({ name: '#' }).toString('latin1').split('#');
+    server.info = [Buffer.from(`${start}Caf\xe9 der Gl\xfccklichen${end}`, 'latin1')];
+    expect(answerOf(await ask(at(server.port, 'teamfortress2'))).motd).toBe('Café der Glücklichen');
   });
 
   it('that sends a packed reply is not unpacked', async () => {

@@ -218,7 +218,7 @@ export abstract class UdpResponder extends Responder {
   onRequest: (port: number) => void = () => {};
 
   /** The answer to a request; undefined if a real server does not answer. */
-  protected abstract answerTo(request: Buffer): Buffer | undefined;
+  protected abstract answerTo(request: Buffer): Buffer | Buffer[] | undefined;
 
   async start(): Promise<void> {
     const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_024 * 1_024 });
@@ -237,11 +237,11 @@ export abstract class UdpResponder extends Responder {
   #receive(socket: UdpSocket, request: Buffer, from: RemoteInfo): void {
     this.onRequest(from.port);
     if (!this.hears()) return;
-    const answer = this.manner.answer ?? this.answerTo(request);
-    if (!answer) return;
-    // A long answer is split into several datagrams.
-    for (let start = 0; start === 0 || start < answer.length; start += 60_000) {
-      socket.send(answer.subarray(start, start + 60_000), from.port, from.address, () => {});
+    for (const answer of [this.manner.answer ?? this.answerTo(request) ?? []].flat()) {
+      // A long answer is split into several datagrams.
+      for (let start = 0; start === 0 || start < answer.length; start += 60_000) {
+        socket.send(answer.subarray(start, start + 60_000), from.port, from.address, () => {});
+      }
     }
   }
 }
@@ -250,15 +250,25 @@ export abstract class UdpResponder extends Responder {
 export class SourceServer extends UdpResponder {
   /** The requests: `info`, `players`, `rules`, or `challenge` if the challenge was missing. */
   readonly questions: string[] = [];
-  readonly #challenge = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
+  /** How many challenges it sends before it answers; each is another one. */
+  challenges = 1;
+  /** Replaces the datagrams of the answer to `info`. */
+  info: Buffer[] | undefined;
+  #challenge = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
+  #sent = 0;
 
-  protected answerTo(request: Buffer): Buffer | undefined {
+  protected answerTo(request: Buffer): Buffer | Buffer[] | undefined {
     const question = { 84: 'info', 85: 'players', 86: 'rules' }[request[4] ?? 0];
     if (!question) return undefined;
     const known = request.subarray(question === 'info' ? -4 : 5).equals(this.#challenge);
-    this.questions.push(known ? question : 'challenge');
-    if (!known) return Buffer.concat([HEADER, Buffer.from([0x41]), this.#challenge]);
-    if (question === 'info') return sourceInfo(this.said);
+    const answers = this.challenges === 0 || (known && this.#sent >= this.challenges);
+    this.questions.push(answers ? question : 'challenge');
+    if (!answers) {
+      if (known) this.#challenge = Buffer.from(this.#challenge.map((byte) => byte + 1));
+      this.#sent += 1;
+      return Buffer.concat([HEADER, Buffer.from([0x41]), this.#challenge]);
+    }
+    if (question === 'info') return this.info ?? sourceInfo(this.said);
     return question === 'players'
       ? Buffer.concat([HEADER, Buffer.from([0x44, 0])])
       : Buffer.concat([HEADER, Buffer.from([0x45, 0, 0])]);
