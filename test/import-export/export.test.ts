@@ -129,6 +129,6 @@ it('samples of probes, of reports and of checks that did not count are exported 
       seconds: 300,
       reason: 'canary',
     },
-    { ...same, at: expect.any(String), online: true, seconds: 60, online_players: null },
+    { ...same, at: expect.any(String), online: true, seconds: 60, online_players: 0, players_hidden: true },
   ]);
 });

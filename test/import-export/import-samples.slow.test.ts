@@ -85,7 +85,7 @@ describe('imported samples of the last 34 days', () => {
   });
 
   it('of a server that hid its players have no number', async () => {
-    const hidden = sample(TODAY, 1, { online_players: null });
+    const hidden = sample(TODAY, 1, { online_players: null, players_hidden: true });
     expect(await importSamples(lines(hidden))).toMatchObject({ imported: 1 });
     expect(await samplesThere()).toMatchObject([{ status: 'online', onlinePlayers: null }]);
   });

@@ -7,8 +7,12 @@ import { QueryError } from '../query-error.ts';
 import { countOf } from '../read-answer.ts';
 
 /** A query port serves all servers of a machine; the players' port selects one of them. */
-const TEAMSPEAK3 = { port: 10_011, greeting: 'TS3', end: /(?:^|[\r\n])error id=(\d+) ?([^\r\n]*)[\r\n]/ };
-const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };
+export const TEAMSPEAK3 = {
+  port: 10_011,
+  greeting: 'TS3',
+  end: /(?:^|[\r\n])error id=(\d+) ?([^\r\n]*)[\r\n]/,
+};
+export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };
 type Dialect = typeof TEAMSPEAK3;
 
 /** A server that was selected has answered: it has this long for its figures. */
