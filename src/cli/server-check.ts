@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { knownGame, whyNotProbed } from '../games/games.ts';
-import { statusAt } from '../history/current-status.ts';
-import type { Probe, ProbeFailure } from '../probing/ask.ts';
+import { playersHidden, statusAt } from '../history/current-status.ts';
+import type { Probe, ProbeFailure, ServerAnswer } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
 import { type Checked, checkServer } from '../probing/check-server.ts';
@@ -66,8 +66,11 @@ function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
     : { ...current, onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers, latencyMs: null };
   const json = {
     status,
-    online_players: shown.onlinePlayers,
-    max_players: shown.maxPlayers,
+    online_players: shown.onlinePlayers ?? 0,
+    players_hidden: probe.ok
+      ? probe.answer.onlinePlayers === null
+      : status !== 'offline' && playersHidden(current),
+    max_players: shown.maxPlayers ?? 0,
     latency_ms: shown.latencyMs === null ? null : Math.round(shown.latencyMs * 100) / 100,
     motd: shown.motd,
     server_version: shown.version,
@@ -85,14 +88,21 @@ function answerOf({ probe, end, server }: Recorded, now: Date): Answer {
 }
 
 function figures({ answer }: Extract<Probe, { ok: true }>, status: ServerStatus): string {
-  const { onlinePlayers, maxPlayers, latencyMs, motd, version } = answer;
+  const { latencyMs, motd, version } = answer;
   return pairs([
     ['Status', status],
-    ['Players', `${onlinePlayers} of ${maxPlayers === 0 ? 'any number' : maxPlayers}`],
+    ['Players', playersText(answer)],
     ['Latency', span(Math.round(latencyMs))],
     ['Message', motd || '-'],
     ['Version', version || '-'],
   ]);
+}
+
+function playersText({ onlinePlayers, maxPlayers }: ServerAnswer): string {
+  if (onlinePlayers === null) return 'players hidden';
+  return maxPlayers === null
+    ? String(onlinePlayers)
+    : `${onlinePlayers} of ${maxPlayers === 0 ? 'any number' : maxPlayers}`;
 }
 
 function whatItMeans(end: Recorded['end'], status: ServerStatus, failures: number): string {

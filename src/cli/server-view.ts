@@ -1,6 +1,6 @@
 import type { WithId } from 'mongodb';
 import { isProbed } from '../games/games.ts';
-import { latencyAt, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
+import { latencyAt, playersHidden, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
 import { counted, iso, when } from './format.ts';
@@ -38,7 +38,9 @@ export function serverText(
     ['Status', statusText(server, now)],
     [
       'Players',
-      `${current.onlinePlayers} of ${current.maxPlayers}${playersSource(server) === 'reports' ? ' reported' : ''}`,
+      playersHidden(current)
+        ? 'players hidden'
+        : `${current.onlinePlayers} of ${current.maxPlayers}${playersSource(server) === 'reports' ? ' reported' : ''}`,
     ],
     ['In 7 days', `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`],
     ['Latency', milliseconds(latencyAt(server, now), daily.averageLatency)],
@@ -114,6 +116,7 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     rank_position: server.rankPosition,
     status: statusAt(server, now),
     online_players: current.onlinePlayers,
+    players_hidden: playersHidden(current),
     max_players: current.maxPlayers,
     latency_ms: latencyAt(server, now),
     motd: current.motd,

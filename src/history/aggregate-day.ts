@@ -124,8 +124,12 @@ async function computeSlice(
 const KNOWN = { $or: ['$isInside', { $gt: [{ $add: ['$onlineFor', '$offlineFor'] }, 0] }] };
 
 function sums(of: Document): Document {
-  return Object.fromEntries(Object.keys(of).map((name) => [name, `$${name}`]));
+  const fields = Object.fromEntries(Object.keys(of).map((name) => [name, `$${name}`]));
+  return { ...fields, hiddenSeconds: ifAny('$hiddenSeconds') };
 }
+
+/** Most servers never hide their players: their days need no field for it. */
+const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
 
 /**
  * The seconds of probes may overlap after a restart or at midnight. If they exceed the 86,400 of a day, all sums are
@@ -134,9 +138,10 @@ function sums(of: Document): Document {
 function withinDay(): Document {
   const total = { $add: ['$onlineSeconds', '$offlineSeconds', '$unconfirmedSeconds', '$canarySeconds'] };
   const share = { $divide: [DAY / SECOND, { $max: [total, DAY / SECOND] }] };
-  const { peakPlayers, ...scaled } = sums(PROBE_SUMS);
+  const { peakPlayers, hiddenSeconds: _hidden, ...scaled } = sums(PROBE_SUMS);
   const fields = Object.entries(scaled).map(([name, sum]) => [name, { $multiply: [sum, share] }]);
-  return { ...Object.fromEntries(fields), peakPlayers };
+  const hiddenSeconds = ifAny({ $multiply: ['$hiddenSeconds', share] });
+  return { ...Object.fromEntries(fields), peakPlayers, hiddenSeconds };
 }
 
 /**

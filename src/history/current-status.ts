@@ -46,6 +46,17 @@ export function playersSource({
   return probe.succeededAt && probe.succeededAt >= lastReport.at ? 'probes' : 'reports';
 }
 
+/**
+ * Whether a server hides its number of players. An older version that runs beside this one stores a number without
+ * clearing the mark.
+ */
+export function playersHidden({
+  playersHidden,
+  onlinePlayers,
+}: Pick<Server['current'], 'playersHidden' | 'onlinePlayers'>): boolean {
+  return playersHidden === true && onlinePlayers === 0;
+}
+
 /** A server's latency in milliseconds from its current source; null until known and while not online. */
 export function latencyAt(server: Sources & Pick<Server, 'current'>, now: Date): number | null {
   if (statusAt(server, now) !== 'online') return null;

@@ -68,10 +68,13 @@ function figures(dailyStats: string, today: string, reporting: ObjectId[]): Docu
 
 const recent = (sum: string) => ({ $sum: { $cond: ['$isRecent', `$own.${sum}`, 0] } });
 
+/** The time online in which the number of players was known. */
+const VISIBLE_SECONDS = { $subtract: ['$own.onlineSeconds', { $ifNull: ['$own.hiddenSeconds', 0] }] };
+
 const SUMS: Document = {
   _id: null,
   playerSeconds: recent('playerSeconds'),
-  recentSeconds: recent('onlineSeconds'),
+  recentSeconds: { $sum: { $cond: ['$isRecent', VISIBLE_SECONDS, 0] } },
   peakPlayers: { $max: { $cond: ['$isRecent', '$own.peakPlayers', 0] } },
   latencySum: { $sum: '$own.latencySum' },
   latencySeconds: { $sum: '$own.latencySeconds' },
@@ -82,7 +85,7 @@ const SUMS: Document = {
   days: {
     $push: {
       day: '$day',
-      players: ratio('$own.playerSeconds', '$own.onlineSeconds', null),
+      players: ratio('$own.playerSeconds', VISIBLE_SECONDS, null),
     },
   },
 };

@@ -9,7 +9,9 @@ const sums = {
   /** Time of failed checks that do not count: before the third in a row, and while our canary failed. */
   unconfirmedSeconds: { type: Number, required: true },
   canarySeconds: { type: Number, required: true },
-  /** Sums over time online: divide by `onlineSeconds` (players) or `latencySeconds`. */
+  /** The part of `onlineSeconds` in which the server hid its number of players. Absent without any. */
+  hiddenSeconds: { type: Number },
+  /** Sums over time online: divide by `onlineSeconds` without `hiddenSeconds` (players), or by `latencySeconds`. */
   playerSeconds: { type: Number, required: true },
   latencySum: { type: Number, required: true },
   latencySeconds: { type: Number, required: true },

@@ -114,7 +114,7 @@ async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<History
   let known: Date | undefined;
   for await (const { at, seconds, status, reason, onlinePlayers, latencyMs } of samples) {
     if (known && known < at) points.push(nothing(known));
-    const players = status === 'online' ? onlinePlayers : null;
+    const players = status === 'online' ? (onlinePlayers ?? null) : null;
     points.push({
       at,
       source: currentSource,
@@ -185,15 +185,17 @@ function fillHours(known: Map<number, BothSums>, probe: StatusSample, now: Date)
 function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample, seconds: number): DailySums {
   const online = status === 'online' ? seconds : 0;
   const unknown = status === 'unknown' ? seconds : 0;
+  const isHidden = typeof onlinePlayers !== 'number';
   return {
     onlineSeconds: online,
+    hiddenSeconds: isHidden ? online : 0,
     offlineSeconds: status === 'offline' ? seconds : 0,
     unconfirmedSeconds: reason === 'canary' ? 0 : unknown,
     canarySeconds: reason === 'canary' ? unknown : 0,
-    playerSeconds: online * onlinePlayers,
+    playerSeconds: online * (onlinePlayers ?? 0),
     latencySum: online * (latencyMs ?? 0),
     latencySeconds: typeof latencyMs === 'number' ? online : 0,
-    peakPlayers: online > 0 ? onlinePlayers : 0,
+    peakPlayers: online > 0 ? (onlinePlayers ?? 0) : 0,
   };
 }
 
@@ -225,11 +227,12 @@ function slotPoint(at: Date, both: BothSums, sources: Source[]): HistoryPoint {
   const sums = source && both[source];
   if (!source || !sums) return nothing(at, reasonOf(both.probes));
   const online = sums.onlineSeconds;
+  const visible = online - (sums.hiddenSeconds ?? 0);
   return {
     at,
     source,
-    averagePlayers: online > 0 ? sums.playerSeconds / online : null,
-    peakPlayers: online > 0 ? sums.peakPlayers : null,
+    averagePlayers: visible > 0 ? sums.playerSeconds / visible : null,
+    peakPlayers: visible > 0 ? sums.peakPlayers : null,
     latencyMs: sums.latencySeconds > 0 ? sums.latencySum / sums.latencySeconds : null,
     onlineShare: online / knownSeconds(sums),
     reason: null,

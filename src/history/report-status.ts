@@ -59,6 +59,7 @@ export async function reportStatus(
   const fields: Partial<Record<string, unknown>> = {
     lastReport,
     'current.onlinePlayers': onlinePlayers,
+    'current.playersHidden': false,
     'current.maxPlayers': maxPlayers,
     'current.playersSource': 'reports' satisfies Source,
     'current.reportedLatencyMs': latencyMs,

@@ -5,7 +5,7 @@ import type { Server, ServerStatus } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { countersLoader, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
-import { latencyAt, playersSource, type Source, statusAt } from './current-status.ts';
+import { latencyAt, playersHidden, playersSource, type Source, statusAt } from './current-status.ts';
 
 /** The public data of a server. Strings and counts are never null. */
 export type ServerInfo = {
@@ -17,6 +17,8 @@ export type ServerInfo = {
   countryCode: string;
   status: ServerStatus;
   onlinePlayers: number;
+  /** Whether the server hides its number of players, which is then 0; false while offline. */
+  playersHidden: boolean;
   maxPlayers: number;
   /** The source of the number of players: the server's reports or our probes. */
   playersSource: Source;
@@ -111,6 +113,7 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerIn
     countryCode: server.countryCode ?? 'ZZ',
     status,
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
+    playersHidden: status !== 'offline' && playersHidden(current),
     maxPlayers: current.maxPlayers,
     playersSource: playersSource(server),
     averagePlayers: twoDecimals(daily.averagePlayers),

@@ -13,7 +13,8 @@ const statusSampleDefinition = {
   status: { type: String, enum: STATUSES, required: true },
   /** Why a failed check does not count: it is not yet the third in a row, or our canary failed too. */
   reason: { type: String, enum: ['unconfirmed', 'canary'] as const },
-  onlinePlayers: { type: Number, required: true },
+  /** Null if the server hides its number of players. */
+  onlinePlayers: { type: Number, default: null },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, default: null },
 } as const;

@@ -15,8 +15,8 @@ export const LONGEST_GAP_MS = 7 * DAY;
 type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
 
 /**
- * The accumulators of a `$group` that computes the sums of daily-stats.ts, each sample weighted by its seconds. `$sum` ignores null: a sample without latency
- * adds nothing.
+ * The accumulators of a `$group` that computes the sums of daily-stats.ts, each sample weighted by its seconds. `$sum`
+ * ignores null: a sample without players or latency adds nothing.
  */
 function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Document {
   return {
@@ -24,10 +24,11 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
     offlineSeconds: { $sum: offline },
     unconfirmedSeconds: { $sum: unconfirmed },
     canarySeconds: { $sum: canary },
+    hiddenSeconds: { $sum: { $cond: [{ $isNumber: '$onlinePlayers' }, 0, online] } },
     playerSeconds: { $sum: { $multiply: [online, '$onlinePlayers'] } },
     latencySum: { $sum: { $multiply: [online, '$latencyMs'] } },
     latencySeconds: { $sum: { $cond: [{ $isNumber: '$latencyMs' }, online, 0] } },
-    peakPlayers: { $max: { $cond: [counted, '$onlinePlayers', 0] } },
+    peakPlayers: { $max: { $cond: [counted, { $ifNull: ['$onlinePlayers', 0] }, 0] } },
   };
 }
 
@@ -57,7 +58,7 @@ export async function sumProbes(
 ): Promise<(DailySums & { _id: { serverId: ObjectId; day: string } })[]> {
   // Only these fields: in `$documents`, a text that begins with a dollar sign is an expression.
   const documents = samples.map(
-    ({ serverId, at, seconds, status, reason = null, onlinePlayers, latencyMs = null }) => {
+    ({ serverId, at, seconds, status, reason = null, onlinePlayers = null, latencyMs = null }) => {
       return { serverId, at, seconds, status, reason, onlinePlayers, latencyMs };
     },
   );

@@ -91,7 +91,7 @@ function isNew(day: Day | undefined, sample: StatusSample): boolean {
 /** Whether the sums of a day's probes come from samples of the time series. */
 function isComplete(existing: DailyStats | null): boolean {
   if (!existing || existing.foldedMoments) return false;
-  return Object.values(existing.probes).some((sum) => sum > 0);
+  return Object.values(existing.probes).some((sum) => Number(sum) > 0);
 }
 
 /** The update of a day. It matches only if the day is unchanged since it was read. */

@@ -34,7 +34,8 @@ const reasonError = { error: 'must be "unconfirmed" or "canary", and there exact
 
 /**
  * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Only an export writes:
- * `"seconds"`; `"online": null` with the `"reason"` why a failed check did not count; `"source": "report"`.
+ * `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with the `"reason"` why a
+ * failed check did not count; `"source": "report"`.
  */
 function sampleSchema(clock: Clock) {
   return z
@@ -44,6 +45,7 @@ function sampleSchema(clock: Clock) {
         at: pastMoment(clock),
         online: z.boolean({ error: 'must be true, false or null' }).nullable(),
         online_players: z.int(countRule).min(0, countRule).max(LARGEST_COUNT, countRule).nullish(),
+        players_hidden: z.boolean({ error: 'must be true or false' }).nullish(),
         max_players: z.int(maxRule).min(-1, maxRule).max(LARGEST_COUNT, maxRule).nullish(),
         latency_ms: z.number(latencyRule).min(0, latencyRule).max(LONGEST_LATENCY_MS, latencyRule).nullish(),
         seconds: z.int(secondsRule).min(0, secondsRule).max(SECONDS_OF_A_DAY, secondsRule).nullish(),
@@ -52,7 +54,7 @@ function sampleSchema(clock: Clock) {
       },
       OBJECT_ERROR,
     )
-    .refine(({ online, online_players }) => !online || typeof online_players === 'number', {
+    .refine((line) => !line.online || line.players_hidden || typeof line.online_players === 'number', {
       path: ['online_players'],
       ...countRule,
     })
@@ -70,7 +72,7 @@ function sampleSchema(clock: Clock) {
         seconds: source === 'report' ? 0 : (line.seconds ?? SAMPLE_SECONDS),
         status: line.online === null ? 'unknown' : line.online ? 'online' : 'offline',
         ...(line.reason ? { reason: line.reason } : {}),
-        onlinePlayers: line.online_players ?? 0,
+        onlinePlayers: line.online && line.players_hidden ? null : (line.online_players ?? 0),
         maxPlayers: Math.max(line.max_players ?? 0, 0),
         latencyMs: line.latency_ms ?? null,
       };

@@ -5,11 +5,14 @@ import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
+import { keepFirstAnswer } from './keep-first-answer.ts';
+import { type Asked, ownProtocol } from './own-protocols.ts';
 import { limitProtocol } from './protocol-traps.ts';
+import { OldServers } from './protocols/old-servers.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
-import { failedProbe, QueryError } from './query-error.ts';
+import { failedProbe, limited, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
-import { readAnswer } from './read-answer.ts';
+import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
 
 /** The timeout of a query, with the name look-up and without the wait for a slot and the import of gamedig. */
@@ -24,27 +27,28 @@ const UDP_AT_ONCE = 128;
 /** The error for requests that a protocol leaves open. It is shared because creating errors is slow. */
 const OVER = new QueryError('stopped', 'The query is over.');
 
-/** The limits and the stop signal of a query. */
-type Bounds = {
-  limit: QueryLimit;
-  lookups: Lookups;
-  signal: AbortSignal | undefined;
-  mayConnect: MayConnect | undefined;
-};
+/** What a process has for all queries. */
+type AskDeps = { ranges: AddressRanges; lookups: Lookups; limit: QueryLimit; oldServers: OldServers };
+
+/** The stop signal and the limit of connections of a query. */
+type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefined };
+
+/** A query of one address and port. */
+type Query = Omit<Asked, 'server'> & Bounds;
 
 /**
  * Creates the function that queries game servers, one for a process: it has the limit of concurrent UDP queries.
  *
- * gamedig's protocols run over our own connections: these reach only addresses that the guard has checked, are limited in
- * time and size, and are closed at the end of the query.
+ * All protocols, ours and gamedig's, run over our own connections: these reach only addresses that the guard has checked,
+ * are limited in time and size, and are closed at the end of the query.
  *
  * @param lookups - how names are resolved; by the system's rules by default
  */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
-  const limit = limitQueries(UDP_AT_ONCE);
+  const deps = { ranges, lookups, limit: limitQueries(UDP_AT_ONCE), oldServers: new OldServers() };
   return async (target, signal, mayConnect): Promise<Probe> => {
     try {
-      return { ok: true, answer: await query(ranges, target, { limit, lookups, signal, mayConnect }) };
+      return { ok: true, answer: await query(deps, target, { signal, mayConnect }) };
     } catch (error) {
       return failedProbe(error);
     }
@@ -52,13 +56,14 @@ export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
 }
 
 async function query(
-  ranges: AddressRanges,
+  { ranges, lookups, limit, oldServers }: AskDeps,
   target: Target,
-  { limit, lookups, signal, mayConnect }: Bounds,
+  bounds: Bounds,
 ): Promise<ServerAnswer> {
+  const { signal } = bounds;
   const game = gameOf(target.game);
-  // The first query of a process waits for it, before its time begins.
-  await loadGamedig();
+  // The first query of a process that needs gamedig waits for it, before its time begins.
+  if (!ownProtocol(game)) await loadGamedig();
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
   const { host, addresses, ports } = await resolveServer(target, game, options);
@@ -67,18 +72,13 @@ async function query(
   const servers = addresses.flatMap((address) =>
     ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
   );
-  const query = () => queryInOrder(servers, game, target, left, { signal, mayConnect });
+  const query = () => queryInOrder(servers, { game, target, oldServers, ...bounds }, left);
   return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();
 }
 
 /** Queries one address and port after the other; each gets an equal share of the remaining time. */
-async function queryInOrder(
-  servers: QueryServer[],
-  game: Game,
-  target: Target,
-  leftMs: number,
-  { signal, mayConnect }: Pick<Bounds, 'signal' | 'mayConnect'>,
-): Promise<ServerAnswer> {
+async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number): Promise<ServerAnswer> {
+  const { mayConnect } = query;
   const until = performance.now() + leftMs;
   const errors: unknown[] = [];
   let isLimited = false;
@@ -89,7 +89,7 @@ async function queryInOrder(
     }
     const share = (until - performance.now()) / (servers.length - index);
     try {
-      return await queryAt(server, game, target, share, signal);
+      return await queryAt(server, query, share);
     } catch (error) {
       if (error instanceof QueryError && error.code === 'stopped') throw error;
       errors.push(error);
@@ -99,12 +99,6 @@ async function queryInOrder(
   if (isLimited && errors.every(isUnreachable)) throw limited();
   throw mostSpecific(errors);
 }
-
-const limited = () =>
-  new QueryError(
-    'outgoing-limited',
-    'The server was not queried: the connections per minute to an address that has not answered, and for one account, are limited. Try again in a minute.',
-  );
 
 /** The most specific error: first a broken answer, then a closed port, then no answer. */
 function mostSpecific(errors: unknown[]): unknown {
@@ -124,18 +118,17 @@ const stopped = () => new QueryError('stopped', 'The check was stopped.');
 
 async function queryAt(
   server: QueryServer,
-  game: Game,
-  target: Target,
+  { signal, ...asked }: Query,
   timeoutMs: number,
-  signal: AbortSignal | undefined,
 ): Promise<ServerAnswer> {
   if (signal?.aborted) throw stopped();
   const { promise: ended, reject } = Promise.withResolvers<never>();
   ended.catch(() => {});
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
   const stop = (error: QueryError) => {
-    reject(error);
     connections.end(error);
+    // If the first answer is valid and a later question fails with the deadline, the protocol returns that answer first.
+    setImmediate(reject, error);
   };
   const onStop = () => stop(stopped());
   const timer = setTimeout(
@@ -144,8 +137,9 @@ async function queryAt(
   );
   signal?.addEventListener('abort', onStop);
   try {
-    const results = await Promise.race([runProtocol(server, game, target, connections, ended), ended]);
-    return readAnswer(results, game, connections.roundTripMs ?? 0);
+    const said = await Promise.race([askOnce({ server, ...asked }, connections, ended), ended]);
+    if (signal?.aborted) throw stopped();
+    return readAnswer(said, asked.game, connections.roundTripMs ?? 0);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);
@@ -153,7 +147,7 @@ async function queryAt(
   }
 }
 
-/** gamedig is loaded with the first query: most processes make none. */
+/** gamedig is loaded with the first query that needs it: most processes make none. */
 const loadGamedig = () => import('gamedig');
 
 async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
@@ -163,22 +157,21 @@ async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
   return new ProtocolClass();
 }
 
-/** Runs gamedig's protocol. */
-async function runProtocol(
-  { host, address, port }: QueryServer,
-  game: Game,
-  target: Target,
+function askOnce(asked: Asked, connections: QueryConnections, ended: Promise<never>): Promise<Said> {
+  const own = ownProtocol(asked.game);
+  return own ? own(asked, connections) : askWithGamedig(asked, connections, ended);
+}
+
+async function askWithGamedig(
+  { server: { host, address, port }, game }: Asked,
   connections: QueryConnections,
   ended: Promise<never>,
-) {
+): Promise<Said> {
   const protocol = await createProtocol(game);
-  // TeamSpeak's query port serves all servers of a machine; the players' port selects the server.
-  const isTeamspeak = game.protocol.startsWith('teamspeak');
   protocol.options = {
     host,
     address,
-    port: isTeamspeak ? target.port : port,
-    ...(isTeamspeak && target.queryPort !== null ? { teamspeakQueryPort: target.queryPort } : {}),
+    port,
     socketTimeout: DATAGRAM_MS,
     stripColors: true,
     // Lists of players and rules need more requests, and some servers never answer them. The counts come without them.
@@ -187,5 +180,6 @@ async function runProtocol(
   protocol.abortedPromise = ended;
   limitProtocol(game.protocol, protocol);
   connections.serve(protocol, game.protocol);
-  return protocol.runOnce();
+  keepFirstAnswer(game.protocol, protocol);
+  return saidBy(await protocol.runOnce(), game);
 }

@@ -19,7 +19,7 @@ export type Target = {
  * - `connection-refused`: the machine answers, but nothing listens on the port.
  * - `no-answer`: there was no answer in time.
  * - `closed`: the connection was closed before there was an answer.
- * - `answer-broken`: the data is not an answer of this game, or its counts are impossible.
+ * - `answer-broken`: the data is not an answer of this game.
  * - `answer-too-long`: the answer is longer than that of any real server.
  * - `outgoing-limited`: an allowance of connections is used up, so the server was not queried.
  */
@@ -35,9 +35,10 @@ export type ProbeFailure =
 
 /** A game server's answer, validated with the limits of a status report (schema of `POST …/status`). */
 export type ServerAnswer = {
-  /** 0 to 2,147,483,647, like `maxPlayers`, in which 0 means "no limit". */
-  onlinePlayers: number;
-  maxPlayers: number;
+  /** 0 to 2,147,483,647; null if the server hides its number of players or does not say it. */
+  onlinePlayers: number | null;
+  /** 0 to 2,147,483,647, in which 0 means "no limit"; null if it is unknown. */
+  maxPlayers: number | null;
   /** Milliseconds; 0 is possible. */
   latencyMs: number;
   /** At most 500 characters, with line feeds and § codes; `''` if the game has none. */

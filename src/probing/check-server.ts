@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
 import { isProbed } from '../games/games.ts';
-import { type Source, statusAt } from '../history/current-status.ts';
+import { REPORT_VALID_MS, type Source, statusAt } from '../history/current-status.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { storeSample } from '../history/store-sample.ts';
 import { testReturnedListener, type WakeDeps } from '../history/test-returned-listener.ts';
@@ -182,7 +182,9 @@ async function record(
     const changes = {
       ...probeFields({ ...state, claim }),
       ...currentFields(probe, startedAt, now),
-      ...(probe.ok ? comparedPlayers(probe.answer.onlinePlayers, now) : {}),
+      ...(probe.ok && probe.answer.onlinePlayers !== null
+        ? comparedPlayers(probe.answer.onlinePlayers, now)
+        : {}),
     };
     const after = await updateUnchanged(deps.servers, before, changes);
     if (after) {
@@ -216,22 +218,39 @@ function probeFields(state: ProbeState): Document {
 
 /**
  * The current figures. A report that arrived after the query was sent is newer than the answer. An answer without a
- * message or version keeps the last one, as a report does.
+ * message or version keeps the last one, as a report does. An answer that hides the players keeps the number of a report
+ * that is still valid.
  */
 function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   const checkedAt = { 'current.checkedAt': { $max: ['$current.checkedAt', now] } };
   if (!probe.ok) return checkedAt;
-  const reportIsNewer = { $gt: [{ $ifNull: ['$lastReport.at', new Date(0)] }, startedAt] };
+  const reportedAt = { $ifNull: ['$lastReport.at', new Date(0)] };
+  const reportIsNewer = { $gt: [reportedAt, startedAt] };
   const { onlinePlayers, maxPlayers, motd, version } = probe.answer;
-  const playersSource: Source = 'probes';
-  const values = Object.entries({ onlinePlayers, maxPlayers, playersSource, motd, version }).filter(
-    ([, value]) => value !== '',
-  );
-  const fields = values.map(([key, value]) => [
+  const isReported = {
+    $and: [
+      { $eq: ['$current.playersSource', 'reports' satisfies Source] },
+      { $gt: [reportedAt, after(now, -REPORT_VALID_MS)] },
+    ],
+  };
+  const keepsPlayers = onlinePlayers === null ? { $or: [reportIsNewer, isReported] } : reportIsNewer;
+  const players = {
+    onlinePlayers: onlinePlayers ?? 0,
+    playersHidden: onlinePlayers === null,
+    maxPlayers: maxPlayers ?? 0,
+    playersSource: 'probes' satisfies Source,
+  };
+  const texts = Object.fromEntries(Object.entries({ motd, version }).filter(([, text]) => text !== ''));
+  return { ...checkedAt, ...fieldsUnless(keepsPlayers, players), ...fieldsUnless(reportIsNewer, texts) };
+}
+
+/** Sets fields of the current figures unless `keeps` is true. */
+function fieldsUnless(keeps: Document, values: Record<string, unknown>): Document {
+  const fields = Object.entries(values).map(([key, value]) => [
     `current.${key}`,
-    { $cond: [reportIsNewer, `$current.${key}`, { $literal: value }] },
+    { $cond: [keeps, `$current.${key}`, { $literal: value }] },
   ]);
-  return { ...checkedAt, ...Object.fromEntries(fields) };
+  return Object.fromEntries(fields);
 }
 
 function sampleOf(sample: SampleOfCheck, probe: Probe, { current }: Server) {
@@ -239,5 +258,5 @@ function sampleOf(sample: SampleOfCheck, probe: Probe, { current }: Server) {
     ? probe.answer
     : { onlinePlayers: 0, maxPlayers: current.maxPlayers, latencyMs: null };
   const { onlinePlayers, maxPlayers, latencyMs } = figures;
-  return { ...sample, source: 'probe' as const, onlinePlayers, maxPlayers, latencyMs };
+  return { ...sample, source: 'probe' as const, onlinePlayers, maxPlayers: maxPlayers ?? 0, latencyMs };
 }

@@ -22,6 +22,7 @@ declare module 'gamedig' {
     numplayers?: unknown;
     maxplayers?: unknown;
     players?: unknown;
+    bots?: unknown;
     raw?: unknown;
   };
 
@@ -37,6 +38,8 @@ declare module 'gamedig' {
     options: Record<string, unknown>;
     abortedPromise: Promise<never>;
     runOnce(): Promise<Results>;
+    /** Called by `runOnce` with the results to fill. */
+    run(results: Results): Promise<void>;
     udpSend(
       bytes: Buffer | string,
       onPacket?: (bytes: Buffer) => unknown,

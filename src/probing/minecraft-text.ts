@@ -26,8 +26,10 @@ const FORMATS: [name: string, code: string][] = [
   ['italic', 'o'],
 ];
 
-/** Deeper nested text is ignored. */
-const DEEPEST = 32;
+/** Deeper nested text is ignored, as is what comes after so many parts or characters: `translate` may repeat its parts. */
+const DEEPEST = 64;
+const MOST_PARTS = 5_000;
+const LONGEST_TEXT = 4_000;
 
 /** The code of the colour and the codes of the active formats. */
 type Style = { colour: string; formats: string };
@@ -36,32 +38,93 @@ const PLAIN: Style = { colour: '', formats: '' };
 
 /**
  * Converts a server's description to text with § codes. The description is such a text or a component: an object, or a
- * list of objects, whose parts inherit colour and formats (minecraft.wiki, "Text component format").
+ * list whose first part is the parent of the others. Parts inherit colour and formats (minecraft.wiki, "Text component
+ * format").
  */
 export function legacyText(description: unknown): string {
-  let written = '';
-  let style = PLAIN;
-  for (const part of runs(description, PLAIN, 0)) {
-    written += `${change(style, part.style)}${part.text}`;
-    style = part.style;
-  }
-  return written;
+  const writer: Writer = { written: '', style: PLAIN, parts: 0 };
+  writeComponent(writer, description, PLAIN, 0);
+  return writer.written;
 }
 
-type Run = { text: string; style: Style };
+/** The text so far, the style of its end, and how many parts it has. */
+type Writer = { written: string; style: Style; parts: number };
 
-function* runs(component: unknown, inherited: Style, depth: number): Generator<Run> {
-  if (depth > DEEPEST) return;
-  if (typeof component === 'string') {
-    if (component !== '') yield { text: component, style: inherited };
-  } else if (Array.isArray(component)) {
-    for (const part of component) yield* runs(part, inherited, depth + 1);
+function writeComponent(writer: Writer, component: unknown, inherited: Style, depth: number): void {
+  writer.parts += 1;
+  if (depth > DEEPEST || isFull(writer)) return;
+  if (Array.isArray(component)) {
+    const [first, ...others] = component;
+    writeComponent(writer, first, inherited, depth + 1);
+    writeAll(writer, others, styleOfFirst(first, inherited), depth);
   } else if (typeof component === 'object' && component !== null) {
-    const { text, translate, extra } = component as Record<string, unknown>;
-    const style = styleOf(component as Record<string, unknown>, inherited);
-    yield* runs(typeof text === 'string' ? text : translate, style, depth + 1);
-    yield* runs(extra, style, depth + 1);
+    const { text, translate, extra, ...fields } = component as Record<string, unknown>;
+    const style = styleOf(fields, inherited);
+    if (text !== undefined) writeComponent(writer, text, style, depth + 1);
+    else if (typeof translate === 'string') writeTranslated(writer, { translate, ...fields }, style, depth);
+    writeAll(writer, [extra].flat(), style, depth);
+  } else if (component !== undefined && component !== null) {
+    writeText(writer, String(component), inherited);
   }
+}
+
+function isFull({ parts, written }: Writer): boolean {
+  return parts > MOST_PARTS || written.length >= LONGEST_TEXT;
+}
+
+function writeAll(writer: Writer, components: unknown[], style: Style, depth: number): void {
+  for (const component of components) {
+    if (isFull(writer)) return;
+    writeComponent(writer, component, style, depth + 1);
+  }
+}
+
+function writeText(writer: Writer, text: string, style: Style): void {
+  if (text === '') return;
+  writer.written += `${change(writer.style, style)}${text.slice(0, LONGEST_TEXT)}`;
+  writer.style = style;
+}
+
+/**
+ * Writes a translated text. We have no translations, so the fallback is shown, or else the key, with the parts of `with`
+ * for `%s` and `%1$s`. If it names another part, it is shown as it is, as Minecraft does.
+ */
+function writeTranslated(
+  writer: Writer,
+  { translate, fallback, with: parts }: Record<string, unknown>,
+  style: Style,
+  depth: number,
+): void {
+  const pattern = String(typeof fallback === 'string' ? fallback : translate).slice(0, LONGEST_TEXT);
+  const pieces = piecesOf(pattern, Array.isArray(parts) ? parts : []);
+  writeAll(writer, pieces ?? [pattern], style, depth);
+}
+
+/** Texts and parts in turn; undefined if the pattern is invalid. */
+function piecesOf(pattern: string, parts: unknown[]): unknown[] | undefined {
+  const pieces: unknown[] = [];
+  let next = 0;
+  let end = 0;
+  for (const { 0: mark, 1: number, index } of pattern.matchAll(/%(?:(?:(\d{1,9})\$)?s|%)/g)) {
+    const at = number === undefined ? next : Number(number) - 1;
+    const piece = mark === '%%' ? '%' : parts[at];
+    const before = pattern.slice(end, index);
+    if (piece === undefined || before.includes('%')) return undefined;
+    if (mark === '%s') next += 1;
+    pieces.push(before, piece);
+    end = index + mark.length;
+  }
+  const rest = pattern.slice(end);
+  return rest.includes('%') ? undefined : [...pieces, rest];
+}
+
+/** The style that the first part of a list gives to the others. */
+function styleOfFirst(first: unknown, inherited: Style): Style {
+  let component = first;
+  for (let depth = 0; Array.isArray(component) && depth < DEEPEST; depth += 1) component = component[0];
+  return typeof component === 'object' && component !== null && !Array.isArray(component)
+    ? styleOf(component as Record<string, unknown>, inherited)
+    : inherited;
 }
 
 function styleOf(component: Record<string, unknown>, inherited: Style): Style {
@@ -109,10 +172,10 @@ export function withoutControls(text: string): string {
   return text.replace(/(?!\n)\p{Cc}/gu, '');
 }
 
-/** A server's message without § codes, as plain text of one or more lines. */
+/** A server's message without § codes, known or not, as plain text of one or more lines. */
 export function plainText(motd: string): string {
   return withoutControls(motd)
-    .replace(/§[0-9a-fk-orx]/gi, '')
+    .replace(/§[0-9a-z]/gi, '')
     .split('\n')
     .map((line) => line.trim())
     .join('\n')
@@ -128,8 +191,8 @@ export type StyledText = {
   formats: string[];
 };
 
-/** A code, or a colour of six digits with a code for each: `§x§f§f§a§a§0§0`. */
-const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-fk-orx])/gi;
+/** A code, known or not, or a colour of six digits with a code for each: `§x§f§f§a§a§0§0`. */
+const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-z])/gi;
 
 /** The lines of a message with § codes, each as parts of one style. The text is that of `plainText`, untrimmed. */
 export function styledLines(greeting: string): StyledText[][] {
@@ -155,9 +218,9 @@ export function styledLines(greeting: string): StyledText[][] {
   return lines;
 }
 
-/** A colour resets the formats, `r` resets everything; an `x` without six digits after it changes nothing. */
+/** A colour resets the formats, `r` resets everything; other codes, and an `x` without six digits, change nothing. */
 function changed(style: Style, code: string): Style {
   if (code === 'r') return PLAIN;
   if (/[0-9a-f]/.test(code)) return { colour: code, formats: '' };
-  return code === 'x' ? style : { ...style, formats: `${style.formats}${code}` };
+  return /[k-o]/.test(code) ? { ...style, formats: `${style.formats}${code}` } : style;
 }

@@ -1,22 +1,4 @@
 import type { Protocol } from 'gamedig';
-import type { Framing } from './tcp-connection.ts';
-
-/** Finds the end of an answer for protocols in which gamedig treats the first bytes as the whole answer. */
-export function framingOf(protocol: string): Framing | undefined {
-  return protocol === 'minecraftvanilla' ? minecraftFrame : undefined;
-}
-
-/** A Minecraft packet begins with its length as a VarInt (gamedig ignores the VarInt's own bytes). */
-function minecraftFrame(received: Buffer): number | undefined {
-  let length = 0;
-  for (let index = 0; index < 5; index += 1) {
-    const byte = received[index];
-    if (byte === undefined) return undefined;
-    length += (byte & 0x7f) * 2 ** (7 * index);
-    if (byte < 0x80) return index + 1 + length;
-  }
-  throw new Error('A packet length of more than five bytes');
-}
 
 const SPLIT_REPLY = -2;
 
@@ -24,8 +6,8 @@ const SPLIT_REPLY = -2;
  * Filters datagrams that gamedig's protocols must not process.
  *
  * - `mumbleping` accepts any 24 bytes as an answer; a real one repeats the number that was sent.
- * - `valve` unpacks bzip2 without a limit: a few bytes could fill the memory. Only servers of 2006 compress, and only
- *   long replies, which we do not request.
+ * - `valve` (here of Battalion 1944) and `ffow` unpack bzip2 without a limit: a few bytes could fill the memory. Only
+ *   servers of 2006 compress, and only long replies, which we do not request.
  */
 export function refuseDatagram(name: string, protocol: Protocol): (datagram: Buffer) => boolean {
   if (name === 'mumbleping') return (datagram) => datagram.toString('hex', 4, 12) !== '0102030405060708';

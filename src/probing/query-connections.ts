@@ -1,6 +1,6 @@
 import type { Protocol } from 'gamedig';
 import { HttpExchange, type HttpQuery, type HttpServer } from './http-exchange.ts';
-import { framingOf, refuseDatagram } from './protocol-traps.ts';
+import { refuseDatagram } from './protocol-traps.ts';
 import type { QueryError } from './query-error.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { UdpConnection } from './udp-connection.ts';
@@ -11,7 +11,7 @@ export type QueryServer = HttpServer & { port: number };
 type Connection = { roundTripMs: number | null; fail(error: Error): void };
 
 /**
- * The connections of one query. gamedig's protocols use them, so they reach only the checked address, receive a limited
+ * The connections of one query, for our own protocols and for those of gamedig. They reach only the checked address, receive a limited
  * amount of data, and leave nothing open at the end of the query.
  */
 export class QueryConnections {
@@ -34,13 +34,9 @@ export class QueryConnections {
       const take = onPacket && ((datagram: Buffer) => (refused(datagram) ? undefined : onPacket(datagram)));
       return this.#exchangeDatagrams(bytes, take, onTimeout);
     };
-    protocol.withTcp = async (talk, port = this.#server.port) => {
-      const connection = this.#connect(port, framingOf(name));
-      await connection.opened();
-      return talk(connection);
-    };
+    protocol.withTcp = async (talk, port) => talk(await this.connect(port));
     protocol.tcpSend = (socket, bytes, onData) => (socket as TcpConnection).exchange(bytes, onData);
-    protocol.request = (query) => this.#request(query as HttpQuery);
+    protocol.request = (query) => this.request(query as HttpQuery);
     protocol.telnetConnect = () => Promise.reject(new Error('We have no password for Telnet'));
   }
 
@@ -66,21 +62,54 @@ export class QueryConnections {
     bytes: Buffer | string,
     take?: (bytes: Buffer) => unknown,
     late?: () => unknown,
+    timeoutMs = this.#timeoutMs,
   ): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     const { address, port, where } = this.#server;
     this.#udp ??= this.#add(new UdpConnection(address, port, where));
     const request = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
-    return this.#udp.exchange({ bytes: request, timeoutMs: this.#timeoutMs, take, late });
+    return this.#udp.exchange({
+      bytes: request,
+      timeoutMs: Math.min(timeoutMs, this.#timeoutMs),
+      take,
+      late,
+    });
   }
 
-  #connect(port: number, framing: ReturnType<typeof framingOf>): TcpConnection {
+  /**
+   * Sends a datagram to the server, once more if it is not answered.
+   *
+   * @param read - gets each datagram that comes back until it returns an answer
+   * @param timeoutMs - at most the time for a single UDP request
+   * @throws {QueryError}
+   */
+  async askDatagram<T>(
+    question: Buffer,
+    read: (datagram: Buffer) => T | undefined,
+    timeoutMs = this.#timeoutMs,
+  ): Promise<T> {
+    return (await this.#exchangeDatagrams(question, read, undefined, timeoutMs)) as T;
+  }
+
+  /**
+   * Opens a TCP connection to a port of the server.
+   *
+   * @throws {QueryError}
+   */
+  async connect(port = this.#server.port): Promise<TcpConnection> {
     if (this.#ended) throw this.#ended;
     const { address, where } = this.#server;
-    return this.#add(new TcpConnection(address, port, where, framing));
+    const connection = this.#add(new TcpConnection(address, port, where));
+    await connection.opened();
+    return connection;
   }
 
-  async #request(query: HttpQuery): Promise<unknown> {
+  /**
+   * Makes an HTTP request to the server.
+   *
+   * @throws {QueryError} or a SyntaxError of JSON
+   */
+  async request(query: HttpQuery): Promise<unknown> {
     if (this.#ended) throw this.#ended;
     return this.#add(new HttpExchange(query, this.#server)).answer();
   }

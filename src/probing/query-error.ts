@@ -15,6 +15,13 @@ export function requireAllowedPort(port: number): void {
   if (isRefusedPort(port)) throw new QueryError('address-refused', `Port ${port} is never queried.`);
 }
 
+/** The error for a connection that an allowance does not permit. */
+export const limited = () =>
+  new QueryError(
+    'outgoing-limited',
+    'The server was not queried: the connections per minute to an address that has not answered, and for one account, are limited. Try again in a minute.',
+  );
+
 /** Converts a socket error of the operating system to a QueryError. */
 export function socketError(error: unknown, where: string): QueryError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

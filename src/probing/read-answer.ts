@@ -1,7 +1,8 @@
 import type { Results } from 'gamedig';
 import type { Game } from '../games/games.ts';
+import { textFormatOf } from '../games/text-formats.ts';
 import type { ServerAnswer } from './ask.ts';
-import { legacyText, withoutControls } from './minecraft-text.ts';
+import { withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
 
 /** The contract's limits of a status report (POST …/status). */
@@ -9,64 +10,98 @@ const MOST_PLAYERS = 2_147_483_647;
 const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;
 
-/**
- * Validates an answer: gamedig's parsers also accept data that is not an answer.
- *
- * @throws {QueryError} `answer-broken` when the answer is impossible
- */
-export function readAnswer(results: Results, game: Game, latencyMs: number): ServerAnswer {
-  const { motd, version } = textsOf(results, game);
-  const answer = {
-    onlinePlayers: players(results),
-    maxPlayers: count(results.maxplayers, 'limit of players'),
+/** What a server said, unchecked: any field may have any type. */
+export type Said = {
+  /** The message of the server, or its name. */
+  name: unknown;
+  version: unknown;
+  /** Players without bots and adverts; undefined if the server does not say it. */
+  players: unknown;
+  maxPlayers: unknown;
+  icon?: unknown;
+};
+
+/** Brings what a server said into the limits of a status report. One odd field does not make an answer invalid. */
+export function readAnswer(said: Said, game: Game, latencyMs: number): ServerAnswer {
+  const { shown } = textFormatOf(game);
+  const version = reportText(said.version, LONGEST_VERSION);
+  return {
+    onlinePlayers: countOf(said.players),
+    maxPlayers: countOf(said.maxPlayers),
     latencyMs: Math.round(latencyMs * 100) / 100,
-    motd: shown(motd, LONGEST_MOTD),
-    version: shown(version, LONGEST_VERSION),
-    ...iconOf(results, game),
+    motd: reportText(said.name, LONGEST_MOTD, shown),
+    version: isHash(version) ? '' : version,
+    ...iconOf(said.icon),
   };
-  // Only a header, or only zeros. For Minecraft the parser fails without counts.
-  const isEmpty = answer.motd === '' && answer.onlinePlayers === 0 && answer.maxPlayers === 0;
-  if (isEmpty && game.protocol !== 'minecraftvanilla') {
+}
+
+/** A commit or checksum is no version that a player knows: hexadecimal letters and digits, or a negative number. */
+function isHash(version: string): boolean {
+  const isHex = /^(?=(?:.*[a-f]){2})(?=(?:.*\d){2})[\da-f]{7,128}$/i.test(version.replaceAll('-', ''));
+  return isHex || /^-\d+$/.test(version);
+}
+
+/**
+ * What the results of gamedig say.
+ *
+ * @throws {QueryError} `answer-broken` when they say nothing: some of its parsers accept a mere header
+ */
+export function saidBy(results: Results, game: Game): Said {
+  const said = saidUnchecked(results, game);
+  if (reportText(said.name, LONGEST_MOTD) === '' && !countOf(said.players) && !countOf(said.maxPlayers)) {
     throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
   }
-  return answer;
+  return said;
 }
 
-/** Some protocols give a list of players and no count of them. */
-function players({ numplayers, players: list }: Results): number {
-  const online = count(numplayers, 'number of players');
-  return online === 0 && Array.isArray(list) ? list.length : online;
-}
-
-/** Numbers may come as text (Quake); −1 is "no limit". */
-function count(value: unknown, what: string): number {
-  const number = typeof value === 'string' && /^-?\d{1,10}$/.test(value.trim()) ? Number(value) : value;
-  if (number === -1) return 0;
-  if (typeof number !== 'number' || !Number.isInteger(number) || number < 0 || number > MOST_PLAYERS) {
-    throw new QueryError('answer-broken', `The answer has no possible ${what}.`);
+function saidUnchecked(results: Results, { protocol }: Game): Said {
+  const { name, version, numplayers, maxplayers: maxPlayers, players: list, raw } = results;
+  const players = COUNTED_BY_LIST.has(protocol) && Array.isArray(list) ? list.length : numplayers;
+  if (GAMESPY.has(protocol)) {
+    const { numplayers: number } = Object(raw) as { numplayers?: unknown };
+    return { name, version, players: countOf(number) ?? players, maxPlayers };
   }
-  return number;
+  return { name, version: version === 'undefined' ? '' : version, players, maxPlayers };
 }
 
-function textsOf({ name, version, raw }: Results, { protocol }: Game): { motd: unknown; version: unknown } {
-  if (protocol !== 'minecraftvanilla') return { motd: name, version: version === 'undefined' ? '' : version };
-  const { description, version: edition } = raw as { description?: unknown; version?: { name?: unknown } };
-  return { motd: legacyText(description), version: edition?.name };
+/** Protocols whose answers have a list of players and no number of them, or (Doom 3) bots in the number. */
+const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['doom3', 'eldewrito', 'mumble']);
+
+/** gamedig counts the list of these, which may be cut or missing, although the answer has a number. */
+const GAMESPY: ReadonlySet<string> = new Set(['gamespy1', 'gamespy2']);
+
+/**
+ * A number of players: a whole number from 0 to 2,147,483,647. Numbers may come as text (Quake), −1 means "no limit",
+ * and what is out of range becomes the nearest number in it.
+ *
+ * @returns null when it is no number
+ */
+export function countOf(value: unknown): number | null {
+  const isNumeral = typeof value === 'string' && /^[+-]?\d{1,30}(\.\d{1,30})?$/.test(value.trim());
+  const number = isNumeral || typeof value === 'bigint' ? Number(value) : value;
+  if (typeof number !== 'number' || Number.isNaN(number)) return null;
+  return Math.min(Math.max(Math.floor(number), 0), MOST_PLAYERS);
 }
 
 /** In code units: a PNG of 48 KiB. A longer one is no icon. */
 const LONGEST_ICON = 66_000;
 
-function iconOf({ raw }: Results, { protocol }: Game): { icon?: string } {
-  if (protocol !== 'minecraftvanilla') return {};
-  const { favicon } = raw as { favicon?: unknown };
-  return typeof favicon === 'string' && favicon.length <= LONGEST_ICON ? { icon: favicon } : {};
+function iconOf(icon: unknown): { icon?: string } {
+  return typeof icon === 'string' && icon.length <= LONGEST_ICON ? { icon } : {};
 }
 
-/** Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters. */
-function shown(text: unknown, longest: number): string {
+/**
+ * Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters.
+ *
+ * @param format - removes what players do not see
+ */
+function reportText(
+  text: unknown,
+  longest: number,
+  format: (text: string) => string = (text) => text,
+): string {
   if (typeof text !== 'string') return '';
   const start = text.slice(0, 4 * longest).toWellFormed();
-  const clean = withoutControls(start);
+  const clean = withoutControls(format(start));
   return clean.length <= longest ? clean : [...clean].slice(0, longest).join('');
 }

@@ -10,16 +10,10 @@ const MOST_PARSED = 128 * MOST_BYTES;
 /** How long to wait for a late segment that may complete an unreadable answer. */
 const LATE_SEGMENT_MS = 1_000;
 
-/**
- * The length of the first complete answer, for protocols that begin with a length; undefined while it is not yet known.
- */
-export type Framing = (received: Buffer) => number | undefined;
-
 /** The TCP connection of a query. */
 export class TcpConnection {
   readonly #socket: Socket;
   readonly #where: string;
-  readonly #framing: Framing | undefined;
   readonly #opened: Promise<void>;
   #fail: (error: Error) => void = () => {};
   #failed: Error | undefined;
@@ -30,10 +24,9 @@ export class TcpConnection {
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */
-  constructor(address: string, port: number, where: string, framing?: Framing) {
+  constructor(address: string, port: number, where: string) {
     requireAllowedPort(port);
     this.#where = where;
-    this.#framing = framing;
     const began = performance.now();
     this.#socket = net.connect({ host: address, port, noDelay: true });
     this.#opened = new Promise((resolve, reject) => {
@@ -54,6 +47,11 @@ export class TcpConnection {
       });
   }
 
+  /** Whether the server has sent any data. */
+  get hasReceived(): boolean {
+    return this.#received > 0;
+  }
+
   /** @throws {QueryError} when there is no connection */
   opened(): Promise<void> {
     return this.#opened;
@@ -62,10 +60,11 @@ export class TcpConnection {
   /**
    * Sends a request and passes all data received since to `take` until it returns a result.
    *
-   * @param take - returns undefined while it needs more data. Its error counts only when no more data arrives.
+   * @param take - returns undefined while it needs more data. Its QueryError ends the exchange; another error counts only
+   *   when no more data arrives
    * @throws {QueryError} or the error of `take`
    */
-  exchange(bytes: Buffer | string, take: (bytes: Buffer) => unknown): Promise<unknown> {
+  exchange<T>(bytes: Buffer | string, take: (bytes: Buffer) => T | undefined): Promise<T> {
     const socket = this.#socket;
     return new Promise((resolve, reject) => {
       let received: Buffer = Buffer.alloc(0);
@@ -83,7 +82,7 @@ export class TcpConnection {
         received = received.length === 0 ? segment : Buffer.concat([received, segment]);
         try {
           this.#count(segment.length, received.length);
-          const made = this.#read(received, take);
+          const made = take(received);
           unread = undefined;
           if (made !== undefined) settle(() => resolve(made));
         } catch (error) {
@@ -107,24 +106,6 @@ export class TcpConnection {
     this.#parsed += received;
     if (this.#received <= MOST_BYTES && this.#parsed <= MOST_PARSED) return;
     throw new QueryError('answer-too-long', `${this.#where} sends more data than a game server should.`);
-  }
-
-  #read(received: Buffer, take: (bytes: Buffer) => unknown): unknown {
-    if (!this.#framing) return take(received);
-    const length = this.#framing(received);
-    if (length === undefined) return undefined;
-    if (length > MOST_BYTES) {
-      throw new QueryError(
-        'answer-too-long',
-        `${this.#where} announces more data than a game server should send.`,
-      );
-    }
-    if (received.length < length) return undefined;
-    const made = take(received.subarray(0, length));
-    if (made === undefined) {
-      throw new QueryError('answer-broken', `What ${this.#where} sends is not an answer of this game.`);
-    }
-    return made;
   }
 
   #closed(): QueryError {

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { playersSource, type Source, statusAt } from '../history/current-status.ts';
+import { playersHidden, playersSource, type Source, statusAt } from '../history/current-status.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Icon } from '../servers/profile.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
@@ -21,6 +21,8 @@ export type ListedRow = {
   /** The current status; the list may be older. */
   status: ServerStatus;
   onlinePlayers: number;
+  /** Whether the server hides its number of players, which is then 0; false while offline. */
+  playersHidden: boolean;
   /** The source of the number of players: reports or probes. */
   source: Source;
   /** 0: no limit, or unknown. */
@@ -52,6 +54,7 @@ const SHOWN = {
   rankPosition: 1,
   isPremium: 1,
   'current.onlinePlayers': 1,
+  'current.playersHidden': 1,
   'current.maxPlayers': 1,
   'current.playersSource': 1,
   'ranked.votesCount': 1,
@@ -103,6 +106,7 @@ function rowOf(server: WithId<Server>, now: Date): ListedRow {
     countryCode: countryCode ?? null,
     status,
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
+    playersHidden: status !== 'offline' && playersHidden(current),
     maxPlayers: current.maxPlayers,
     source: playersSource(server),
     version: current.version,

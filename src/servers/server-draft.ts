@@ -8,7 +8,10 @@ const checkDefinition = {
   at: { type: Date, required: true },
   /** Whether the server answered; the figures below are from its answer. */
   reached: { type: Boolean, required: true },
+  /** 0 while `playersHidden`. */
   onlinePlayers: { type: Number, required: true },
+  /** As in a server's current figures. */
+  playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, required: true },
   motd: { type: String, default: '' },

@@ -13,7 +13,10 @@ export type Source = (typeof SOURCES)[number];
 
 /** The newest values of a server, from a report or a probe. */
 const currentFigures = {
+  /** 0 while `playersHidden`. */
   onlinePlayers: { type: Number, required: true, default: 0 },
+  /** Whether the server answers without a number of players. Absent in values that an older version stored. */
+  playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true, default: 0 },
   /** The source of the player numbers. Absent in values that an older version stored. */
   playersSource: { type: String, enum: SOURCES },

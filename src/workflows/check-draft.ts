@@ -73,8 +73,9 @@ async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promi
 function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messageCounts' | 'proof'> {
   if (probe?.ok) {
     // A draft shows no icon; the server gets its own with the first probe.
-    const { icon: _icon, ...figures } = probe.answer;
-    return { reached: true, words: '', ...figures };
+    const { icon: _icon, onlinePlayers, maxPlayers, ...figures } = probe.answer;
+    const players = { onlinePlayers: onlinePlayers ?? 0, playersHidden: onlinePlayers === null };
+    return { reached: true, words: '', ...figures, ...players, maxPlayers: maxPlayers ?? 0 };
   }
   const words = probe?.message ?? '';
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };

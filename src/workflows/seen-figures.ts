@@ -8,6 +8,7 @@ export function seenFigures({
   at,
   reached,
   onlinePlayers,
+  playersHidden = false,
   maxPlayers,
   motd,
   version,
@@ -17,6 +18,7 @@ export function seenFigures({
   return {
     current: {
       onlinePlayers,
+      playersHidden,
       maxPlayers,
       playersSource: 'probes' as const,
       motd: motd ?? '',

@@ -23,6 +23,7 @@ it('queries a server now and prints its answer', async () => {
   expect(json).toEqual({
     status: 'online',
     online_players: 3,
+    players_hidden: false,
     max_players: 20,
     latency_ms: expect.any(Number),
     motd: 'A quiet place',
@@ -30,6 +31,21 @@ it('queries a server now and prints its answer', async () => {
   });
   const shown = await cli.run(`server check ${slug}`);
   expect(shown.stdout).toMatch(/answered\.\nStatus: +online\nPlayers: +3 of 20\n/);
+});
+
+it('says that a server hides its players', async () => {
+  const far = await startGameServer();
+  far.status = { description: 'Quiet', version: { name: '1.21.4' }, players: {} };
+  const slug = await list(far.port);
+  expect((await cli.run(`server check ${slug} --json`)).json).toMatchObject({
+    status: 'online',
+    online_players: 0,
+    players_hidden: true,
+    max_players: 0,
+  });
+  expect((await cli.run(`server check ${slug}`)).stdout).toMatch(/\nPlayers: +players hidden\n/);
+  expect((await cli.run(`server show ${slug}`)).stdout).toMatch(/\nPlayers: +players hidden\n/);
+  expect((await cli.run(`server show ${slug} --json`)).json).toMatchObject({ players_hidden: true });
 });
 
 it('makes a server offline after the third failed check in a row, and online after one answer', async () => {

@@ -34,6 +34,25 @@ it('weights each probe by its seconds: online, offline and the two kinds of unkn
   });
 });
 
+it('leaves the time in which the players were hidden out of the players', async () => {
+  const deps = await depsAt(AFTER_IT);
+  const serverId = await listServer(deps);
+  await insert(deps, [
+    probe(serverId, `${DAY}T00:00:00Z`, { onlinePlayers: 10 }),
+    probe(serverId, `${DAY}T00:05:00Z`, { onlinePlayers: null, seconds: 900 }),
+    probe(serverId, `${DAY}T00:20:00Z`, { onlinePlayers: null, status: 'offline', seconds: 200 }),
+  ]);
+  await aggregateDay(deps, DAY);
+  expect((await dayOfServer(deps, serverId, DAY))?.probes).toEqual({
+    ...NOTHING,
+    onlineSeconds: 1_200,
+    hiddenSeconds: 900,
+    offlineSeconds: 200,
+    playerSeconds: 3_000,
+    peakPlayers: 10,
+  });
+});
+
 it('counts a probe for the day in which it was made, on a leap day and at both of its edges', async () => {
   const deps = await depsAt('2028-03-02T01:00:00Z');
   const serverId = await listServer(deps);

@@ -1,7 +1,7 @@
 import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
-import { type HistoryPoint, historyOf, uptimeDays } from '../../src/history/history.ts';
+import { type HistoryPoint, type HistoryRange, historyOf, uptimeDays } from '../../src/history/history.ts';
 import { depsAt, insert, listServer, probe, probes, report } from './samples.ts';
 
 /** What a point shows, short: hour and minute or day, players, online share or reason. */
@@ -36,6 +36,31 @@ it('shows the probes of 48 hours and no report, and a point of nulls for time wi
     ['03-01T11:45', null, 'no-data'],
   ]);
   expect(points[0]).toMatchObject({ source: 'probes', latencyMs: 9, peakPlayers: 3 });
+});
+
+it('has no players where the server hid them, in samples, hours and days', async () => {
+  const deps = await depsAt('2028-03-15T12:00:00Z');
+  const serverId = await listServer(deps);
+  await insert(deps, [
+    ...probes(serverId, '2028-03-13T20:00:00Z', 24, { onlinePlayers: null }),
+    ...probes(serverId, '2028-03-14T20:00:00Z', 6, { onlinePlayers: 8 }),
+    ...probes(serverId, '2028-03-14T20:30:00Z', 6, { onlinePlayers: null }),
+  ]);
+  for (const day of ['2028-03-13', '2028-03-14']) await aggregateDay(deps, day);
+  const players = async (range: HistoryRange) =>
+    (await historyOf(deps, serverId, range)).points
+      .filter(({ onlineShare }) => onlineShare !== null)
+      .map(({ averagePlayers, peakPlayers }) => [averagePlayers, peakPlayers]);
+  expect(await players('30d')).toEqual([
+    [null, null],
+    [null, null],
+    [8, 8],
+  ]);
+  expect(await players('all')).toEqual([
+    [null, null],
+    [8, 8],
+  ]);
+  expect((await players('48h')).filter(([average]) => average === null)).toHaveLength(30);
 });
 
 it('shows the reports of 48 hours, and no probe, of a server whose source is its reports', async () => {

@@ -27,6 +27,10 @@ function probedDay(samples: StatusSample[], day: string): DailySums {
   const total = seconds(made);
   const fit = total > 86_400 ? 86_400 / total : 1;
   const online = made.filter(({ status }) => status === 'online');
+  const visible = online.flatMap(({ seconds, onlinePlayers: players }) =>
+    typeof players === 'number' ? { seconds, players } : [],
+  );
+  const hidden = fit * (seconds(online) - visible.reduce((sum, sample) => sum + sample.seconds, 0));
   const timed = online.filter(({ latencyMs }) => latencyMs !== null);
   const unknown = made.filter(({ status }) => status === 'unknown');
   return {
@@ -34,10 +38,11 @@ function probedDay(samples: StatusSample[], day: string): DailySums {
     offlineSeconds: fit * seconds(made.filter(({ status }) => status === 'offline')),
     unconfirmedSeconds: fit * seconds(unknown.filter(({ reason }) => reason === 'unconfirmed')),
     canarySeconds: fit * seconds(unknown.filter(({ reason }) => reason === 'canary')),
-    playerSeconds: fit * online.reduce((sum, sample) => sum + sample.seconds * sample.onlinePlayers, 0),
+    ...(hidden > 0 ? { hiddenSeconds: hidden } : {}),
+    playerSeconds: fit * visible.reduce((sum, { seconds, players }) => sum + seconds * players, 0),
     latencySum: fit * timed.reduce((sum, sample) => sum + sample.seconds * Number(sample.latencyMs), 0),
     latencySeconds: fit * seconds(timed),
-    peakPlayers: Math.max(0, ...online.map(({ onlinePlayers }) => onlinePlayers)),
+    peakPlayers: Math.max(0, ...visible.map(({ players }) => players)),
   };
 }
 
@@ -46,7 +51,7 @@ function reportedDay(samples: StatusSample[], day: string): DailySums {
     .filter(({ source }) => source === 'report')
     .toSorted((a, b) => a.at.getTime() - b.at.getTime());
   const sums: DailySums = { ...NOTHING };
-  const peaks = reports.filter(({ at }) => isIn(day, at)).map(({ onlinePlayers }) => onlinePlayers);
+  const peaks = reports.filter(({ at }) => isIn(day, at)).map(({ onlinePlayers }) => onlinePlayers ?? 0);
   sums.peakPlayers = Math.max(0, ...peaks);
   let newest = -1;
   const start = startOf(day).getTime();
@@ -57,7 +62,7 @@ function reportedDay(samples: StatusSample[], day: string): DailySums {
     const age = (second - report.at.getTime()) / SECOND;
     if (age < 15 * 60) {
       sums.onlineSeconds++;
-      sums.playerSeconds += report.onlinePlayers;
+      sums.playerSeconds += report.onlinePlayers ?? 0;
       if (report.latencyMs !== null && report.latencyMs !== undefined) {
         sums.latencySum += report.latencyMs;
         sums.latencySeconds++;
@@ -85,7 +90,7 @@ export function referenceFigures(
 ): ReferenceFigures {
   const before = (count: number, of: Source) =>
     [...days].filter(([day]) => day < today && day >= addDays(today, -count)).map(([, both]) => both[of]);
-  const total = (of: DailySums[], sum: keyof DailySums) => of.reduce((all, day) => all + day[sum], 0);
+  const total = (of: DailySums[], sum: keyof DailySums) => of.reduce((all, day) => all + (day[sum] ?? 0), 0);
   const uptime = (of: DailySums[]) => {
     const online = total(of, 'onlineSeconds');
     const judged = online + total(of, 'offlineSeconds');
@@ -95,7 +100,8 @@ export function referenceFigures(
   const month = before(30, source);
   const timed = total(month, 'latencySeconds');
   return {
-    averagePlayers: total(week, 'playerSeconds') / (total(week, 'onlineSeconds') || 1),
+    averagePlayers:
+      total(week, 'playerSeconds') / (total(week, 'onlineSeconds') - total(week, 'hiddenSeconds') || 1),
     peakPlayers: Math.max(0, ...week.map(({ peakPlayers }) => peakPlayers)),
     averageLatency: timed === 0 ? null : total(month, 'latencySum') / timed,
     uptimePercentage: uptime(month),

@@ -95,6 +95,14 @@ it('samples of probes, of reports and of checks that did not count are exported 
     { at, source: 'probe', seconds: 60, status: 'online', ...figures },
     { at: new Date(at.getTime() + 1), source: 'report', seconds: 0, status: 'online', ...figures },
     {
+      at: new Date(at.getTime() + 3),
+      source: 'probe',
+      seconds: 60,
+      status: 'online',
+      ...figures,
+      onlinePlayers: null,
+    },
+    {
       at: new Date(at.getTime() + 2),
       source: 'probe',
       seconds: 300,
@@ -121,5 +129,6 @@ it('samples of probes, of reports and of checks that did not count are exported 
       seconds: 300,
       reason: 'canary',
     },
+    { ...same, at: expect.any(String), online: true, seconds: 60, online_players: 0, players_hidden: true },
   ]);
 });

@@ -84,6 +84,12 @@ describe('imported samples of the last 34 days', () => {
     expect(aggregated).toEqual([{ serverId, days: [YOUNG_DAY, TODAY] }]);
   });
 
+  it('of a server that hid its players have no number', async () => {
+    const hidden = sample(TODAY, 1, { online_players: null, players_hidden: true });
+    expect(await importSamples(lines(hidden))).toMatchObject({ imported: 1 });
+    expect(await samplesThere()).toMatchObject([{ status: 'online', onlinePlayers: null }]);
+  });
+
   it('are there once, however often, and their days are computed again', async () => {
     const text = lines(...wholeDay(YOUNG_DAY));
     await importSamples(text);

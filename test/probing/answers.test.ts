@@ -1,6 +1,6 @@
-import net, { type AddressInfo } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { statusPacket } from '../../src/demo/game-server.ts';
+import { infoReply } from '../support/a2s-replies.ts';
 import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/fake-game-servers.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, failureOf, started } from './asking.ts';
@@ -126,18 +126,30 @@ describe('A Minecraft server', () => {
   });
 
   it.each([
-    ['no players', { description: 'Hi', version: { name: '1.21' } }],
-    ['empty players', { description: 'Hi', players: {} }],
-    ['too many', { description: 'Hi', players: { online: 1, max: 2_147_483_648 } }],
-    ['half a player', { description: 'Hi', players: { online: 1.5, max: 10 } }],
-    ['a negative number', { description: 'Hi', players: { online: -2, max: 10 } }],
-    ['words', { description: 'Hi', players: { online: 'many', max: 10 } }],
+    ['no part of a status', { players_online: 3 }],
     ['a list', []],
     ['nothing', null],
   ])('with %s counts as a broken answer', async (_, status) => {
     const server = await started(new JavaServer());
     server.manner = { answer: statusPacket(status) };
     expect(failureOf(await ask(at(server.port, 'minecraft')))).toBe('answer-broken');
+  });
+
+  it.each([
+    [{}, null, null],
+    [{ online: 1, max: 2_147_483_648 }, 1, 2_147_483_647],
+    [{ online: 1e300, max: -1e300 }, 2_147_483_647, 0],
+    [{ online: 1.5, max: '10.9' }, 1, 10],
+    [{ online: -2, max: ' 10 ' }, 0, 10],
+    [{ online: 'many', max: 10 }, null, 10],
+    [{ online: 4, max: null }, 4, null],
+    [{ online: [3], max: true }, null, null],
+    [{ online: '-1', max: -1 }, 0, 0],
+    [{ online: '', max: '9'.repeat(400) }, null, null],
+  ])('that says %j has its counts read, and what is no number is unknown', async (players, onlinePlayers, maxPlayers) => {
+    const server = await started(new JavaServer());
+    server.status = { description: 'Hi', players };
+    expect(answerOf(await ask(at(server.port, 'minecraft')))).toMatchObject({ onlinePlayers, maxPlayers });
   });
 
   it('without a limit of players has the limit 0', async () => {
@@ -192,6 +204,39 @@ describe('A Source server', () => {
     expect(server.questions).toEqual(['challenge', 'info']);
   });
 
+  it.each([0, 2, 4])('that wants %i challenges is answered', async (challenges) => {
+    const server = await started(new SourceServer());
+    server.challenges = challenges;
+    expect(answerOf(await ask(at(server.port, 'teamfortress2'))).motd).toBe(SAID.motd);
+    expect(server.questions).toEqual([...Array(challenges).fill('challenge'), 'info']);
+  });
+
+  it('that sends only challenges is given up', async () => {
+    const server = await started(new SourceServer());
+    server.challenges = 1_000;
+    expect(failureOf(await ask(at(server.port, 'teamfortress2')))).toBe('answer-broken');
+    expect(server.questions).toHaveLength(6);
+  });
+
+  it('whose answer comes in parts, with other datagrams between them, is understood', async () => {
+    const server = await started(new SourceServer());
+    const whole = infoReply({ name: 'In parts', players: 9, bots: 4 });
+    const [first, second] = [whole.subarray(0, 30), whole.subarray(30)].map((part, number) =>
+      Buffer.concat([Buffer.from([0xfe, 0xff, 0xff, 0xff, 7, 0, 0, 0, 2, number, 0xe0, 4]), part]),
+    ) as [Buffer, Buffer];
+    const others = [Buffer.alloc(64), Buffer.from('ffffffff4400', 'hex')];
+    server.info = [second, ...others, second, first];
+    const answer = answerOf(await ask(at(server.port, 'teamfortress2')));
+    expect(answer).toMatchObject({ motd: 'In parts', onlinePlayers: 5 });
+  });
+
+  it('whose name is not UTF-8 is shown in its own encoding', async () => {
+    const server = await started(new SourceServer());
+    const [start, end] = infoReply({ name: '#' }).toString('latin1').split('#');
+    server.info = [Buffer.from(`${start}Caf\xe9 der Gl\xfccklichen${end}`, 'latin1')];
+    expect(answerOf(await ask(at(server.port, 'teamfortress2'))).motd).toBe('Café der Glücklichen');
+  });
+
   it('that sends a packed reply is not unpacked', async () => {
     const server = await started(new SourceServer());
     server.manner = { answer: Buffer.from(PACKED, 'hex') };
@@ -228,29 +273,5 @@ describe('A server of another game', () => {
 
   it('is not queried when the game is not in the list', async () => {
     expect(await ask(at(1, 'no-such-game'))).toMatchObject({ ok: false, failure: 'game-unknown' });
-  });
-});
-
-describe('A TeamSpeak server', () => {
-  it('is queried at its query port for the server that players use', async () => {
-    const commands: string[] = [];
-    const facts = 'virtualserver_name=Our\\sroom virtualserver_maxclients=32 virtualserver_clientsonline=5';
-    const server = net.createServer((socket) => {
-      socket.on('error', () => {}).write('TS3\n\rWelcome to the TeamSpeak 3 ServerQuery interface');
-      socket.on('data', (bytes) => {
-        const command = bytes.toString().trim();
-        commands.push(command);
-        // The end of the answer arrives separately.
-        socket.write(command === 'serverinfo' ? facts : '');
-        setImmediate(() => socket.write('\n\rerror id=0 msg=ok\n\r'));
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-
-    const probe = await ask({ ...at(9_988, 'teamspeak3'), queryPort: port });
-    expect(answerOf(probe)).toMatchObject({ motd: 'Our room', maxPlayers: 32, onlinePlayers: 5 });
-    expect(commands).toEqual(['use port=9988', 'serverinfo', 'clientlist', 'channellist -topic']);
   });
 });

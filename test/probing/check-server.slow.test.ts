@@ -71,6 +71,56 @@ it('keeps the last message and version when an answer has none', async () => {
   });
 });
 
+const HIDDEN = { description: 'Quiet', version: { name: '1.21.4' }, players: {} };
+
+it('is online with unknown players when the answer hides them, until it says a number again', async () => {
+  const bench = await probingBench();
+  await probe(bench);
+  bench.gameServer.status = HIDDEN;
+  bench.clock.move(6 * MINUTE);
+  await probe(bench);
+  const hiding = await bench.server();
+  expect(statusAt(hiding, bench.clock.now())).toBe('online');
+  expect(hiding.current).toMatchObject({
+    onlinePlayers: 0,
+    playersHidden: true,
+    maxPlayers: 0,
+    motd: 'Quiet',
+  });
+  expect((await bench.samples()).map(({ status, onlinePlayers }) => [status, onlinePlayers])).toEqual([
+    ['online', 3],
+    ['online', null],
+  ]);
+  bench.gameServer.status = undefined;
+  bench.clock.move(6 * MINUTE);
+  await probe(bench);
+  expect((await bench.server()).current).toMatchObject({
+    onlinePlayers: 3,
+    playersHidden: false,
+    maxPlayers: 20,
+  });
+});
+
+it('keeps the number of a report for 15 minutes when the answer hides the players', async () => {
+  const bench = await probingBench();
+  bench.gameServer.status = HIDDEN;
+  await probe(bench);
+  const reports = { ...bench.deps, wakeListener: async () => undefined };
+  await reportStatus(reports as never, bench.serverId, { onlinePlayers: 9, maxPlayers: 40 });
+  const seen = [];
+  for (const minutes of [6, 6, 6]) {
+    bench.clock.move(minutes * MINUTE);
+    await probe(bench);
+    const { current } = await bench.server();
+    seen.push([current.onlinePlayers, current.maxPlayers, current.playersHidden, current.playersSource]);
+  }
+  expect(seen).toEqual([
+    [9, 40, false, 'reports'],
+    [9, 40, false, 'reports'],
+    [0, 0, true, 'probes'],
+  ]);
+});
+
 it('counts a job that runs twice once, also at the same time', async () => {
   const bench = await probingBench();
   await takeDueServers(bench.deps);

@@ -4,10 +4,15 @@ import net, { type AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { games } from 'gamedig';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listGames } from '../../src/games/games.ts';
+import { gameOf, listGames } from '../../src/games/games.ts';
 import { transportOf } from '../../src/games/protocols.ts';
+import { decodeText, textFormatOf } from '../../src/games/text-formats.ts';
 import type { Probe } from '../../src/probing/ask.ts';
-import { since } from '../support/cpu-time.ts';
+import { fivemVersion, readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
+import { readInfo, readRules } from '../../src/probing/protocols/samp.ts';
+import { readReply, TEAMSPEAK2, TEAMSPEAK3 } from '../../src/probing/protocols/teamspeak.ts';
+import { readAnswer } from '../../src/probing/read-answer.ts';
+import { cpuMs, since } from '../support/cpu-time.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { askHere, at } from './asking.ts';
 
@@ -112,7 +117,9 @@ describe('Whatever a server sends', () => {
           }
           const { onlinePlayers, maxPlayers, latencyMs, motd, version } = probe.answer;
           for (const count of [onlinePlayers, maxPlayers]) {
-            expect(Number.isInteger(count) && count >= 0 && count <= 2_147_483_647).toBe(true);
+            expect(count === null || (Number.isInteger(count) && count >= 0 && count <= 2_147_483_647)).toBe(
+              true,
+            );
           }
           expect(latencyMs).toBeGreaterThanOrEqual(0);
           for (const [text, most] of [[motd, 500] as const, [version, 100] as const]) {
@@ -160,6 +167,102 @@ describe('Whatever a server sends', () => {
     clearInterval(watch);
     look();
     expect(longest).toBeLessThan(1_000);
+  });
+});
+
+/** Readers of our own: bytes that begin as a real answer and go on as they like. */
+const PLAIN = textFormatOf({ id: 'css', protocol: 'valve' });
+const READERS: [name: string, beginning: string, read: (bytes: Buffer) => unknown][] = [
+  ['a status of Quake', '\xff\xff\xff\xffstatusResponse\n\\hostname\\', (bytes) => quakeOf(bytes)],
+  ['rules of SA-MP', '\x02\x00\x07version', (bytes) => readRules(bytes, PLAIN)],
+  ['an info of SA-MP', '\x00\x05\x00\x32\x00\xff\xff\xff\xff', (bytes) => readInfo(bytes, PLAIN, false)],
+  ['a reply of TeamSpeak', 'TS3\n\rerror id=', (bytes) => readReply(bytes, PLAIN, TEAMSPEAK3.end)],
+  ['a reply of TeamSpeak 2', '[TS]\r\nERROR, ', (bytes) => readReply(bytes, PLAIN, TEAMSPEAK2.end)],
+  ['an info of FiveM', '{"server":"v1.', (bytes) => fivemVersion({ server: bytes.toString('latin1') })],
+];
+
+function quakeOf(bytes: Buffer) {
+  const status = readStatus(bytes, 'statusResponse\n');
+  return status && statusSaid(status, PLAIN, 1);
+}
+
+describe('Our own readers', () => {
+  /** Pieces of which the formats consist, so that loops and look-aheads are reached. */
+  const pieces = fc.oneof(
+    fc.constantFrom(
+      '\\',
+      '\n',
+      '\r\n',
+      '\0',
+      '|',
+      '=',
+      ' ',
+      '^',
+      '^x',
+      '<color=',
+      '<',
+      '>',
+      'error id=',
+      '"',
+      'OK',
+      '\xff',
+    ),
+    fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+  );
+  const bodies = fc.array(pieces, { maxLength: 60 }).map((all) => Buffer.from(all.join(''), 'latin1'));
+
+  it.each(READERS)('read any bytes after the beginning of %s', (_, beginning, read) => {
+    fc.assert(
+      fc.property(bodies, fc.boolean(), (body, begins) => {
+        read(begins ? Buffer.concat([Buffer.from(beginning, 'latin1'), body]) : body);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const games = listGames().filter(({ notAsked }) => !notAsked);
+
+  it('give a checked answer for any name of any game', () => {
+    fc.assert(
+      fc.property(bodies, fc.constantFrom(...games), (body, game) => {
+        const name = decodeText(body, textFormatOf(game));
+        const said = { name, version: name, players: name, maxPlayers: [name] };
+        const { motd, version } = readAnswer(said, game, 0);
+        expect(motd).not.toMatch(/(?!\n)\p{Cc}/u);
+        expect([motd.isWellFormed(), version.isWellFormed()]).toEqual([true, true]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    '^',
+    '^^',
+    '<b ',
+    '<color=',
+    '\\',
+    '\n',
+    '\\a',
+    '|a=b ',
+    'error id=1',
+    '\xd0',
+    '"1 2',
+  ])('take time in proportion to the bytes (%j)', (piece) => {
+    const cost = (bytes: number) => {
+      const body = Buffer.from(piece.repeat(bytes / piece.length), 'latin1');
+      return cpuMs(() => {
+        for (const [, beginning, read] of READERS) {
+          read(Buffer.concat([Buffer.from(beginning, 'latin1'), body]));
+        }
+        for (const game of ['rust', 'xonotic', 'teamspeak3', 'samp', 'fivem'].map(gameOf)) {
+          const format = textFormatOf(game);
+          format.shown(decodeText(body, format));
+        }
+      });
+    };
+    cost(10_000);
+    // Ten times the bytes take ten times as long, not a hundred times; the constant is for short measurements.
+    expect(cost(200_000)).toBeLessThan(40 * cost(20_000) + 50);
   });
 });
 

@@ -65,10 +65,37 @@ describe('A server that is queried over HTTP', () => {
   it.each([
     ['no JSON', '<html>'],
     ['another shape', '{"Info": null}'],
-    ['no counts', '{"Info": {"Description": "Eco"}}'],
+    ['neither name nor counts', '{"Info": {"Description": ""}}'],
   ])('with %s counts as a broken answer', async (_, body) => {
     const port = await web((_, response) => response.end(body));
     expect(failureOf(await ask(at(port, 'eco')))).toBe('answer-broken');
+  });
+
+  it.each([
+    ['{"Info": {"Description": "Eco"}}', null, null],
+    ['{"Info": {"Description": "Eco", "OnlinePlayers": -1, "TotalPlayers": 1e99}}', 0, 2_147_483_647],
+    ['{"Info": {"Description": "Eco", "OnlinePlayers": null, "TotalPlayers": "90"}}', null, 90],
+    ['{"Info": {"Description": "Eco", "OnlinePlayers": {}, "OnlinePlayersNames": ["Join us!"]}}', null, null],
+  ])('that says %s is online', async (body, onlinePlayers, maxPlayers) => {
+    const port = await web((_, response) => response.end(body));
+    expect(answerOf(await ask(at(port, 'eco')))).toMatchObject({ onlinePlayers, maxPlayers, motd: 'Eco' });
+  });
+
+  it.each([
+    ['is forbidden', (response: http.ServerResponse) => response.writeHead(403).end()],
+    ['is no JSON', (response: http.ServerResponse) => response.end('<html>')],
+    ['has another shape', (response: http.ServerResponse) => response.end('{"Cars": 7}')],
+  ])('whose second answer %s keeps the first one (Assetto Corsa)', async (_, second) => {
+    const port = await web((request, response) => {
+      if (request.url?.startsWith('/INFO')) {
+        response.end(JSON.stringify({ name: 'Nordschleife', clients: 12, maxclients: 24, track: 'ks' }));
+      } else second(response);
+    });
+    expect(answerOf(await ask(at(port, 'assettocorsa')))).toMatchObject({
+      onlinePlayers: 12,
+      maxPlayers: 24,
+      motd: 'Nordschleife',
+    });
   });
 
   it('with another protocol counts as a broken answer', async () => {

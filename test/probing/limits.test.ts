@@ -109,10 +109,11 @@ describe('A query', () => {
       return importOriginal();
     });
     onTestFinished(() => void vi.doUnmock('gamedig'));
-    const server = await started(new JavaServer());
+    const server = await started(new SourceServer());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    const probe = askHere()(at(server.port, 'minecraft'));
+    // The only game with this protocol that gamedig asks.
+    const probe = askHere()({ ...at(server.port, 'battalion1944'), queryPort: server.port });
     // Name look-up and timer would be done by then.
     for (let turn = 0; turn < 10; turn += 1) await nextTurn();
     vi.advanceTimersByTime(6_000);

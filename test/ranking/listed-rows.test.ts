@@ -1,5 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, test } from 'vitest';
+import { inLanguage } from '../../src/language/language.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { listedRows } from '../../src/ranking/listed-rows.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
@@ -32,4 +33,17 @@ test('the ranking says where the players are the server’s own word, and where 
   const counted = await shown();
   expect(counted.rows).toMatchObject([{ onlinePlayers: 4, source: 'probes' }]);
   expect(counted.page).not.toContain('>reported</span>');
+
+  await deps.servers.updateOne(
+    { _id },
+    { $set: { 'current.onlinePlayers': 0, 'current.playersHidden': true } },
+  );
+  const hidden = await shown();
+  expect(hidden.rows).toMatchObject([{ onlinePlayers: 0, playersHidden: true }]);
+  expect(hidden.page).toContain('players hidden');
+  expect((await inLanguage('de', shown)).page).toContain('Spielerzahl verborgen');
+
+  // A process of an older version stores a number and leaves the mark.
+  await deps.servers.updateOne({ _id }, { $set: { 'current.onlinePlayers': 2 } });
+  expect((await shown()).rows).toMatchObject([{ onlinePlayers: 2, playersHidden: false }]);
 });

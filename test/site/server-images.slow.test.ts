@@ -17,6 +17,7 @@ const INFO: ServerInfo = {
   countryCode: 'ZZ',
   status: 'online',
   onlinePlayers: 1_204,
+  playersHidden: false,
   maxPlayers: 2_000,
   playersSource: 'probes',
   averagePlayers: 0,

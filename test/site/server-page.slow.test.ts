@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendUser } from '../../src/accounts/users.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
-import { after, DAY } from '../../src/platform/clock.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
@@ -85,6 +85,30 @@ describe('a server’s page', () => {
     });
     const again = await getPage(web, path, { 'if-none-match': String(headers.etag) });
     expect([again.statusCode, again.body]).toEqual([304, '']);
+  });
+
+  it('says that players are hidden, and where the chart has a gap', async () => {
+    const { id, path } = await list('Discreet');
+    const now = web.deps.clock.now();
+    await insert(web.deps, [probe(id, after(now, -MINUTE), { onlinePlayers: null })]);
+    const answer = { 'probe.status': 'online' as const, 'probe.checkedAt': now, 'probe.succeededAt': now };
+    await web.deps.servers.updateOne(
+      { _id: id },
+      {
+        $set: {
+          ...answer,
+          'current.playersHidden': true,
+          'current.maxPlayers': 40,
+          'current.checkedAt': now,
+        },
+      },
+    );
+    const { body } = await get(path);
+    expect(textOf(body)).toMatch(/Players\s+–\s+players hidden/);
+    expect(textOf(body)).toContain('The server hides its number of players.');
+    expect(body).toContain('content="Discreet: online, players hidden, rank');
+    expect(await read(`/dashboard/servers/${id.toHexString()}`, olivia)).toMatch(/–\s+players hidden/);
+    expect(await read(`${path}?lang=de`)).toMatch(/Spielerzahl verborgen/);
   });
 
   it('marks players as reported until the next successful probe', async () => {

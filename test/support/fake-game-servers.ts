@@ -39,7 +39,7 @@ export type GameServer = {
   stop(): Promise<void>;
 };
 
-abstract class Responder implements GameServer {
+export abstract class Responder implements GameServer {
   said: GameStatus = { ...SAID };
   manner: Manner = {};
   asked = 0;
@@ -55,21 +55,27 @@ abstract class Responder implements GameServer {
   }
 }
 
-/** A Minecraft Java server: status over TCP. */
-export class JavaServer extends Responder {
-  /** A whole status that replaces that of `said`. */
-  status: unknown;
-  /** The host names of the handshakes. */
-  readonly handshakes: string[] = [];
+/** A fake game server that speaks TCP. */
+abstract class TcpResponder extends Responder {
   readonly #sockets = new Set<Socket>();
   #server: net.Server | undefined;
+
+  /** Called for each connection. */
+  protected abstract accept(socket: Socket): void;
 
   get open(): number {
     return this.#sockets.size;
   }
 
   async start(): Promise<void> {
-    const server = net.createServer((socket) => this.#accept(socket));
+    const server = net.createServer((socket) => {
+      this.#sockets.add(socket);
+      socket
+        .setNoDelay(true)
+        .on('close', () => this.#sockets.delete(socket))
+        .on('error', () => socket.destroy());
+      this.accept(socket);
+    });
     this.port ||= await freePort();
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     this.#server = server;
@@ -80,28 +86,55 @@ export class JavaServer extends Responder {
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
+}
 
-  #accept(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket
-      .setNoDelay(true)
-      .on('close', () => this.#sockets.delete(socket))
-      .on('error', () => socket.destroy())
-      .on('data', (bytes) => {
-        // Handshake and request come in one segment: `[length] 0 [version] [host] [port] 1`, `1 0`.
-        this.handshakes.push(bytes.toString('utf8', 4, 4 + bytes.readUInt8(3)));
-        if (this.hears()) this.#answer(socket);
-      });
+/** The first byte of a list ping of Minecraft up to 1.6.4. */
+const LIST_PING = 0xfe;
+
+/** A kick packet: FF, the length in UTF-16 code units, the text. */
+export function kickPacket(text: string): Buffer {
+  const length = Buffer.from([text.length >> 8, text.length & 0xff]);
+  return Buffer.concat([Buffer.from([0xff]), length, Buffer.from(text, 'utf16le').swap16()]);
+}
+
+/** A Minecraft Java server: status over TCP. It answers list pings of older clients as servers since 1.7 do. */
+export class JavaServer extends TcpResponder {
+  /** A whole status that replaces that of `said`. */
+  status: unknown;
+  /** The host names of the handshakes. */
+  readonly handshakes: string[] = [];
+  /** The status comes this much later; list pings are answered at once. */
+  statusDelayMs = 0;
+
+  protected accept(socket: Socket): void {
+    socket.on('data', (bytes) => {
+      const isListPing = bytes[0] === LIST_PING;
+      // Handshake and request come in one segment: `[length] 0 [version] [host] [port] 1`, `1 0`.
+      if (!isListPing) this.handshakes.push(bytes.toString('utf8', 4, 4 + bytes.readUInt8(3)));
+      if (!this.hears()) return;
+      if (isListPing) this.#answer(socket, this.#kick());
+      else if (this.statusDelayMs === 0) this.#answer(socket, this.#statusPacket());
+      else setTimeout(() => this.#answer(socket, this.#statusPacket()), this.statusDelayMs);
+    });
   }
 
-  #answer(socket: Socket): void {
+  #kick(): Buffer {
+    const { motd, version, online, max } = this.said;
+    return kickPacket(['§1', 127, version, motd, online, max].join('\0'));
+  }
+
+  #statusPacket(): Buffer {
     const { motd, version, online, max } = this.said;
     const usual = {
       version: { name: version, protocol: 769 },
       players: { online, max },
       description: { text: motd },
     };
-    const answer = Buffer.from(this.manner.answer ?? statusPacket(this.status ?? usual));
+    return statusPacket(this.status ?? usual);
+  }
+
+  #answer(socket: Socket, usual: Buffer): void {
+    const answer = Buffer.from(this.manner.answer ?? usual);
     const { lateSegmentMs, lateBytes = 4, dripMs, closeAfter } = this.manner;
     if (closeAfter !== undefined) socket.end(answer.subarray(0, closeAfter));
     else if (lateSegmentMs !== undefined) {
@@ -112,6 +145,65 @@ export class JavaServer extends Responder {
   }
 }
 
+/** Whether a server of that time has read the list ping. */
+function isWholePing(received: Buffer, era: OldJavaServer['era']): boolean {
+  if (era === 'beta') return true;
+  if (era === '1.4') return received.length >= 2;
+  // `FE 01 FA`, `MC|PingHost` with its length, then data with its length.
+  return received.length >= 29 && received.length >= 29 + received.readUInt16BE(27);
+}
+
+/**
+ * A server of Minecraft up to 1.6.4. Until it has read a whole packet it waits; an unknown packet it refuses. Its answer
+ * is a kick packet, after which it closes the connection. As CraftBukkit it also refuses a second connection within
+ * `throttleMs`, except after a list ping (DedicatedServerConnectionThread, PendingConnection).
+ */
+export class OldJavaServer extends TcpResponder {
+  /** Which list pings it answers: `1.6` waits for the whole ping, `1.4` for its second byte, `beta` for its first. */
+  era: '1.6' | '1.4' | 'beta' = '1.6';
+  /** What it does with a packet of another protocol. */
+  refusal: 'waits' | 'closes' | 'kicks' = 'waits';
+  throttleMs = 0;
+  /** The text of the answer, instead of that of `said`. */
+  text: string | undefined;
+  /** The first bytes of each connection, as hex. */
+  readonly requests: string[] = [];
+  #connectedAt = Number.NEGATIVE_INFINITY;
+
+  protected accept(socket: Socket): void {
+    const now = performance.now();
+    const isThrottled = now - this.#connectedAt < this.throttleMs;
+    this.#connectedAt = now;
+    if (isThrottled) {
+      socket.destroy();
+      return;
+    }
+    let received: Buffer = Buffer.alloc(0);
+    socket.on('data', (bytes) => {
+      if (received.length === 0) this.requests.push(bytes.toString('hex', 0, 3));
+      received = Buffer.concat([received, bytes]);
+      if (!this.hears()) return;
+      if (received[0] !== LIST_PING) this.#refuse(socket);
+      else if (isWholePing(received, this.era)) {
+        this.#connectedAt = Number.NEGATIVE_INFINITY;
+        socket.end(this.manner.answer ?? kickPacket(this.text ?? this.#text()));
+      }
+    });
+  }
+
+  #text(): string {
+    const { motd, version, online, max } = this.said;
+    if (this.era === 'beta') return `${motd}§${online}§${max}`;
+    const protocol = { '1.6': 78, '1.4': 61 }[this.era];
+    return ['§1', protocol, version, motd, online, max].join('\0');
+  }
+
+  #refuse(socket: Socket): void {
+    if (this.refusal === 'closes') socket.end();
+    else if (this.refusal === 'kicks') socket.end(kickPacket('Protocol error'));
+  }
+}
+
 function drip(socket: Socket, bytes: Buffer, pauseMs: number): void {
   if (bytes.length === 0 || socket.destroyed) return;
   socket.write(bytes.subarray(0, 1));
@@ -119,14 +211,14 @@ function drip(socket: Socket, bytes: Buffer, pauseMs: number): void {
 }
 
 /** A fake game server that speaks UDP. */
-abstract class UdpResponder extends Responder {
+export abstract class UdpResponder extends Responder {
   #socket: UdpSocket | undefined;
   readonly open = 0;
   /** Called with the port from which a request came. */
   onRequest: (port: number) => void = () => {};
 
   /** The answer to a request; undefined if a real server does not answer. */
-  protected abstract answerTo(request: Buffer): Buffer | undefined;
+  protected abstract answerTo(request: Buffer): Buffer | Buffer[] | undefined;
 
   async start(): Promise<void> {
     const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_024 * 1_024 });
@@ -145,11 +237,11 @@ abstract class UdpResponder extends Responder {
   #receive(socket: UdpSocket, request: Buffer, from: RemoteInfo): void {
     this.onRequest(from.port);
     if (!this.hears()) return;
-    const answer = this.manner.answer ?? this.answerTo(request);
-    if (!answer) return;
-    // A long answer is split into several datagrams.
-    for (let start = 0; start === 0 || start < answer.length; start += 60_000) {
-      socket.send(answer.subarray(start, start + 60_000), from.port, from.address, () => {});
+    for (const answer of [this.manner.answer ?? this.answerTo(request) ?? []].flat()) {
+      // A long answer is split into several datagrams.
+      for (let start = 0; start === 0 || start < answer.length; start += 60_000) {
+        socket.send(answer.subarray(start, start + 60_000), from.port, from.address, () => {});
+      }
     }
   }
 }
@@ -158,15 +250,25 @@ abstract class UdpResponder extends Responder {
 export class SourceServer extends UdpResponder {
   /** The requests: `info`, `players`, `rules`, or `challenge` if the challenge was missing. */
   readonly questions: string[] = [];
-  readonly #challenge = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
+  /** How many challenges it sends before it answers; each is another one. */
+  challenges = 1;
+  /** Replaces the datagrams of the answer to `info`. */
+  info: Buffer[] | undefined;
+  #challenge = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
+  #sent = 0;
 
-  protected answerTo(request: Buffer): Buffer | undefined {
+  protected answerTo(request: Buffer): Buffer | Buffer[] | undefined {
     const question = { 84: 'info', 85: 'players', 86: 'rules' }[request[4] ?? 0];
     if (!question) return undefined;
     const known = request.subarray(question === 'info' ? -4 : 5).equals(this.#challenge);
-    this.questions.push(known ? question : 'challenge');
-    if (!known) return Buffer.concat([HEADER, Buffer.from([0x41]), this.#challenge]);
-    if (question === 'info') return sourceInfo(this.said);
+    const answers = this.challenges === 0 || (known && this.#sent >= this.challenges);
+    this.questions.push(answers ? question : 'challenge');
+    if (!answers) {
+      if (known) this.#challenge = Buffer.from(this.#challenge.map((byte) => byte + 1));
+      this.#sent += 1;
+      return Buffer.concat([HEADER, Buffer.from([0x41]), this.#challenge]);
+    }
+    if (question === 'info') return this.info ?? sourceInfo(this.said);
     return question === 'players'
       ? Buffer.concat([HEADER, Buffer.from([0x44, 0])])
       : Buffer.concat([HEADER, Buffer.from([0x45, 0, 0])]);

@@ -17,6 +17,8 @@ export const LISTING = {
     'Eine Kennzeichnung des Betreibers. Sie ändert den Rang nicht.',
   Premium: 'Premium',
   'of {maxPlayers}': 'von {maxPlayers}',
+  'players hidden': 'Spielerzahl verborgen',
+  'online, players hidden': 'online, Spielerzahl verborgen',
   'How the ranking works': 'So funktioniert die Rangliste',
   'How {name} ranks game servers: votes of {days} days, then uptime, then age. Check any server’s rank yourself.':
     'So ordnet {name} Spielserver: nach Stimmen aus {days} Tagen, dann nach Verfügbarkeit, dann nach Alter. Prüfe den Rang jedes Servers selbst.',
@@ -45,8 +47,8 @@ export const LISTING = {
   'All votes of the day': 'Alle Stimmen des Tages',
   'More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.':
     'Was über {each} je Spieler und über {fewest} hinausgeht, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
-  '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.':
-    '„Spieler“ ist die höchste Zahl, die unsere eigenen Prüfungen an dem Tag oder in den {days} Tagen davor sahen. Eigene Meldungen eines Servers zählen nicht. Mehr als {most} Spieler zählen als {most}, weil ein Spielserver uns jede Zahl nennen kann. Wo unsere Prüfungen keine Zahl sehen, weil sich das Spiel nicht abfragen lässt oder noch nicht abgefragt wurde, werden {players} angenommen.',
+  '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the server hides it, the game cannot be asked or was not asked yet, {players} are assumed.':
+    '„Spieler“ ist die höchste Zahl, die unsere eigenen Prüfungen an dem Tag oder in den {days} Tagen davor sahen. Eigene Meldungen eines Servers zählen nicht. Mehr als {most} Spieler zählen als {most}, weil ein Spielserver uns jede Zahl nennen kann. Wo unsere Prüfungen keine Zahl sehen, weil der Server sie verbirgt, sich das Spiel nicht abfragen lässt oder noch nicht abgefragt wurde, werden {players} angenommen.',
   'For example, a server with at most {players} players gets {votes} votes of new names in a day. From one network they count as {together}, from {votes} networks as {apart}. A vote party of 200 at a server with 120 players counts in full.':
     'Zum Beispiel bekommt ein Server mit höchstens {players} Spielern an einem Tag {votes} Stimmen neuer Namen. Aus einem Netz zählen sie als {together}, aus {votes} Netzen als {apart}. Eine Abstimmung von 200 Spielern auf einem Server mit 120 Spielern zählt ganz.',
   'Votes from before {day}, and votes that were imported, count in full.':

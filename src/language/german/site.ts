@@ -124,6 +124,7 @@ export const SITE = {
   'our own network was down': 'unser eigenes Netz war ausgefallen',
   From: 'Ab',
   Average: 'Mittel',
+  'The server hides its number of players.': 'Der Server verbirgt seine Spielerzahl.',
   'No latency data for this period.': 'Keine Latenz für diese Zeit.',
   'The server was not online in this period.': 'Der Server war in dieser Zeit nicht online.',
   'Status unknown in this period.': 'Status in dieser Zeit unbekannt.',

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { playersSource, statusAt } from '../../history/current-status.ts';
+import { playersHidden, playersSource, statusAt } from '../../history/current-status.ts';
 import type { DailyStats } from '../../history/daily-stats.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
@@ -10,6 +10,7 @@ export const PLAYER_DAYS = 30;
 /** The fields of a server that say how many players it has now. */
 export const CURRENT_PLAYERS = {
   'current.onlinePlayers': 1,
+  'current.playersHidden': 1,
   'current.playersSource': 1,
   'probe.status': 1,
   'probe.checkedAt': 1,
@@ -20,9 +21,13 @@ export const CURRENT_PLAYERS = {
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
+/** The highest number of players of a server, and the seconds of its days by what our checks saw. */
+type Peak = { _id: ObjectId; peak: number; visible: number; hidden: number; offline: number };
+
 /**
  * The most players that our checks saw on servers by a UTC day, over it and the 30 days before. A server's own reports
- * do not count. If no check was made in this time, the server is not in the result.
+ * do not count. If no check saw a number in this time, because none was made or the server hides its players, the server
+ * is not in the result.
  *
  * @param now - set for today, whose statistics are not computed yet: the current number counts as well
  */
@@ -33,18 +38,25 @@ export async function playersSeen(
   now: Date | null,
 ): Promise<Map<string, number>> {
   const days = { $gte: addDays(day, -PLAYER_DAYS), $lte: day };
-  const peaks = dailyStats.aggregate<{ _id: ObjectId; peak: number; seconds: number }>([
+  const hidden = { $ifNull: ['$probes.hiddenSeconds', 0] };
+  const peaks = dailyStats.aggregate<Peak>([
     { $match: { serverId: { $in: servers.map(({ _id }) => _id) }, day: days } },
     {
       $group: {
         _id: '$serverId',
         peak: { $max: '$probes.peakPlayers' },
-        seconds: { $sum: { $add: ['$probes.onlineSeconds', '$probes.offlineSeconds'] } },
+        visible: { $sum: { $subtract: ['$probes.onlineSeconds', hidden] } },
+        hidden: { $sum: hidden },
+        offline: { $sum: '$probes.offlineSeconds' },
       },
     },
   ]);
   const seen = new Map<string, number>();
-  for await (const { _id, peak, seconds } of peaks) if (seconds > 0) seen.set(_id.toHexString(), peak);
+  for await (const { _id, peak, visible, hidden, offline } of peaks) {
+    // Without players because offline; but one that hides them when it is online may have any number.
+    const isEmpty = offline > 0 && hidden === 0;
+    if (visible > 0 || isEmpty) seen.set(_id.toHexString(), peak);
+  }
   if (!now) return seen;
   for (const server of servers) {
     const id = server._id.toHexString();
@@ -57,7 +69,7 @@ export async function playersSeen(
 /** The number that our last check saw; null when no check counts. */
 function playersNow(server: Seen, now: Date): number | null {
   const { probe, current } = server;
-  if (!probe.checkedAt) return null;
+  if (!probe.checkedAt || playersHidden(current)) return null;
   if (statusAt({ probe, lastReport: null }, now) === 'offline') return 0;
   return probe.succeededAt && playersSource(server) === 'probes' ? current.onlinePlayers : null;
 }

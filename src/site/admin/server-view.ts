@@ -2,7 +2,7 @@ import type { WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import { isProbed } from '../../games/games.ts';
-import { playersSource } from '../../history/current-status.ts';
+import { playersHidden, playersSource } from '../../history/current-status.ts';
 import { inEnglish, t } from '../../language/t.ts';
 import { type Listener, lastDelivery, listenerState } from '../../listeners/listener.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
@@ -111,6 +111,9 @@ function remarks({ server, now }: View): Content {
 function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const { current, daily, ranked } = server;
   const reported = playersSource(server) === 'reports' ? ' reported' : '';
+  const players = playersHidden(current)
+    ? 'players hidden'
+    : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
   // A server listed today has no full day yet; zeros would be wrong.
   const inDays = daily.peakPlayers
     ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
@@ -127,7 +130,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
     ['Removed', server.removedAt ? time(server.removedAt) : null],
     ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
     ['Votes in 30 days', ranked ? votesText(ranked) : 'not counted yet'],
-    ['Players', `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}${inDays}`],
+    ['Players', `${players}${inDays}`],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
   ]);
 }

@@ -65,14 +65,8 @@ function proofCard(draft: ServerDraft, action: string): Html {
 
 function reached({ game, address, port }: ServerDraft, check: DraftCheck, correct: string): Html {
   if (check.reached) {
-    const { onlinePlayers, maxPlayers, latencyMs, version } = check;
-    const players =
-      maxPlayers > 0
-        ? t('{onlinePlayers} of {players}', {
-            onlinePlayers: count(onlinePlayers),
-            players: counted(maxPlayers, 'player'),
-          })
-        : counted(onlinePlayers, 'player');
+    const { latencyMs, version } = check;
+    const players = playersOf(check);
     const reply = t('Server reached: {players}, {latencyMs} ms', {
       players,
       latencyMs: count(Math.round(latencyMs)),
@@ -101,6 +95,15 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
     html`<p>${t('We could not reach {address}.', { address: `${address}:${port}` })} ${check.words}</p>
       <p>${advice}</p>`,
   );
+}
+
+function playersOf({ onlinePlayers, playersHidden, maxPlayers }: DraftCheck): string {
+  if (playersHidden) return t('players hidden');
+  if (maxPlayers === 0) return counted(onlinePlayers, 'player');
+  return t('{onlinePlayers} of {players}', {
+    onlinePlayers: count(onlinePlayers),
+    players: counted(maxPlayers, 'player'),
+  });
 }
 
 function messageResult({ code }: ServerDraft, { motd, messageCounts }: DraftCheck): Content {

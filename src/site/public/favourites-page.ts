@@ -9,7 +9,7 @@ import {
   listFavourites,
   removeFavourite,
 } from '../../favourites/favourites.ts';
-import { statusAt } from '../../history/current-status.ts';
+import { playersHidden, statusAt } from '../../history/current-status.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
@@ -130,6 +130,7 @@ function table(list: List, rows: Favourite[]): Html {
 function players(server: WithId<Server>, now: Date): string {
   const status = statusAt(server, now);
   if (status === 'offline') return '0';
+  if (playersHidden(server.current)) return t('players hidden');
   const { onlinePlayers, maxPlayers } = server.current;
   return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
 }

@@ -132,7 +132,8 @@ function about(base: string, { game, countryCode, version }: ListedRow): Content
   return parts.filter(Boolean);
 }
 
-function players({ onlinePlayers, maxPlayers, status, source }: ListedRow): Html {
+function players({ onlinePlayers, playersHidden, maxPlayers, status, source }: ListedRow): Html {
+  if (playersHidden) return html`<span class="soft">${t('players hidden')}</span>`;
   if (status === 'unknown' && onlinePlayers === 0 && maxPlayers === 0) return html`–`;
   const most = t('of {maxPlayers}', { maxPlayers: count(maxPlayers) });
   return html`${[

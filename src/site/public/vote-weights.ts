@@ -28,7 +28,7 @@ export function voteWeights(first: string | null): Html {
     'Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):',
   );
   const players = t(
-    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
+    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the server hides it, the game cannot be asked or was not asked yet, {players} are assumed.',
     { days: PLAYER_DAYS, most: count(MOST_PLAYERS), players: ASSUMED_PLAYERS },
   );
   const earlier = first

@@ -25,16 +25,27 @@ const WHY_UNKNOWN: Record<GreyReason, Text> = {
   canary: defineMessage('our own network was down'),
 };
 
+const NO_PLAYERS = {
+  point: defineMessage('players hidden'),
+  chart: defineMessage('The server hides its number of players.'),
+};
+const NO_LATENCY = {
+  point: defineMessage('unknown'),
+  chart: defineMessage('No latency data for this period.'),
+};
+
 type Level = {
   title: string;
   history: History;
   now: Date;
   unit: string;
   of(point: HistoryPoint): number | null;
+  /** Why a point has no value while the server was online, and why the chart of such a server is empty. */
+  none: { point: Text; chart: Text };
 };
 
 /** A line of players or latency over the range of `history`. */
-function levelChart({ title, history, now, unit, of }: Level): Html {
+function levelChart({ title, history, now, unit, of, none }: Level): Html {
   const { slotMs, rowMs, ...step } = slotLengths(history);
   const format = slotMs < DAY ? shortTime : dayText;
   return lineChart({
@@ -43,10 +54,10 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
       label: format(point.at),
       ...(slotMs < DAY ? { at: point.at } : {}),
       value: of(point),
-      reason: whyNone(point),
+      reason: whyNone(point, none.point),
     })),
     shown: (value) => `${count(Math.round(value))}${unit}`,
-    empty: whyEmpty(history),
+    empty: whyEmpty(history, none.chart),
     numbers: dataTable({
       caption: title,
       rows: inSlots(history.points, { slotMs: rowMs, ...step, now }).toReversed(),
@@ -57,7 +68,7 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
           kind: 'number',
           cell: (point) => {
             const value = of(point);
-            return value === null ? whyNone(point) : `${decimal(value)}${unit}`;
+            return value === null ? whyNone(point, none.point) : `${decimal(value)}${unit}`;
           },
         },
       ],
@@ -66,10 +77,10 @@ function levelChart({ title, history, now, unit, of }: Level): Html {
   });
 }
 
-/** Why a chart is empty. For a server that was online, only latency can be unknown. */
-function whyEmpty({ resolution, points }: History): string {
+/** Why a chart is empty. */
+function whyEmpty({ resolution, points }: History, online: Text): string {
   const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
-  if (shares.some((share) => share > 0)) return t('No latency data for this period.');
+  if (shares.some((share) => share > 0)) return t(online);
   if (shares.length > 0) return t('The server was not online in this period.');
   if (points.length > 0) return t('Status unknown in this period.');
   return resolution === 'days'
@@ -78,19 +89,26 @@ function whyEmpty({ resolution, points }: History): string {
 }
 
 /** Why a point has no value. */
-function whyNone({ onlineShare, reason }: HistoryPoint): string {
+function whyNone({ onlineShare, reason }: HistoryPoint, online: Text): string {
   if (onlineShare === 0) return t('offline');
-  return reason === null ? t('unknown') : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
+  return reason === null ? t(online) : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
 }
 
 /** The players of each part of the range, on average. */
 export function playersChart(title: string, history: History, now: Date): Html {
-  return levelChart({ title, history, now, unit: '', of: ({ averagePlayers }) => averagePlayers });
+  return levelChart({
+    title,
+    history,
+    now,
+    unit: '',
+    of: ({ averagePlayers }) => averagePlayers,
+    none: NO_PLAYERS,
+  });
 }
 
 /** The latency of our checks in each part of the range, on average, in ms. */
 export function latencyChart(title: string, history: History, now: Date): Html {
-  return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs });
+  return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none: NO_LATENCY });
 }
 
 /** The votes of each UTC day; `day` is an ISO date, the oldest first. */

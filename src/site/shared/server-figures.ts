@@ -16,8 +16,11 @@ export function serverFigures(
   const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
   const when = status === 'unknown' ? t('when last known') : most;
   const detail = info.playersSource === 'reports' ? html`${when} ${reportedMark()}` : when;
+  const players = info.playersHidden
+    ? figure(t('Players'), '–', t('players hidden'))
+    : figure(t('Players'), count(onlinePlayers), detail);
   return html`<div class="figures">
-    ${isKnown ? figure(t('Players'), count(onlinePlayers), detail) : figure(t('Players'), '–', unknown)}
+    ${isKnown ? players : figure(t('Players'), '–', unknown)}
     ${more}
     ${figure(t('Rank'), count(info.rankPosition))}
     ${figure(
@@ -39,14 +42,16 @@ export function reportedMark(): Html {
   return html`<span class="soft small" title="${title}">${t('reported')}</span>`;
 }
 
-/** Players or status in words: `12 of 100 players`, `12 of 100 players reported`, `offline`. */
+/** Players or status in words: `12 of 100 players`, `12 of 100 players reported`, `online, players hidden`, `offline`. */
 export function playersText({
   status,
   onlinePlayers,
+  playersHidden,
   maxPlayers,
   playersSource,
-}: Pick<ServerInfo, 'status' | 'onlinePlayers' | 'maxPlayers' | 'playersSource'>): string {
+}: Pick<ServerInfo, 'status' | 'onlinePlayers' | 'playersHidden' | 'maxPlayers' | 'playersSource'>): string {
   if (status !== 'online') return status === 'offline' ? t('offline') : t('status unknown');
+  if (playersHidden) return t('online, players hidden');
   const players =
     maxPlayers > 0
       ? t('{online} of {players}', {

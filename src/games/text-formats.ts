@@ -1,0 +1,91 @@
+import type { Game } from './games.ts';
+
+/** How the servers of a game write names: we show them as the game's own client does. */
+export type TextFormat = {
+  /** The encoding of the bytes. Where UTF-8 is first, the other one is for bytes that are not UTF-8. */
+  encodings: readonly Encoding[];
+  /** Resolves escapes and removes the codes of colours and formats. */
+  shown: (name: string) => string;
+};
+
+/** `quake`: the characters of the first games, with coloured copies of ASCII from byte 128 on. */
+type Encoding = 'utf-8' | 'windows-1251' | 'windows-1252' | 'quake';
+
+const PLAIN: TextFormat = { encodings: ['utf-8', 'windows-1252'], shown: (name) => name };
+
+/** @param kept - what remains of a code; other codes are removed */
+const without =
+  (codes: RegExp, kept: Readonly<Record<string, string>> = {}): TextFormat['shown'] =>
+  (name) =>
+    name.replaceAll(codes, (code) => kept[code] ?? '').trim();
+
+/** ioquake3 (`Q_IsColorString`): a caret before a letter or digit is a colour. */
+const IOQUAKE3 = without(/\^[0-9a-z]/gi);
+const TEN_COLOURS = without(/\^[0-9]/g);
+/** Qfusion and DarkPlaces show a doubled caret as one; DarkPlaces also has `^xRGB`. */
+const QFUSION = without(/\^[0-9^]/g, { '^^': '^' });
+const DARKPLACES = without(/\^(?:[0-9^]|x[0-9a-f]{3})/gi, { '^^': '^' });
+
+/** Unity's tags: those of its rich text and of TextMesh Pro. Other words in angle brackets are text. */
+const RICH_TEXT = without(
+  /<\/?(?:align|allcaps|alpha|br?|color|cspace|font|font-weight|gradient|i|indent|line-height|line-indent|link|lowercase|margin|mark|material|mspace|nobr|noparse|page|pos|quad|rotate|s|size|smallcaps|space|sprite|style|su[bp]|u|uppercase|voffset|width)(?:[ =][^<>]*)?\/?>|<#[0-9a-f]{3,8}>/gi,
+);
+
+/** TeamSpeak's ServerQuery manual, "Escaping". Bytes other than these may follow a backslash in no answer. */
+const TEAMSPEAK = without(/\\[sp/\\abfnrtv]/g, {
+  '\\s': ' ',
+  '\\p': '|',
+  '\\/': '/',
+  '\\\\': '\\',
+  '\\n': '\n',
+  '\\t': ' ',
+});
+
+/** By protocol. One without an entry has plain text. */
+const BY_PROTOCOL: Record<string, Partial<TextFormat>> = {
+  fivem: { shown: TEN_COLOURS },
+  hexen2: { encodings: ['quake'] },
+  quake1: { encodings: ['quake'] },
+  quake2: { encodings: ['quake'] },
+  quake3: { shown: IOQUAKE3 },
+  samp: { encodings: ['utf-8', 'windows-1251'] },
+  gtasao: { encodings: ['utf-8', 'windows-1251'] },
+  vcmp: { encodings: ['utf-8', 'windows-1251'] },
+  teamspeak3: { shown: TEAMSPEAK },
+  warsow: { shown: QFUSION },
+  xonotic: { shown: DARKPLACES },
+};
+
+/** By game; these win. */
+const BY_GAME: Record<string, Partial<TextFormat>> = {
+  rust: { shown: RICH_TEXT },
+  unturned: { shown: RICH_TEXT },
+};
+
+/** How the servers of a game write names. */
+export function textFormatOf({ id, protocol }: Pick<Game, 'id' | 'protocol'>): TextFormat {
+  return { ...PLAIN, ...BY_PROTOCOL[protocol], ...BY_GAME[id] };
+}
+
+/** Decodes the bytes of a name; the last encoding of a format reads any bytes. */
+export function decodeText(bytes: Uint8Array, { encodings }: TextFormat): string {
+  for (const encoding of encodings) {
+    if (encoding === 'quake') return [...bytes].map(quakeCharacter).join('');
+    try {
+      return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    } catch {
+      // Not of this encoding.
+    }
+  }
+  return new TextDecoder(encodings.at(-1)).decode(bytes);
+}
+
+/** Quake's font: copies in another colour from 128 on, brackets and digits of gold before the space. */
+function quakeCharacter(byte: number): string {
+  const code = byte & 0x7f;
+  if (code === 0x10) return '[';
+  if (code === 0x11) return ']';
+  if (code >= 0x12 && code <= 0x1b) return String(code - 0x12);
+  if (code === 0x05 || code === 0x0e || code === 0x0f || code === 0x1c) return '·';
+  return String.fromCharCode(code);
+}

@@ -1,0 +1,159 @@
+import { QueryError } from '../query-error.ts';
+import type { Said } from '../read-answer.ts';
+
+/**
+ * Valve's server queries (developer.valvesoftware.com, "Server queries"). Only the first question is asked: its answer
+ * has the counts, and some servers never answer the others.
+ */
+
+const HEADER = Buffer.alloc(4, 0xff);
+
+/** The question of all servers since 2008. */
+export const INFO_REQUEST = Buffer.concat([HEADER, Buffer.from('TSource Engine Query\0')]);
+
+/** The question of Half-Life servers before 2008. */
+export const DETAILS_REQUEST = Buffer.concat([HEADER, Buffer.from('details\0')]);
+
+const INFO = 0x49;
+const DETAILS = 0x6d;
+const CHALLENGE = 0x41;
+
+const THE_SHIP = 2_400;
+const RUST = 252_490;
+
+type Decode = (bytes: Buffer) => string;
+
+/** A challenge must be sent with the question again: it prevents floods of answers to a forged address. */
+export type A2sReply = { challenge: Buffer } | { said: Said };
+
+/**
+ * Reads a reply that is not split.
+ *
+ * @param decode - how the game writes texts
+ * @returns undefined for a reply to another question, and for what is no reply
+ * @throws {QueryError} `answer-broken` for an answer that ends before the counts, or has no text
+ */
+export function readA2sReply(reply: Buffer, decode: Decode): A2sReply | undefined {
+  if (!reply.subarray(0, 4).equals(HEADER)) return undefined;
+  const fields = new Fields(reply, 5, decode);
+  switch (reply[4]) {
+    case CHALLENGE:
+      return reply.length < 9 ? undefined : { challenge: reply.subarray(5, 9) };
+    case INFO:
+      return { said: readInfo(fields) };
+    case DETAILS:
+      return { said: readDetails(fields) };
+    default:
+      return undefined;
+  }
+}
+
+function readInfo(fields: Fields): Said {
+  fields.byte(); // The protocol's version.
+  const name = readTexts(fields);
+  const shortAppId = fields.uint(2);
+  const counts = readCounts(fields);
+  const bots = fields.byte() ?? 0;
+  fields.skip(4); // Type, operating system, password, VAC.
+  if (shortAppId === THE_SHIP) fields.skip(3);
+  const version = fields.text() ?? '';
+  const { appId, keywords } = readExtra(fields);
+  const people = { players: Math.max(0, counts.players - bots), maxPlayers: counts.maxPlayers };
+  return { name, version, ...people, ...(appId === RUST ? countsOfRust(keywords) : {}) };
+}
+
+/** The answer before 2008. It has no version of the game. */
+function readDetails(fields: Fields): Said {
+  fields.text(); // The server's address.
+  const name = readTexts(fields);
+  const { players, maxPlayers } = readCounts(fields);
+  fields.skip(4); // The protocol's version, type, operating system, password.
+  const isMod = fields.byte() === 1;
+  if (isMod) {
+    fields.text();
+    fields.text();
+    fields.skip(1 + 4 + 4 + 1 + 1); // A NUL, version, size, type, DLL.
+  }
+  fields.skip(1); // VAC.
+  const bots = fields.byte() ?? 0;
+  return { name, version: '', players: Math.max(0, players - bots), maxPlayers };
+}
+
+/** Name, map, folder and game; returns the name. */
+function readTexts(fields: Fields): string {
+  const texts = [fields.text(), fields.text(), fields.text(), fields.text()];
+  const [name] = texts;
+  if (name === undefined || texts.includes(undefined) || texts.every((text) => text === '')) throw notInfo();
+  return name;
+}
+
+/** Players include bots. */
+function readCounts(fields: Fields): { players: number; maxPlayers: number } {
+  const players = fields.byte();
+  const maxPlayers = fields.byte();
+  if (players === undefined || maxPlayers === undefined) throw notInfo();
+  return { players, maxPlayers };
+}
+
+/** The optional fields at the end; those that are missing or cut off are undefined. */
+function readExtra(fields: Fields): { appId?: number; keywords?: string } {
+  const flags = fields.byte() ?? 0;
+  if (flags & 0x80) fields.skip(2); // The players' port.
+  if (flags & 0x10) fields.skip(8); // The server's SteamID.
+  if (flags & 0x40) {
+    fields.skip(2); // Port and name of SourceTV.
+    fields.text();
+  }
+  const keywords = flags & 0x20 ? fields.text() : undefined;
+  // The lower 24 bits of the game's id.
+  const appId = flags & 0x01 ? fields.uint(3) : undefined;
+  return { ...(keywords === undefined ? {} : { keywords }), ...(appId === undefined ? {} : { appId }) };
+}
+
+/** Rust servers have more players than a byte can count: `cp` and `mp` are the players and their limit. */
+function countsOfRust(keywords = ''): { players?: string; maxPlayers?: string } {
+  const players = /(?:^|,)cp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];
+  const maxPlayers = /(?:^|,)mp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];
+  return {
+    ...(players === undefined ? {} : { players }),
+    ...(maxPlayers === undefined ? {} : { maxPlayers }),
+  };
+}
+
+const notInfo = () => new QueryError('answer-broken', 'The answer has not the fields of a Source server.');
+
+/** Reads fields one after the other. A field that is cut off is undefined, and so are all after it. */
+class Fields {
+  readonly #bytes: Buffer;
+  readonly #decode: Decode;
+  #at: number;
+
+  constructor(bytes: Buffer, at: number, decode: Decode) {
+    this.#bytes = bytes;
+    this.#at = at;
+    this.#decode = decode;
+  }
+
+  skip(length: number): void {
+    this.#at += length;
+  }
+
+  byte(): number | undefined {
+    return this.uint(1);
+  }
+
+  /** Little-endian. */
+  uint(length: number): number | undefined {
+    const at = this.#at;
+    this.#at += length;
+    return this.#at <= this.#bytes.length ? this.#bytes.readUIntLE(at, length) : undefined;
+  }
+
+  /** A text that ends with NUL. */
+  text(): string | undefined {
+    const start = this.#at;
+    const end = start < this.#bytes.length ? this.#bytes.indexOf(0, start) : -1;
+    this.#at = end < 0 ? this.#bytes.length + 1 : end + 1;
+    return end < 0 ? undefined : this.#decode(this.#bytes.subarray(start, end));
+  }
+}

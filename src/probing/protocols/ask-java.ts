@@ -1,0 +1,169 @@
+import type { Asked, OwnProtocol } from '../own-protocols.ts';
+import type { QueryConnections } from '../query-connections.ts';
+import { limited, QueryError } from '../query-error.ts';
+import type { TcpConnection } from '../tcp-connection.ts';
+import { readStatus, statusRequest } from './minecraft-java.ts';
+import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from './minecraft-legacy.ts';
+
+/**
+ * If a server sends nothing for this long after a request, the next form is sent too. A server that needs longer loses
+ * nothing: its connection stays open. A round trip around the world takes 0.3 s.
+ */
+const SILENCE_MS = 500;
+
+/** On a slower way the wait is this many round trips. */
+const ROUND_TRIPS = 3;
+
+/** A form of the question, and how its answer is read. */
+type Form = { request: Buffer; read(received: Buffer): LegacyAnswer | undefined };
+
+/** A form that was sent on a connection of its own. */
+class Attempt {
+  readonly isStatus: boolean;
+  readonly answer: Promise<LegacyAnswer>;
+  answered: LegacyAnswer | undefined;
+  error: unknown;
+  readonly opened: Promise<TcpConnection>;
+  #connection: TcpConnection | undefined;
+
+  constructor(connections: QueryConnections, form: Form, isStatus: boolean) {
+    this.isStatus = isStatus;
+    this.opened = connections.connect();
+    this.answer = this.#exchange(form);
+    this.answer.catch(() => {});
+  }
+
+  async #exchange({ request, read }: Form): Promise<LegacyAnswer> {
+    try {
+      this.#connection = await this.opened;
+      this.answered = await this.#connection.exchange(request, read);
+      return this.answered;
+    } catch (error) {
+      this.error = error;
+      throw error;
+    }
+  }
+
+  get hasReceived(): boolean {
+    return this.#connection?.hasReceived ?? false;
+  }
+
+  /** An answer to a list ping is not final if the server is modern. */
+  get isFinal(): boolean {
+    return this.answered !== undefined && (this.isStatus || !this.answered.isModern);
+  }
+
+  /** How old servers treat a status request: they close the connection or kick. Others do so with list pings. */
+  get isRefused(): boolean {
+    if (this.error instanceof KickedError) return true;
+    if (!(this.error instanceof QueryError)) return false;
+    const { code } = this.error;
+    return this.isStatus ? code === 'closed' && !this.hasReceived : REFUSALS.has(code);
+  }
+
+  /** Whether the server accepted the connection and gave no answer of a modern server. */
+  get seemsOld(): boolean {
+    const isSilent = this.#connection !== undefined && !this.hasReceived;
+    return isSilent || this.error instanceof KickedError;
+  }
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['closed', 'answer-broken']);
+
+/**
+ * Asks a Minecraft Java server: with the status request of 1.7, then with the list pings of older versions, each on a
+ * connection of its own. The first answer counts. Servers since 1.7 answer list pings too, and say less there: that
+ * answer counts only if the status does not come.
+ */
+export const askJava: OwnProtocol = async (asked, connections) => {
+  const { where } = asked.server;
+  const { oldServers } = asked;
+  const attempts: Attempt[] = [];
+  const isLimited = await attemptInOrder(asked, connections, attempts);
+  try {
+    const { said, isModern } = await firstAnswer(attempts);
+    if (isModern) oldServers.delete(where);
+    else oldServers.add(where);
+    return said;
+  } catch (error) {
+    if (attempts.some(({ seemsOld }) => seemsOld)) oldServers.add(where);
+    if (isLimited) throw limited();
+    throw (attempts.find(({ isStatus }) => isStatus) ?? attempts[0])?.error ?? error;
+  }
+};
+
+/**
+ * Sends the forms, each when those before are refused or silent, until there is an answer.
+ *
+ * @returns whether a form was not sent because connections are limited
+ */
+async function attemptInOrder(
+  { server, oldServers, mayConnect }: Asked,
+  connections: QueryConnections,
+  attempts: Attempt[],
+): Promise<boolean> {
+  const { host, port, address, where } = server;
+  const status: Form = { request: statusRequest(host, port), read: readModern };
+  const [newest, ...shorter] = legacyPings(host, port).map((request) => ({ request, read: readKick }));
+  const forms = [status, ...shorter];
+  if (newest) forms.splice(oldServers.has(where) ? 0 : 1, 0, newest);
+  for (const form of forms) {
+    // A server that calls itself modern is asked for its status next.
+    if (form !== status && attempts.some(({ answered }) => answered?.isModern)) continue;
+    if (attempts.length > 0 && mayConnect && !(await mayConnect(address))) return true;
+    const attempt = new Attempt(connections, form, form === status);
+    attempts.push(attempt);
+    if (!(await isNextDue(attempts, attempt))) break;
+  }
+  return false;
+}
+
+/** An old server refuses the status request with a kick, which may be the answer to a list ping. */
+function readModern(received: Buffer): LegacyAnswer | undefined {
+  if (isKick(received)) return readKick(received);
+  const said = readStatus(received);
+  return said && { said, isModern: true };
+}
+
+/** Waits until an attempt is answered, the newest one has failed, or the server is silent. */
+async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean> {
+  const { promise: silence, cancel } = silenceAfter(newest);
+  const answer = Promise.any(attempts.map(({ answer }) => answer));
+  await Promise.race([answer, newest.answer, silence]).catch(() => {});
+  cancel();
+  if (attempts.some(({ answered }) => answered)) {
+    return !attempts.some(({ isFinal, isStatus }) => isFinal || isStatus);
+  }
+  // If the answer to an earlier form arrives piece by piece, no other one is sent.
+  if (attempts.some(({ error, hasReceived }) => error === undefined && hasReceived)) return false;
+  return newest.error === undefined || newest.isRefused;
+}
+
+/** Resolves when the attempt's connection has been open for as long as an answer takes. */
+function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  opened.then(
+    ({ roundTripMs }) => {
+      const silenceMs = Math.max(SILENCE_MS, ROUND_TRIPS * (roundTripMs ?? 0));
+      if (!isOver) timer = setTimeout(resolve, silenceMs);
+    },
+    () => {},
+  );
+  const cancel = () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+  return { promise, cancel };
+}
+
+/** The first answer; that of a modern server to a list ping only when its status has failed. */
+function firstAnswer(attempts: Attempt[]): Promise<LegacyAnswer> {
+  const status = attempts.find(({ isStatus }) => isStatus);
+  const answers = attempts.map(async (attempt) => {
+    const answer = await attempt.answer;
+    return attempt.isFinal || !status ? answer : status.answer.catch(() => answer);
+  });
+  return Promise.any(answers);
+}

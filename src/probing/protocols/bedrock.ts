@@ -1,0 +1,73 @@
+import type { OwnProtocol } from '../own-protocols.ts';
+import { QueryError } from '../query-error.ts';
+import { countOf, type Said } from '../read-answer.ts';
+
+/**
+ * The status of Minecraft Bedrock servers: RakNet's unconnected ping and pong (minecraft.wiki, "RakNet"). The pong has a
+ * text with fields: edition, name, protocol, version, players, limit, then others that do not matter here.
+ */
+
+/** RakNet's mark of packets outside a connection. */
+const MAGIC = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex');
+
+const PONG = 0x1c;
+/** The packet's id, the time of the ping and the server's id come before the mark. */
+const MAGIC_AT = 1 + 8 + 8;
+const LENGTH_AT = MAGIC_AT + MAGIC.length;
+const TEXT_AT = LENGTH_AT + 2;
+
+/** The ping: its id, a time that the server repeats, the mark, and the client's id. */
+const BEDROCK_PING = Buffer.concat([Buffer.from('011122334455667788', 'hex'), MAGIC, Buffer.alloc(8)]);
+
+/** Pings a Bedrock server. */
+export const askBedrock: OwnProtocol = (_, connections) => connections.askDatagram(BEDROCK_PING, readPong);
+
+/**
+ * Reads a pong.
+ *
+ * @returns undefined for a datagram that is no pong
+ * @throws {QueryError} `answer-broken` for a pong without a server's text
+ */
+export function readPong(datagram: Buffer): Said | undefined {
+  if (datagram[0] !== PONG || !datagram.subarray(MAGIC_AT, LENGTH_AT).equals(MAGIC)) return undefined;
+  if (datagram.length < TEXT_AT) throw notPong();
+  const text = datagram.toString('utf8', TEXT_AT, TEXT_AT + datagram.readUInt16BE(LENGTH_AT));
+  const written = splitFields(text, true);
+  // A server that does not escape may have a name that ends with a backslash.
+  const fields = [written, splitFields(text, false)].find(isInPlace);
+  const [, name = '', , version = '', players, maxPlayers] = fields ?? written;
+  const said = fields ? { version, players, maxPlayers } : { version: '', players: null, maxPlayers: null };
+  if (name === '' && countOf(said.players) === null && countOf(said.maxPlayers) === null) throw notPong();
+  return { name, ...said };
+}
+
+const notPong = () => new QueryError('answer-broken', 'The answer has not the fields of a Bedrock server.');
+
+/** More fields than any server sends; the last one has the rest. */
+const MOST_FIELDS = 16;
+
+/** The text between semicolons. In an escaped text `\;` is a semicolon and `\\` a backslash. */
+function splitFields(text: string, isEscaped: boolean): string[] {
+  if (!isEscaped) return text.split(';', MOST_FIELDS);
+  const fields = [''];
+  for (let at = 0; at < text.length; at += 1) {
+    const isEscape = text[at] === '\\' && (text[at + 1] === ';' || text[at + 1] === '\\');
+    if (isEscape) at += 1;
+    if (text[at] === ';' && !isEscape && fields.length < MOST_FIELDS) fields.push('');
+    else fields[fields.length - 1] += text[at] ?? '';
+  }
+  return fields;
+}
+
+/** A version, or the beginning of one. */
+const VERSION = /^\s*v?\d+\.\d/;
+
+/**
+ * Whether the fields are where they should be. A name with a semicolon that is not escaped shifts the others: a text is
+ * then where the protocol's number should be, a whole number where the version should be, or a version where the counts
+ * and the server's id should be.
+ */
+function isInPlace([, , protocol = '', version = '', ...numbers]: string[]): boolean {
+  if (!/^-?\d*$/.test(protocol.trim()) || /^\d+$/.test(version.trim())) return false;
+  return !numbers.slice(0, 3).some((number) => VERSION.test(number));
+}

@@ -1,0 +1,107 @@
+import { legacyText } from '../minecraft-text.ts';
+import { QueryError } from '../query-error.ts';
+import type { Said } from '../read-answer.ts';
+
+/**
+ * The status request of Minecraft Java 1.7 and later (minecraft.wiki, "Java Edition protocol/Server List Ping"): packets
+ * that begin with their length as a VarInt.
+ */
+
+/** The protocol version in the handshake, that of Minecraft 1.8. Servers answer a status request of any version. */
+const CLIENT_VERSION = 47;
+const STATUS_PACKET = 0;
+const STATUS_STATE = 1;
+
+/** The longest status in bytes; real servers send less. */
+const LONGEST_STATUS = 256 * 1_024;
+
+/** The handshake and the status request. `host` is the name that players use: proxies choose the server by it. */
+export function statusRequest(host: string, port: number): Buffer {
+  const name = Buffer.from(host);
+  const handshake = Buffer.concat([
+    varInt(STATUS_PACKET),
+    varInt(CLIENT_VERSION),
+    varInt(name.length),
+    name,
+    Buffer.from([port >> 8, port & 0xff]),
+    varInt(STATUS_STATE),
+  ]);
+  return Buffer.concat([framed(handshake), framed(varInt(STATUS_PACKET))]);
+}
+
+/**
+ * Reads the status from all bytes received so far.
+ *
+ * @returns undefined while the packet is not complete
+ * @throws {QueryError} `answer-broken` or `answer-too-long` as soon as the bytes cannot be a status
+ */
+export function readStatus(received: Buffer): Said | undefined {
+  const length = readVarInt(received, 0);
+  if (!length) return undefined;
+  if (length.value === 0 || length.value > 0x7f_ff_ff_ff) throw notStatus();
+  if (length.value > LONGEST_STATUS) {
+    throw new QueryError('answer-too-long', 'The server announces more data than a game server should send.');
+  }
+  const id = readVarInt(received, length.end);
+  if (id && id.value !== STATUS_PACKET) throw notStatus();
+  const end = length.end + length.value;
+  if (received.length < end) return undefined;
+  const packet = received.subarray(0, end);
+  const size = id && readVarInt(packet, id.end);
+  if (!size || size.end + size.value > end) throw notStatus();
+  // Mods append more data to the packet.
+  return saidByStatus(parsed(packet.toString('utf8', size.end, size.end + size.value)));
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw notStatus();
+  }
+}
+
+/** Every part of a status may be missing: servers hide their players, and some have no message. */
+function saidByStatus(status: unknown): Said {
+  const { version, players, description, favicon: icon } = fieldsOf(status);
+  if (version === undefined && players === undefined && description === undefined) throw notStatus();
+  const { online, max } = fieldsOf(players);
+  return {
+    name: legacyText(description),
+    version: fieldsOf(version).name,
+    // `sample` is a list of names that many servers use for adverts: it is no count.
+    players: online,
+    maxPlayers: max,
+    icon,
+  };
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+const notStatus = () =>
+  new QueryError('answer-broken', 'What the server sends is not a status of Minecraft Java.');
+
+/** At most five bytes of seven bits each, the lowest first. A byte of 128 or more has a successor. */
+function readVarInt(bytes: Buffer, start: number): { value: number; end: number } | undefined {
+  let value = 0;
+  for (let index = 0; index < 5; index += 1) {
+    const byte = bytes[start + index];
+    if (byte === undefined) return undefined;
+    value += (byte & 0x7f) * 2 ** (7 * index);
+    if (byte < 0x80) return { value, end: start + index + 1 };
+  }
+  throw notStatus();
+}
+
+function varInt(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
+function framed(packet: Buffer): Buffer {
+  return Buffer.concat([varInt(packet.length), packet]);
+}

@@ -1,0 +1,28 @@
+/** The most servers that a process remembers. */
+const MOST_SERVERS = 10_000;
+
+/**
+ * Remembers the servers that answered a list ping of Minecraft 1.6 or earlier, or did not answer the status request. Their
+ * next query begins with the list ping. CraftBukkit up to 1.6 closes a second connection within 4 seconds, so a list ping
+ * after a status request fails there.
+ */
+export class OldServers {
+  readonly #servers = new Set<string>();
+
+  /** @param where - host and port */
+  has(where: string): boolean {
+    return this.#servers.has(where);
+  }
+
+  /** Forgets the server that was added first when there are too many. */
+  add(where: string): void {
+    this.#servers.delete(where);
+    this.#servers.add(where);
+    const [first] = this.#servers;
+    if (this.#servers.size > MOST_SERVERS && first !== undefined) this.#servers.delete(first);
+  }
+
+  delete(where: string): void {
+    this.#servers.delete(where);
+  }
+}

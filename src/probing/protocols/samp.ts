@@ -1,0 +1,83 @@
+import { decodeText, type TextFormat, textFormatOf } from '../../games/text-formats.ts';
+import { OPTIONAL_MS, optional } from '../optional-question.ts';
+import type { OwnProtocol } from '../own-protocols.ts';
+import type { Said } from '../read-answer.ts';
+
+/** The first bytes of questions and of answers: Vice City Multiplayer answers with others. */
+const MAGIC: Record<string, { question: string; answer: string }> = {
+  vcmp: { question: 'VCMP', answer: 'MP04' },
+};
+const SAMP = { question: 'SAMP', answer: 'SAMP' };
+
+/** Magic, address, port and the letter of the question. The answer repeats all but the magic. */
+const HEADER_BYTES = 11;
+
+/**
+ * Asks a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info, `i`. The version of the first
+ * two stands among the rules, `r`, which some servers do not answer.
+ */
+export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
+  const { question, answer } = MAGIC[game.protocol] ?? SAMP;
+  const isVcmp = game.protocol === 'vcmp';
+  const format = textFormatOf(game);
+  const ask = <T>(letter: string, read: (body: Buffer) => T | undefined, timeoutMs?: number) => {
+    const bytes = questionBytes(question, server.address, server.port, letter);
+    const expected = Buffer.concat([Buffer.from(answer), bytes.subarray(4)]);
+    return connections.askDatagram(
+      bytes,
+      (datagram) =>
+        datagram.subarray(0, HEADER_BYTES).equals(expected)
+          ? read(datagram.subarray(HEADER_BYTES))
+          : undefined,
+      timeoutMs,
+    );
+  };
+  const said = await ask('i', (body) => readInfo(body, format, isVcmp));
+  if (isVcmp) return said;
+  const rules = await optional(ask('r', (body) => readRules(body, format), OPTIONAL_MS));
+  return { ...said, version: rules?.get('version') };
+};
+
+/** An IPv6 address has no place in a question: servers do not check it. */
+function questionBytes(magic: string, address: string, port: number, letter: string): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  bytes.write(magic, 0, 'latin1');
+  for (const [index, part] of address.split('.').slice(0, 4).entries()) {
+    bytes.writeUInt8((Number(part) || 0) & 0xff, 4 + index);
+  }
+  bytes.writeUInt16LE(port, 8);
+  bytes.write(letter, 10, 'latin1');
+  return bytes;
+}
+
+/**
+ * Reads the answer to `i`: (Vice City: version, 12 bytes,) password, players, limit, and the name after its length.
+ * Undefined if it ends before the name.
+ */
+export function readInfo(body: Buffer, format: TextFormat, isVcmp: boolean): Said | undefined {
+  const start = isVcmp ? 12 : 0;
+  if (body.length < start + 9) return undefined;
+  const nameAt = start + 9;
+  const nameBytes = body.subarray(nameAt, nameAt + body.readUInt32LE(start + 5));
+  return {
+    name: decodeText(nameBytes, format).trim(),
+    version: isVcmp ? (body.toString('latin1', 0, 12).split('\0')[0] ?? '') : '',
+    players: body.readUInt16LE(start + 1),
+    maxPlayers: body.readUInt16LE(start + 3),
+  };
+}
+
+/** Reads the answer to `r`: a number of rules, each a name and a value after their lengths. */
+export function readRules(body: Buffer, format: TextFormat): Map<string, string> {
+  const texts: string[] = [];
+  for (let at = 2; at < body.length; ) {
+    const end = at + 1 + body.readUInt8(at);
+    texts.push(decodeText(body.subarray(at + 1, end), format));
+    at = end;
+  }
+  const rules = new Map<string, string>();
+  for (let index = 0; index + 1 < texts.length; index += 2) {
+    rules.set((texts[index] ?? '').toLowerCase(), texts[index + 1] ?? '');
+  }
+  return rules;
+}

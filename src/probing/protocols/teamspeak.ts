@@ -1,0 +1,134 @@
+import { decodeText, type TextFormat, textFormatOf } from '../../games/text-formats.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { optional } from '../optional-question.ts';
+import type { Asked, OwnProtocol } from '../own-protocols.ts';
+import type { QueryConnections } from '../query-connections.ts';
+import { QueryError } from '../query-error.ts';
+import { countOf } from '../read-answer.ts';
+
+/** A query port serves all servers of a machine; the players' port selects one of them. */
+export const TEAMSPEAK3 = {
+  port: 10_011,
+  greeting: 'TS3',
+  end: /(?:^|[\r\n])error id=(\d+) ?([^\r\n]*)[\r\n]/,
+};
+export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };
+type Dialect = typeof TEAMSPEAK3;
+
+/** A server that was selected has answered: it has this long for its figures. */
+const FIGURES_MS = 2 * SECOND;
+
+/** What a server answers to a command. */
+export type Reply = {
+  /** The lines before the result, without empty ones. */
+  lines: string[];
+  /** Why it refuses the command; null if it does not. */
+  refusal: string | null;
+};
+
+/**
+ * Asks a TeamSpeak 3 server by ServerQuery. Query clients, such as we are one, are no players. If the server does not say
+ * its number of clients, those in its list are counted.
+ */
+export const askTeamspeak3: OwnProtocol = async (asked, connections) => {
+  const { shown } = textFormatOf(asked.game);
+  const ask = await selected(asked, connections, TEAMSPEAK3, 'use port=');
+  const reply = await optional(ask('serverinfo'), FIGURES_MS);
+  const info = fieldsOf(reply?.refusal === null ? reply.lines.join(' ') : '');
+  const counted = people(info);
+  // After silence an answer to the next command could be that to the last one.
+  const list = counted === undefined && reply ? await optional(ask('clientlist')) : undefined;
+  return {
+    name: info.get('virtualserver_name'),
+    version: shown(info.get('virtualserver_version') ?? ''),
+    players: counted ?? (list?.refusal === null ? listed(list.lines) : undefined),
+    maxPlayers: info.get('virtualserver_maxclients'),
+  };
+};
+
+/** Asks a TeamSpeak 2 server. If it does not say its number of users, those in its list are counted. */
+export const askTeamspeak2: OwnProtocol = async (asked, connections) => {
+  const ask = await selected(asked, connections, TEAMSPEAK2, 'sel ');
+  const reply = await optional(ask('si'), FIGURES_MS);
+  const info = new Map(reply?.refusal === null ? reply.lines.map(pairOf) : []);
+  const counted = info.get('server_currentusers');
+  const list = countOf(counted) === null && reply ? await optional(ask('pl')) : undefined;
+  return {
+    name: info.get('server_name'),
+    version: '',
+    // The first line has the names of the columns.
+    players: list?.refusal === null ? Math.max(0, list.lines.length - 1) : counted,
+    maxPlayers: info.get('server_maxusers'),
+  };
+};
+
+/**
+ * Connects and selects the server of the players' port.
+ *
+ * @returns a function that sends a command to it
+ * @throws {QueryError}
+ */
+async function selected(
+  { server, target, game }: Asked,
+  connections: QueryConnections,
+  dialect: Dialect,
+  command: string,
+): Promise<(command: string) => Promise<Reply>> {
+  const format = textFormatOf(game);
+  const connection = await connections.connect(target.queryPort ?? dialect.port);
+  const { greeting, end } = dialect;
+  const ask = async (command: string, begin = '') =>
+    (await connection.exchange(`${command}\n`, (bytes) => {
+      if (!begin.startsWith(bytes.toString('latin1', 0, begin.length))) throw notTeamspeak(server.where);
+      return readReply(bytes, format, end);
+    })) as Reply;
+  const { refusal } = await ask(`${command}${target.port}`, greeting);
+  if (refusal !== null) {
+    const why = format.shown(refusal);
+    throw new QueryError('answer-broken', `${server.where} refuses the port ${target.port}: ${why}.`);
+  }
+  return (command) => ask(command);
+}
+
+const notTeamspeak = (where: string) =>
+  new QueryError('answer-broken', `What ${where} sends is not an answer of this game.`);
+
+/** Reads an answer; undefined while its end is missing. */
+export function readReply(bytes: Buffer, format: TextFormat, end: RegExp): Reply | undefined {
+  const text = decodeText(bytes, format);
+  const found = end.exec(text);
+  if (!found) return undefined;
+  const { 1: result = '', 2: words = '', index } = found;
+  const isAccepted = result === 'OK' || Number(result) === 0;
+  const refusal = isAccepted ? null : (/(?:^| )msg=(\S*)/.exec(words)?.[1] ?? words.replace(/^, */, ''));
+  return {
+    lines: text
+      .slice(0, index)
+      .split(/[\r\n]+/)
+      .filter(Boolean),
+    refusal,
+  };
+}
+
+/** `a=b`; the value is empty without an equals sign. */
+function pairOf(text: string): [string, string] {
+  const equals = text.indexOf('=');
+  return equals < 0 ? [text, ''] : [text.slice(0, equals), text.slice(equals + 1)];
+}
+
+function fieldsOf(text: string): Map<string, string> {
+  return new Map(text.split(' ').map(pairOf));
+}
+
+/** The clients without query clients; undefined if the server does not say them. */
+function people(info: Map<string, string>): number | undefined {
+  const all = countOf(info.get('virtualserver_clientsonline'));
+  const queries = countOf(info.get('virtualserver_queryclientsonline'));
+  return all === null ? undefined : Math.max(0, all - (queries ?? 0));
+}
+
+/** The clients of `clientlist` that are no query clients. */
+function listed(lines: string[]): number {
+  const clients = lines.join('').split('|');
+  return clients.filter((client) => fieldsOf(client).get('client_type') === '0').length;
+}
