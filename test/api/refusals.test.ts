@@ -44,7 +44,6 @@ function send(method: string, path: string): Promise<{ status: number; allow?: s
 describe('404 comes first: unknown path', () => {
   test.each([
     ['GET', '/listing'],
-    ['POST', '/api'],
     ['GET', '/api/v1/servers'],
     ['GET', '/api/v1/servers/0123456789abcdef01234567'],
     ['DELETE', '/api/v1/servers/0123456789abcdef01234567/nothing'],
@@ -57,7 +56,7 @@ describe('404 comes first: unknown path', () => {
   ])('%s %s', async (method, path) => {
     expect(await send(method, path)).toEqual({
       status: 404,
-      text: '{"error":"There is nothing at this address.","code":"not-found"}',
+      text: '{"error":"There is nothing at this address.","code":"not-found","doc_url":"http://localhost:3000/docs/errors#not-found"}',
     });
   });
 
@@ -122,6 +121,13 @@ describe('415: the body is not JSON', () => {
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
     'application/json;',
+    'APPLICATION/JSON;',
+    'application/json, charset=utf-8',
+    'application/json,charset=utf-8',
+    'application/json charset=utf-8',
+    'application/json; charset',
+    'application/json;;charset=utf-8',
+    ' application/json ; charset = utf-8 ',
   ])('%s is JSON', async (type) => {
     const answer = await post(JSON.stringify({ username: nextPlayer() }), { 'content-type': type });
     expect(answer.status).toBe(200);

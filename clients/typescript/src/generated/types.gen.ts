@@ -33,6 +33,10 @@ export type Error = {
      * Names the error. Codes never change; a later version may add some.
      */
     code: 'malformed' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type VoteRefused = {
@@ -45,6 +49,10 @@ export type VoteRefused = {
      * UTC, with milliseconds.
      */
     next_vote_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type VoteCheck = {
@@ -98,6 +106,10 @@ export type ClaimRefused = {
      * UTC, with milliseconds.
      */
     next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type VotePage = {
@@ -185,6 +197,10 @@ export type ReportRefused = {
      * UTC, with milliseconds.
      */
     next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type ServerInfo = {
