@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defineMessage, t } from '../../language/t.ts';
-import { type DiscordWebhook, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
+import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
@@ -99,15 +99,16 @@ export function discordCard(
 }
 
 function present(path: string, webhook: DiscordWebhook, now: Date): Content {
-  const { ending, setAt, off, kindsOff } = webhook;
+  const { ending, setAt, off, failing, kindsOff } = webhook;
   return html`${
     off
       ? notice(
           'bad',
-          html`${t('Messages are off since {time}: {why} Create a webhook in Discord and enter its address below.', { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) })}`,
+          html`${t('Messages are off since {time}: {why}', { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) })} ${t(OFF_ADVICE[off.reason])}`,
         )
       : html`<p>${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` })}</p>`
   }
+    ${failing && !off ? notice('bad', html`${t('Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.', { time: timeAgo(failing.at, now), reason: failing.reason })}`) : ''}
     <div class="actions">
       ${button({ to: `${path}/test#discord`, text: t('Send test message'), kind: 'primary' })}
       ${confirmed({ text: t('Remove'), of: t('the webhook'), consequence: t('No more messages go to Discord. The webhook itself stays in Discord until you delete it there.'), form: button({ to: `${path}/remove`, text: t('Remove webhook'), kind: 'danger' }) })}
@@ -127,7 +128,7 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
         name: 'webhook',
         label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
         hint: t(
-          'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.',
+          'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.',
         ),
         required: true,
         maxlength: 300,
@@ -158,6 +159,10 @@ function testText(tested: WebhookTest): [Tone, string] {
         'bad',
         t('Discord refuses the token of this webhook (401). Copy its address in Discord again.'),
       ];
+    case 'needs-thread':
+    case 'no-forum':
+    case 'thread-gone':
+      return ['bad', `${t(OFF_TEXTS[tested.kind])} ${t(OFF_ADVICE[tested.kind])}`];
     case 'limited':
       return [
         'attention',
@@ -174,7 +179,7 @@ function testText(tested: WebhookTest): [Tone, string] {
         ),
       ];
     case 'refused':
-      return ['bad', t('Discord refused the message ({reason}).', { reason: statusIn(tested.reason) })];
+      return ['bad', t('Discord refused the message ({reason}).', { reason: tested.reason })];
     case 'unavailable':
       return ['attention', unavailableText(tested.reason)];
     case 'unreadable':
