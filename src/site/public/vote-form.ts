@@ -29,6 +29,8 @@ export type VoteFormView = {
   streak?: VoteStreak | undefined;
   /** The end of the cooldown that refused the vote. */
   nextVoteAt?: Date | undefined;
+  /** The proof was made on another network: the script makes another one and votes, once. */
+  solvesAgain?: boolean;
 };
 
 /** `/servers/<slug>/vote`. */
@@ -76,7 +78,7 @@ function refusal({ typed, nextVoteAt }: VoteFormView): Html {
  * The vote form. For visitors its script (scripts/vote.js) gets a challenge, solves it in a worker and then sends the
  * form. Where votes on pages are switched off, a text says so.
  */
-export function voteForm(site: Site, { server, config, account, typed }: VoteFormView): Html {
+export function voteForm(site: Site, { server, config, account, typed, solvesAgain }: VoteFormView): Html {
   const off = whyOff(config, server);
   if (off) {
     return html`<p class="soft">${off === 'owner' ? t('The owner has switched off votes on this page.') : t('This listing has no votes on this page.')}</p>`;
@@ -85,7 +87,7 @@ export function voteForm(site: Site, { server, config, account, typed }: VoteFor
   const bySteamId = votesBySteamId(server.game);
   const path = `${site.base}${publicPath(server, '/vote')}`;
   const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}" data-texts="${JSON.stringify(scriptTexts())}"`;
-  return html`<form method="post" action="${path}" class="stack" ${isEstablished ? '' : html`data-vote ${solver}`}>
+  return html`<form method="post" action="${path}" class="stack" ${isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`}>
     ${textField({
       name: 'username',
       label: bySteamId ? t('Your SteamID64') : t('Your player name'),
@@ -97,9 +99,12 @@ export function voteForm(site: Site, { server, config, account, typed }: VoteFor
       maxlength: 2 * LONGEST_USERNAME,
       required: true,
       autocomplete: 'username',
+      // A phone would turn “steve” into “Steve ” or into a word.
+      autocapitalize: 'none',
+      autocorrect: 'off',
       spellcheck: false,
     })}
-    ${isEstablished ? '' : html`<input type="hidden" name="proof" value="" />`}
+    ${isEstablished ? '' : html`<input type="hidden" name="proof" value="" /><input type="hidden" name="session" value="" /><input type="hidden" name="again" value="${solvesAgain ? '1' : ''}" />`}
     <div class="actions"><button type="submit">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
   </form>`;

@@ -73,6 +73,8 @@ type InputAttributes = Partial<{
   max: number | string;
   pattern: string;
   spellcheck: boolean;
+  autocapitalize: 'none';
+  autocorrect: 'off';
   autofocus: boolean;
   list: string;
   step: number | 'any';
@@ -104,12 +106,12 @@ export function textArea(field: Field & { value?: string; rows?: number; maxleng
 }
 
 export function select(
-  field: Field & { value?: string | undefined; options: [value: string, text: string][] },
+  field: Field & { value?: string | undefined; options: [value: string, text: string][]; disabled?: boolean },
 ): Html {
-  const { name, id = name, value, options, required } = field;
+  const { name, id = name, value, options, required, disabled } = field;
   return labelled(
     field,
-    html`<select id="${id}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
+    html`<select id="${id}" name="${name}" ${shared(field)} ${required ? 'required' : ''} ${disabled ? 'disabled' : ''}>
       ${options.map(
         ([option, text]) =>
           html`<option value="${option}" ${option === value ? 'selected' : ''}>${text}</option>`,
