@@ -14,6 +14,7 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
     const { HOST: host, PORT: port } = deps.config;
     const address = await app.listen({ host, port, listenTextResolver: (text) => `web: ${text}` });
     deps.log.info({ event: 'web.listening', address, publicUrl: deps.config.PUBLIC_URL });
+    sayPath(deps);
   } catch (error) {
     await app.close();
     throw listenError(error, deps.config);
@@ -26,6 +27,15 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
       await closeApp(app);
     },
   };
+}
+
+/** If PUBLIC_URL has a path: a proxy that strips it is the most frequent mistake, and all pages are 404 then. */
+function sayPath({ config: { basePath }, log }: AppDeps): void {
+  if (!basePath) return;
+  log.info(
+    { event: 'web.path', path: basePath },
+    `PUBLIC_URL has the path ${basePath}: a proxy in front must pass it on, not strip it`,
+  );
 }
 
 /** Warns about variables of older versions and says what to do instead. */

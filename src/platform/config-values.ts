@@ -61,7 +61,7 @@ export const mongoUri = z
 export const redisUrl = z
   .string()
   .regex(
-    /^(rediss?:\/\/[^/]+(\/\d+)?|redis\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|redis\+cluster:\/\/[^/]+)\/?$/,
+    /^(rediss?:\/\/[^/]+(\/\d+)?|redis\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|redis\+cluster:\/\/[^/]+)\/?(\?[^#]*)?$/,
     'must be redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
   );
 

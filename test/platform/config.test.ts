@@ -1,5 +1,7 @@
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
+import { openRedis } from '../../src/platform/redis.ts';
 
 /** The error lines for an invalid environment. */
 function errorsOf(env: Record<string, string>): string[] {
@@ -97,6 +99,42 @@ test('errors of several variables are shown beside wrong values, unless they may
     expect.stringMatching(/^MONGODB_URI /),
     expect.stringMatching(/^SECRET_KEY is missing/),
   ]);
+});
+
+describe('the address of Redis', () => {
+  test.each([
+    'redis://redis',
+    'redis://redis:6379/0',
+    'redis://redis/0?family=6',
+    'redis://redis:6379/2?family=6&connectionName=votes',
+    'redis://redis?family=6',
+    'redis://redis/?family=6',
+    'rediss://:secret@redis/1?family=4',
+    'redis+sentinel://a:26379,b/main/1?family=6',
+    'redis+cluster://a,b?family=6',
+  ])('may be %s', (REDIS_URL) => {
+    expect(errorsOf({ REDIS_URL })).toEqual([]);
+    expect(loadConfig({ REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
+  });
+
+  test.each([
+    'redis',
+    'http://redis',
+    'redis://redis/votes',
+    'redis://redis/0/1',
+    'redis+sentinel://a',
+  ])('may not be %s', (REDIS_URL) => {
+    expect(errorsOf({ REDIS_URL })).toEqual([expect.stringContaining('must be redis://host:port')]);
+  });
+
+  test.each([
+    ['redis://127.0.0.1:1/3?family=6', { db: 3, family: 6 }],
+    ['redis+sentinel://127.0.0.1:1/main/3?family=6', { db: 3, family: 6, name: 'main' }],
+  ])('%s opens its database with its options', (url, options) => {
+    const connection = openRedis(url, pino({ level: 'silent' }));
+    connection.disconnect();
+    expect(connection.options).toMatchObject(options);
+  });
 });
 
 describe('OpenID Connect', () => {

@@ -17,8 +17,10 @@ export const INPUT = {
   'The file is no PNG, JPEG or WebP picture.': 'Die Datei ist kein Bild in PNG, JPEG oder WebP.',
   'The picture is animated. Use one with a single frame.':
     'Das Bild ist animiert. Nimm eines mit einem einzigen Bild.',
-  'The file has other data behind the picture. Save the picture again with an image editor.':
-    'Die Datei enthält hinter dem Bild andere Daten. Speichere das Bild mit einem Bildprogramm neu.',
+  'The token has quotes around it: paste it without them.':
+    'Das Token steht in Anführungszeichen: Füge es ohne sie ein.',
+  'This is a line of a configuration: paste only what follows “{key}”.':
+    'Das ist eine Zeile einer Konfiguration: Füge nur ein, was auf „{key}“ folgt.',
   'must be a string': 'muss Text sein',
   'must be valid Unicode: it has an unpaired surrogate':
     'muss gültiges Unicode sein: Es enthält ein halbes Zeichen',

@@ -11,6 +11,9 @@ export const LISTENERS = {
   'Last vote delivered {time}.': 'Letzte Stimme zugestellt {time}.',
   'Votes wait until you resume the listener.': 'Stimmen warten, bis du den Listener fortsetzt.',
   'Next test {time}.': 'Nächster Test {time}.',
+  'It is being tested.': 'Er wird gerade getestet.',
+  'now, with one vote. When it arrives, the others follow.':
+    'jetzt, mit einer Stimme. Kommt sie an, folgen die anderen.',
   'The operator of this listing has paused vote delivery for all servers.':
     'Der Betreiber dieses Verzeichnisses hat die Zustellung von Stimmen für alle Server angehalten.',
   'No votes are waiting.': 'Es warten keine Stimmen.',

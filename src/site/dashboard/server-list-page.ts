@@ -60,8 +60,8 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
           <h1>${t('Your servers')}</h1>
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
-        ${invitationCard(base, invitations)} ${user.emailVerified ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactText(app.site)}</p>`}
-        <section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() })}</section>
+        ${invitationCard(base, invitations)} ${user.emailVerified || !deps.config.SMTP_URL ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactText(app.site)}</p>`}
+        ${servers.length === 0 && drafts.length > 0 ? '' : html`<section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() })}</section>`}
         ${draftCard(base, drafts)}`,
     });
   });
