@@ -41,6 +41,27 @@ const get = (path: string, who = olivia) => getPage(web, path, who.headers);
 const locationOf = (answer: { headers: Record<string, unknown> }) =>
   String(answer.headers.location).replace(/#.*/, '');
 
+describe('the list of a user’s servers', () => {
+  it('says that there are none, but not beside a draft', async () => {
+    expect(textOf((await get('/dashboard')).body)).toContain('You have no servers yet.');
+    const game = await gameServer();
+    await post('/dashboard/servers/new', form({ port: String(game.port) }));
+    const body = textOf((await get('/dashboard')).body);
+    expect(body).toContain('Not listed yet');
+    expect(body).not.toContain('You have no servers yet.');
+  });
+
+  it.each([
+    ['with mail', { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' }, true],
+    ['without mail', {}, false],
+  ])('on a listing %s tells a user with an unconfirmed address about invitations: %s', async (_, env, isTold) => {
+    const other = await openWebApp(env);
+    const user = await signIn(other, { emailVerified: false });
+    const body = textOf((await getPage(other, '/dashboard', user.headers)).body);
+    expect(body.includes('invitations to servers are not shown')).toBe(isTold);
+  });
+});
+
 describe('adding a server', () => {
   it('shows the server’s answer, asks for verification, and lists the server when the code is found', async () => {
     const game = await gameServer();

@@ -146,7 +146,8 @@ function shared({ name, id = name, hint, error }: Field): Html {
 }
 
 function attribute(key: string, value: string | number | boolean | undefined): Content {
-  if (value === undefined || value === false) return '';
+  // `spellcheck` is no boolean attribute: without a value the browser decides.
+  if (value === undefined || (value === false && key !== 'spellcheck')) return '';
   if (value === true && key !== 'spellcheck') return html`${key}`;
   return html`${key}="${String(value)}"`;
 }

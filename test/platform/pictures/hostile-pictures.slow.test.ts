@@ -152,7 +152,8 @@ describe('a banner', () => {
     ['jpeg', jpeg],
     ['webp', webp],
   ] as const)('of %s states its size in its structure', async (format, make) => {
-    expect(inspectPicture(await make())).toEqual({ format, width: 600, height: 150 });
+    const bytes = await make();
+    expect(inspectPicture(bytes)).toEqual({ format, width: 600, height: 150, end: bytes.length });
   });
 
   test('of lossless and of extended WebP states its size too', async () => {
