@@ -10,7 +10,7 @@ export const AN_OPERATOR = 'an operator';
  * Who did something, as stored. `by` is the address at that time, which the user may have changed since. `byId` is absent
  * for operators on the command line and in entries of older versions.
  */
-export type Actor = { by: string; byId?: ObjectId | undefined };
+export type Actor = { by: string; byId?: ObjectId | null | undefined };
 
 /**
  * How the owner and the members of a server see who did something: the addresses of one another, and of nobody else. An

@@ -6,7 +6,7 @@ import { inLanguage } from '../language/language.ts';
 import { defineMessage, type Text, t, translated } from '../language/t.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import { exactTime, relative, time } from './shared/format.ts';
-import { type Content, html } from './shared/html.ts';
+import { type Content, type Html, html } from './shared/html.ts';
 import { layout, sendHtml } from './shared/layout.ts';
 import { textField } from './shared/parts.ts';
 import type { Site } from './shared/site-settings.ts';
@@ -114,7 +114,11 @@ function retry(headers: Record<string, string>): Content {
 export function tryAgain(at: Date): Content {
   const now = new Date();
   const isSoon = at.getTime() - now.getTime() < 60 * SECOND;
-  return html`<p>${t('You can try again <strong>{time}</strong>, at {at}.', { time: relative(at, now), at: isSoon ? exactTime(at) : time(at) })}</p>`;
+  const sentence = t('You can try again <strong>{time}</strong>, at {at}.', {
+    time: relative(at, now),
+    at: isSoon ? exactTime(at) : time(at),
+  });
+  return html`<p>${sentence}</p>`;
 }
 
 /** Links to other pages. */
@@ -123,16 +127,20 @@ function nextSteps({ base }: Site, request: FastifyRequest, status: number): Con
     request.method === 'GET' && [429, 500, 503].includes(status)
       ? html`<a class="button" href="">${t('Try again')}</a>`
       : '';
-  return html`${
-    status === 404
-      ? html`<form method="get" action="${base}/" class="filters" role="search" aria-label="${t('Servers')}">
-        ${textField({ name: 'q', label: t('Find a server'), type: 'search', maxlength: 100, spellcheck: false })}
-        <button type="submit">${t('Find')}</button>
-      </form>`
-      : ''
-  }
+  const number = t('Error number for the operator: <span>{id}</span>', {
+    span: (text) => html`<span class="mono">${text}</span>`,
+    id: request.id,
+  });
+  return html`${status === 404 ? searchForm(base) : ''}
     <p class="actions">${again}<a class="button quiet" href="${base}/">${t('Go to the ranking')}</a></p>
-    ${status === 500 ? html`<p class="soft small">${t('Error number for the operator: <span>{id}</span>', { span: (text) => html`<span class="mono">${text}</span>`, id: request.id })}</p>` : ''}`;
+    ${status === 500 ? html`<p class="soft small">${number}</p>` : ''}`;
+}
+
+function searchForm(base: string): Html {
+  return html`<form method="get" action="${base}/" class="filters" role="search" aria-label="${t('Servers')}">
+    ${textField({ name: 'q', label: t('Find a server'), type: 'search', maxlength: 100, spellcheck: false })}
+    <button type="submit">${t('Find')}</button>
+  </form>`;
 }
 
 /** The header `Retry-After` of an answer 429 or 503. */

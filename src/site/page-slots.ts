@@ -37,7 +37,7 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
       return;
     }
     waiting.delete(next);
-    // Not at once: first the event loop handles what has arrived meanwhile, such as votes.
+    // The next work does not begin at once: first the event loop handles what has arrived meanwhile, such as votes.
     setImmediate(next);
   };
   const wait = (client: string) => {
@@ -70,7 +70,9 @@ function busy(): RefusedError {
   return new RefusedError(unavailable('overloaded', SENTENCES.overload));
 }
 
-/** For the pages of visitors, and again as much for those of signed-in users, so that strangers cannot delay them. */
+/**
+ * The slots for the pages of visitors. Signed-in users have as many of their own, so that strangers cannot delay them.
+ */
 const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, mostOfClient: 20, waitMs: 5 * SECOND };
 
 declare module 'fastify' {

@@ -127,7 +127,7 @@ export async function sendPublic(
 
 function madeOf(content: string | Buffer, link = ''): Made {
   const body = typeof content === 'string' ? Buffer.from(content) : content;
-  // Weak: a compressed answer is the same page in other bytes.
+  // The tag is weak, because a compressed answer is the same page in other bytes.
   return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
 }
 

@@ -71,7 +71,7 @@ export async function site(
   languageLinks(app, config);
 
   await app.register(async (pages) => {
-    // Not for styles and pictures, which the error page needs.
+    // The error page needs styles and pictures, so the gate is only for pages.
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
       takePageSlots(limited);

@@ -142,7 +142,12 @@ test.each([
     ({ deps, serverId, discord }: NotificationBench) =>
       setWebhook(deps, serverId, discord.address.replace(/z$/, 'y'), 'test'),
   ],
-  ['needs-thread', ({ discord }: NotificationBench) => void Object.assign(discord, { channel: 'forum' })],
+  [
+    'needs-thread',
+    ({ discord }: NotificationBench) => {
+      discord.channel = 'forum';
+    },
+  ],
   [
     'no-forum',
     ({ discord }: NotificationBench) => {
@@ -243,7 +248,7 @@ test.each([
 test('a message goes to the thread that the address names, which is stored encrypted', async () => {
   const bench = await notificationBench();
   const { deps, serverId, discord } = bench;
-  Object.assign(discord, { channel: 'forum' });
+  discord.channel = 'forum';
   discord.threads.set(THREAD, 'open');
   await setWebhook(deps, serverId, `${discord.address}?thread_id=${THREAD}`, 'test');
   expect(await bench.send(await put(bench))).toBe('sent');
@@ -253,7 +258,7 @@ test('a message goes to the thread that the address names, which is stored encry
 
 test('the owner of a forum channel is told in the mail how to name a post', async () => {
   const bench = await notificationBench();
-  Object.assign(bench.discord, { channel: 'forum' });
+  bench.discord.channel = 'forum';
   await bench.send(await put(bench));
   const [letter] = await bench.mails();
   expect(letter?.text).toContain('its address names no post of it (Discord: 220001)');

@@ -56,7 +56,8 @@ describe('the list of a user’s servers', () => {
     ['without mail', {}, false],
   ])('on a listing %s tells a user with an unconfirmed address about invitations: %s', async (_, env, isTold) => {
     const other = await openWebApp(env);
-    const user = await signIn(other, { emailVerified: false });
+    const user = await signIn(other);
+    await other.deps.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
     const body = textOf((await getPage(other, '/dashboard', user.headers)).body);
     expect(body.includes('invitations to servers are not shown')).toBe(isTold);
   });

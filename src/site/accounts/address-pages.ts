@@ -33,16 +33,18 @@ import {
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
 const decisionForm = z.object({
-  // What is no token is answered as a link that does not work.
+  // If the text cannot be a token: the answer is that of a link that does not work.
   token: z.string().max(MAX_TOKEN_LENGTH).catch(''),
   decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
 
-/**
- * `/account/email` changes the address of an account, and `/confirm-address` is the page behind the two links. Opening
- * it changes nothing, because mail scanners open every link.
- */
-export function addressPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
+/** `/account/email` changes the address of an account. */
+export function addressPages(app: FastifyInstance, parts: AccountParts): void {
+  changePages(app, parts);
+  confirmationPages(app, parts.deps);
+}
+
+function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const sendsMail = deps.config.SMTP_URL !== undefined;
 
@@ -94,7 +96,7 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
     const retryAt =
       (await countAddressRequest(deps, user._id)) ??
       (await countMail(deps, { email, ...from })) ??
-      // The present address gets a mail too. Unconfirmed, it may be a stranger's.
+      // The present address gets a mail too. If it is unconfirmed: it may be a stranger's, so its mails are counted.
       (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
     if (retryAt) return tooManyLinks(retryAt);
     // The duration must not reveal whether another account has the address.
@@ -111,6 +113,14 @@ export function addressPages(app: FastifyInstance, { deps, auth, devices }: Acco
       return `${base}/account${isCancelled ? '?done=email-cancelled' : ''}`;
     },
   });
+}
+
+/**
+ * `/confirm-address` is the page behind the links that both addresses get. Opening it changes nothing, because mail
+ * scanners open every link.
+ */
+function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): void {
+  const { base } = app.site;
 
   app.get('/confirm-address', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };

@@ -6,8 +6,8 @@ import type { Typed } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { badge, button, facts, textField } from '../shared/parts.ts';
-import { reAuthenticationFields } from './re-authentication.ts';
+import { badge, button, facts, linkTo, textField } from '../shared/parts.ts';
+import { noPasswordYet, reAuthenticationFields } from './re-authentication.ts';
 
 /** The address on the account page, and a change that waits for confirmations. */
 export function addressPart(
@@ -41,38 +41,54 @@ type Changing = {
   sendsMail: boolean;
 };
 
+/** The form for a new address, and what happens after it is sent. */
 export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
   const { values, errors } = typed;
+  const consequence = sendsMail
+    ? t(
+        'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.',
+      )
+    : t('The new address is what you sign in with. Your other sessions are signed out.');
+  const ifNotReadable = t(
+    'If you cannot read mails to your present address, ask the operator of this listing.',
+  );
   return {
     title: t('Change your e-mail address'),
     width: 'narrow',
     body: html`<h1>${t('Change your e-mail address')}</h1>
-      <p>${
-        sendsMail
-          ? t(
-              'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.',
-            )
-          : t('The new address is what you sign in with. Your other sessions are signed out.')
-      }</p>
+      <p>${consequence}</p>
       <form method="post" action="${base}/account/email" class="card stack">
         ${facts([[t('Present address'), user.email]])}
-        ${textField({ name: 'email', label: t('New e-mail address'), type: 'email', autocomplete: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
+        ${textField({
+          name: 'email',
+          label: t('New e-mail address'),
+          type: 'email',
+          autocomplete: 'email',
+          required: true,
+          maxlength: 254,
+          value: values.email ?? '',
+          error: errors.email,
+        })}
         ${reAuthenticationFields(typed, user)}
         <button type="submit">${t('Change address')}</button>
       </form>
-      ${hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
-      ${sendsMail ? html`<p class="soft small">${t('If you cannot read mails to your present address, ask the operator of this listing.')}</p>` : ''}
+      ${hasPassword ? '' : noPasswordYet(base)}
+      ${sendsMail ? html`<p class="soft small">${ifNotReadable}</p>` : ''}
       <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
   };
 }
 
 /** The same whether another account has the new address or not. */
 export function sentPage(base: string, from: string, to: string): Page {
+  const sent = t(
+    'We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.',
+    { from, to },
+  );
   return {
     title: t('Confirm both addresses'),
     width: 'narrow',
     body: html`<h1>${t('Confirm both addresses')}</h1>
-      <p>${t('We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.', { from, to })}</p>
+      <p>${sent}</p>
       <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>
       <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
   };
@@ -87,6 +103,12 @@ export function confirmPage(base: string, { change, end }: Found, token: string)
   const title = isOldOfOperators
     ? t('Your address is about to be changed')
     : t('Confirm the change of your address');
+  const confirm = end === 'old' ? t('Confirm change') : t('Confirm this address');
+  const remark = isOldOfOperators
+    ? t(
+        'An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.',
+      )
+    : ifUnasked(base, end);
   return {
     title,
     width: 'narrow',
@@ -101,10 +123,10 @@ export function confirmPage(base: string, { change, end }: Found, token: string)
             : [[t('New address'), to]],
         )}
         <div class="actions">
-          ${isOldOfOperators ? '' : decision(base, token, 'confirm', end === 'old' ? t('Confirm change') : t('Confirm this address'))}
+          ${isOldOfOperators ? '' : decision(base, token, 'confirm', confirm)}
           ${end === 'old' ? decision(base, token, 'cancel', t('Cancel change')) : ''}
         </div>
-        <p class="soft small">${isOldOfOperators ? t('An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.') : ifUnasked(base, end)}</p>
+        <p class="soft small">${remark}</p>
       </div>`,
   };
 }
@@ -113,7 +135,7 @@ function ifUnasked(base: string, end: Found['end']): Content {
   if (end === 'new') return t('If you did not ask for this, close this page. Nothing will change.');
   return t(
     'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
-    { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` },
+    { a: linkTo(`${base}/forgot-password`) },
   );
 }
 
@@ -129,10 +151,16 @@ export function confirmedPage(
   result: Exclude<Confirmed, 'useless-link'> | 'cancelled',
   end: 'old' | 'new' = 'old',
 ): Page {
+  const stays = t(
+    'The address of your account is still {from}. If you did not ask for the change, <a>set a new password</a> now: somebody knows yours.',
+    { from, a: linkTo(`${base}/forgot-password`) },
+  );
   const [title, body] = {
     waiting: [
       t('One address is confirmed'),
-      html`<p>${t('Now open the link in our mail to {to}. The address changes after that.', { to: end === 'old' ? to : t('the present address of the account') })}</p>`,
+      html`<p>${t('Now open the link in our mail to {to}. The address changes after that.', {
+        to: end === 'old' ? to : t('the present address of the account'),
+      })}</p>`,
     ],
     changed: [
       t('The address is changed'),
@@ -144,20 +172,21 @@ export function confirmedPage(
       html`<p>${t('Another account has the new address by now.')}</p>
         <p><a href="${base}/account">${t('Your account')}</a></p>`,
     ],
-    cancelled: [
-      t('The change is cancelled'),
-      html`<p>${t('The address of your account is still {from}. If you did not ask for the change, <a>set a new password</a> now: somebody knows yours.', { from, a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`,
-    ],
+    cancelled: [t('The change is cancelled'), html`<p>${stays}</p>`],
   }[result] as [string, Html];
   return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
 }
 
+/** The page behind a link of a change that is over. */
 export function invalidLinkPage(base: string): Page {
+  const why = t(
+    'The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.',
+  );
   return {
     title: t('This link does not work'),
     width: 'narrow',
     body: html`<h1>${t('This link does not work')}</h1>
-      <p>${t('The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.')}</p>
-      <p>${t('See <a>your account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</p>`,
+      <p>${why}</p>
+      <p>${t('See <a>your account</a>.', { a: linkTo(`${base}/account`) })}</p>`,
   };
 }

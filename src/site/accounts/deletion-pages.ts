@@ -26,7 +26,7 @@ import {
   withReAuthentication,
 } from './re-authentication.ts';
 
-/** What is no token is answered as a link that does not work. */
+/** If the text cannot be a token: the answer is that of a link that does not work. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });
 
 /** `/account/delete` requests the deletion of an account, and `/keep-account` is the page behind the link that cancels it. */

@@ -5,16 +5,19 @@ import type { Typed } from '../shared/form.ts';
 import { counted, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { button, card, notice } from '../shared/parts.ts';
-import { reAuthenticationFields } from './re-authentication.ts';
+import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
+import { noPasswordYet, reAuthenticationFields } from './re-authentication.ts';
 
 /** A banner about a requested deletion, with a button that cancels it. */
 export function deletionBanner(base: string, deletion: AccountDeletion | null): Content {
   if (!deletion) return '';
+  const sentence = t('Your account will be deleted on {time}, with your servers and reviews.', {
+    time: time(deletion.dueAt),
+  });
   return notice(
     'attention',
     html`<div class="stack">
-      <p>${t('Your account will be deleted on {time}, with your servers and reviews.', { time: time(deletion.dueAt) })}</p>
+      <p>${sentence}</p>
       ${button({ to: `${base}/account/delete/cancel`, text: t('Keep my account'), kind: 'primary' })}
     </div>`,
   );
@@ -32,12 +35,19 @@ type Deleting = {
 /** Says what a deletion means before it is requested. */
 export function deletePage(deleting: Deleting, typed: Typed): Page {
   const { base, view, deletion, sendsMail } = deleting;
+  const delay = sendsMail
+    ? t(
+        'Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.',
+      )
+    : t(
+        'Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.',
+      );
   return {
     title: t('Delete your account'),
     width: 'narrow',
     body: html`<h1>${t('Delete your account')}</h1>
       ${deletionBanner(base, deletion)}
-      <p>${sendsMail ? t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.') : t('Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.')}</p>
+      <p>${delay}</p>
       ${card({ title: t('What happens'), body: consequences(deleting) })}
       ${
         deletion
@@ -45,7 +55,7 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
           : html`<form method="post" action="${base}/account/delete" class="card stack">
               ${reAuthenticationFields(typed, view.user)}
               <button type="submit" class="danger">${t('Delete my account in 7 days')}</button>
-              ${view.hasPassword ? '' : html`<p class="soft small">${t('You have no password yet. <a>Set one</a> first.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`}
+              ${view.hasPassword ? '' : noPasswordYet(base)}
             </form>`
       }
       <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
@@ -53,17 +63,38 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
 }
 
 function consequences({ view: { servers }, reviews }: Deleting): Html {
-  return html`<dl class="facts">
-    <div><dt>${t('Servers')}</dt><dd>${servers.length === 0 ? t('You have none.') : html`${t('Removed from the listing for ever: {servers}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.', { servers: names(servers) })}`}</dd></div>
-    <div><dt>${t('Servers of others')}</dt><dd>${t('You leave the servers that you are a member of. They stay listed.')}</dd></div>
-    <div><dt>${t('API tokens')}</dt><dd>${t('All tokens and claim keys of your servers stop working.')}</dd></div>
-    <div><dt>${t('Reviews')}</dt><dd>${reviews === 0 ? t('You have written none.') : t('Your {reviews} and the owners’ answers are deleted.', { reviews: counted(reviews, 'review') })} ${t('Reviews of your servers disappear with them.')}</dd></div>
-    <div><dt>${t('Votes')}</dt><dd>${t('Votes carry a player name and not your account, so votes for other servers stay and still count.')}</dd></div>
-    <div><dt>${t('Reports')}</dt><dd>${t('Your reports about servers stay without your account.')}</dd></div>
-    <div><dt>${t('Favourites')}</dt><dd>${t('Your favourites, and the player name of your last vote on a page, are deleted.')}</dd></div>
-    <div><dt>${t('Sign-in')}</dt><dd>${t('Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.')}</dd></div>
-    <div><dt>${t('What stays')}</dt><dd>${t('The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.')}</dd></div>
-  </dl>`;
+  const removed = t(
+    'Removed from the listing for ever: {servers}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.',
+    { servers: names(servers) },
+  );
+  const ownReviews =
+    reviews === 0
+      ? t('You have written none.')
+      : t('Your {reviews} and the owners’ answers are deleted.', { reviews: counted(reviews, 'review') });
+  return facts([
+    [t('Servers'), servers.length === 0 ? t('You have none.') : removed],
+    [t('Servers of others'), t('You leave the servers that you are a member of. They stay listed.')],
+    [t('API tokens'), t('All tokens and claim keys of your servers stop working.')],
+    [t('Reviews'), `${ownReviews} ${t('Reviews of your servers disappear with them.')}`],
+    [
+      t('Votes'),
+      t('Votes carry a player name and not your account, so votes for other servers stay and still count.'),
+    ],
+    [t('Reports'), t('Your reports about servers stay without your account.')],
+    [t('Favourites'), t('Your favourites, and the player name of your last vote on a page, are deleted.')],
+    [
+      t('Sign-in'),
+      t(
+        'Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.',
+      ),
+    ],
+    [
+      t('What stays'),
+      t(
+        'The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.',
+      ),
+    ],
+  ]);
 }
 
 function names(servers: UserView['servers']): Html {
@@ -72,6 +103,10 @@ function names(servers: UserView['servers']): Html {
 
 /** The page behind the link in the mail. Opening it changes nothing, because mail scanners open every link. */
 export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>, token: string): Page {
+  const ifUnasked = t(
+    'If you did not ask for the deletion, somebody knows your password. Keep the account, then <a>set a new password</a>.',
+    { a: linkTo(`${base}/forgot-password`) },
+  );
   return {
     title: t('Keep your account'),
     width: 'narrow',
@@ -79,11 +114,12 @@ export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>
       <div class="card stack">
         <p>${t('Your account will be deleted on {time}.', { time: time(dueAt) })}</p>
         ${button({ to: `${base}/keep-account`, text: t('Keep my account'), kind: 'primary', hidden: { token } })}
-        <p class="soft small">${t('If you did not ask for the deletion, somebody knows your password. Keep the account, then <a>set a new password</a>.', { a: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>
+        <p class="soft small">${ifUnasked}</p>
       </div>`,
   };
 }
 
+/** After the deletion was cancelled. */
 export function keptPage(base: string): Page {
   return {
     title: t('Your account stays'),
@@ -94,12 +130,13 @@ export function keptPage(base: string): Page {
   };
 }
 
+/** The page behind a link of a deletion that is over. */
 export function invalidKeepLinkPage(base: string): Page {
   return {
     title: t('This link does not work'),
     width: 'narrow',
     body: html`<h1>${t('This link does not work')}</h1>
       <p>${t('The deletion was cancelled already, or the account is deleted; or the link is incomplete.')}</p>
-      <p>${t('See <a>your account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</p>`,
+      <p>${t('See <a>your account</a>.', { a: linkTo(`${base}/account`) })}</p>`,
   };
 }

@@ -79,8 +79,8 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { deps, auth 
         });
         if (!response.url) throw new Error(`the sign-in library returned no address at ${id}`);
         giveCookies(reply, headers);
-        // Not a redirect: for the one after a form, browsers require that our policy names every site on the way, and
-        // a provider may send the user on to others.
+        // If a form were answered with a redirect: browsers would require that our policy names every site on the way,
+        // and a provider may send the user on to others.
         reply.header('refresh', `0; url=${response.url}`);
         return { page: leavingPage(name, response.url) };
       } catch (error) {
@@ -98,7 +98,7 @@ const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
 /** Set by the library when a session begins; empty when it deletes the cookie. */
 const SESSION_COOKIE = /^(__Secure-)?tallyport\.session_token=[^;]/;
 
-/** For all requests to the other site together. The library itself sets no limit for Discord. */
+/** The time for all requests to the other site together. The library itself sets no limit for Discord. */
 const CALLBACK_TIMEOUT_MS = 15 * SECOND;
 
 function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: AccountParts): void {
@@ -117,7 +117,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
       logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
     };
-    // Not counted: other pages can make a browser call this address, but not with the cookie.
+    // If the cookie is missing: another page may have made the browser call this address, so it is not counted.
     if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
     const retryAt = await countOtherSiteCallback(deps, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
@@ -135,7 +135,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
     }
     giveCookies(reply, answer.headers);
     const location = redirectOf(answer, origin);
-    // Not by the address: the user may have asked for a page with `error` in its query.
+    // The address does not tell: the user may have asked for a page with `error` in its query.
     if (location && answer.headers.getSetCookie().some((cookie) => SESSION_COOKIE.test(cookie))) {
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);

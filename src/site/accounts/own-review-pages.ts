@@ -8,12 +8,11 @@ import { userOf } from '../access.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { queryOf } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
-import { button, confirmed, pager } from '../shared/parts.ts';
-import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
+import { button, confirmed, forReaders, linkTo, pager } from '../shared/parts.ts';
+import { reviewState, reviewText, reviewTimes, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { AccountParts } from './account-parts.ts';
 
@@ -77,16 +76,21 @@ async function serversOf(
 }
 
 function ownReview(base: string, review: WithId<Review>, server: Reviewed | undefined, now: Date): Html {
-  const { _id, username, rating, createdAt, editedAt } = review;
+  const { _id, username, rating } = review;
   const name = server?.name ?? t('A removed server');
   const isListed = server && !server.removedAt && !server.hiddenAt;
+  const page = isListed ? `${base}${publicPath(server)}#your-review` : '';
+  const title = isListed
+    ? html`<strong><a href="${page}"><bdi>${name}</bdi></a></strong> `
+    : html`<strong><bdi>${name}</bdi></strong> <span class="soft small">${t('not listed any more')}</span>`;
+  const edit = t('Edit<span> the review of {name}</span>', { span: forReaders, name });
   return html`<li>
-    <p><strong>${isListed ? html`<a href="${base}${publicPath(server)}#your-review"><bdi>${name}</bdi></a>` : html`<bdi>${name}</bdi>`}</strong> ${isListed ? '' : html`<span class="soft small">${t('not listed any more')}</span>`}</p>
-    <p>${starsText(rating)} <bdi>${username}</bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : ''}</span></p>
+    <p>${title}</p>
+    <p>${starsText(rating)} <bdi>${username}</bdi> ${reviewTimes(review, now)}</p>
     ${reviewState(review)}
     ${reviewText(review, { name }, now)}
     <div class="actions">
-      ${isListed ? html`<a class="button quiet" href="${base}${publicPath(server)}#your-review">${t('Edit<span> the review of {name}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, name })}</a>` : ''}
+      ${isListed ? html`<a class="button quiet" href="${page}">${edit}</a>` : ''}
       ${confirmed({
         text: t('Delete'),
         of: t('the review of {name}', { name }),
@@ -102,5 +106,10 @@ function ownReview(base: string, review: WithId<Review>, server: Reviewed | unde
 }
 
 function nothing(base: string, from: string | undefined): Content {
-  return html`<div class="empty">${from ? t('There are no more reviews.') : t('You have written no reviews yet. A review is written on a <a>server’s page</a>.', { a: (text) => html`<a href="${base}/">${text}</a>` })}</div>`;
+  const words = from
+    ? t('There are no more reviews.')
+    : t('You have written no reviews yet. A review is written on a <a>server’s page</a>.', {
+        a: linkTo(`${base}/`),
+      });
+  return html`<div class="empty">${words}</div>`;
 }

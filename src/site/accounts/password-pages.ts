@@ -30,7 +30,7 @@ const forgotForm = z.object({
 /** Longer than any token that we make. */
 const MAX_TOKEN_LENGTH = 200;
 
-/** What is no token is answered as a link that does not work. */
+/** If the text cannot be a token: the answer is that of a link that does not work. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });
 
 /** `/forgot-password` sends a link to `/set-password`. */
@@ -112,7 +112,16 @@ function forgotPage(site: Site, { values, errors }: Typed): Page {
     body: html`<h1>${t('Reset your password')}</h1>
       <p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
       <form method="post" action="${base}/forgot-password" class="card stack">
-        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
+        ${textField({
+          name: 'email',
+          label: t('E-mail address'),
+          type: 'email',
+          autocomplete: 'username',
+          required: true,
+          maxlength: 254,
+          value: values.email ?? '',
+          error: errors.email,
+        })}
         <button type="submit">${t('Send link')}</button>
       </form>
       ${contactLine(site)}
@@ -126,7 +135,10 @@ function sentPage(email: string): Page {
     title: t('Check your inbox'),
     width: 'narrow',
     body: html`<h1>${t('Check your inbox')}</h1>
-      <p>${t('If an account exists for {email}, we have sent a link to it. The link works once and expires in one hour.', { email })}</p>
+      <p>${t(
+        'If an account exists for {email}, we have sent a link to it. The link works once and expires in one hour.',
+        { email },
+      )}</p>
       <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>`,
   };
 }
@@ -146,7 +158,9 @@ function invalidLinkPage(base: string, sendsMail: boolean): Page {
     title: t('This link does not work'),
     width: 'narrow',
     body: html`<h1>${t('This link does not work')}</h1>
-      <p>${t('It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.')}</p>
+      <p>${t(
+        'It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.',
+      )}</p>
       ${
         sendsMail
           ? html`<p><a class="button" href="${base}/forgot-password">${t('Request a new link')}</a></p>`

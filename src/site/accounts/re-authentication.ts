@@ -10,11 +10,11 @@ import { signInHeaders, userOf } from '../access.ts';
 import type { Typed } from '../shared/form.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
-import { textField } from '../shared/parts.ts';
+import { linkTo, textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 
-/** Confirms a sensitive change without a second factor: the password. */
+/** If the second factor is off: the password confirms a sensitive change. */
 export const passwordForm = z.object({
   password: z
     .string()
@@ -26,7 +26,7 @@ export const passwordForm = z.object({
     .transform(() => undefined),
 });
 
-/** Confirms a sensitive change when the second factor is on: the password and a code of the app, or a backup code. */
+/** If the second factor is on: the password confirms a sensitive change, with a code of the app or a backup code. */
 export const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
@@ -72,6 +72,14 @@ export async function withReAuthentication<T>(
       errors: refusal ? { [refusal.field]: t(refusal.text) } : { password: t('The password is wrong.') },
     };
   }
+}
+
+/** What a user without a password reads under a form that asks for it. */
+export function noPasswordYet(base: string): Html {
+  const sentence = t('You have no password yet. <a>Set one</a> first.', {
+    a: linkTo(`${base}/forgot-password`),
+  });
+  return html`<p class="soft small">${sentence}</p>`;
 }
 
 /** The session in which a user enters a code. */

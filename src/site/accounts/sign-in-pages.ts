@@ -17,7 +17,7 @@ import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { textField } from '../shared/parts.ts';
+import { linkTo, textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import { homeOf } from './home.ts';
@@ -73,7 +73,26 @@ const CODE_REFUSALS: Record<string, Text> = {
 };
 
 /** `/sign-in`, `/sign-in/code` for the second factor, and `/sign-out`. */
-export function signInPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
+export function signInPages(app: FastifyInstance, parts: AccountParts): void {
+  const { base } = app.site;
+  passwordPages(app, parts);
+  codePages(app, parts);
+
+  formRoute(app, {
+    path: '/sign-out',
+    access: ANYONE,
+    run: async ({ request, reply }) => {
+      const { headers } = await parts.auth.api.signOut({
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      });
+      giveCookies(reply, headers);
+      return `${base}/sign-in?done=signed-out`;
+    },
+  });
+}
+
+function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPath(next, base, '');
   const sites = otherSites(deps.config);
@@ -131,6 +150,12 @@ export function signInPages(app: FastifyInstance, { deps, auth, devices }: Accou
       }
     },
   });
+}
+
+/** The second step, after a right password. */
+function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
+  const { base } = app.site;
+  const inside = (next: unknown) => nextPath(next, base, '');
 
   app.get('/sign-in/code', ANYONE, async (request, reply) => {
     const { next } = request.query as { next?: unknown };
@@ -169,16 +194,6 @@ export function signInPages(app: FastifyInstance, { deps, auth, devices }: Accou
       }
     },
   });
-
-  formRoute(app, {
-    path: '/sign-out',
-    access: ANYONE,
-    run: async ({ request, reply }) => {
-      const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
-      giveCookies(reply, headers);
-      return `${base}/sign-in?done=signed-out`;
-    },
-  });
 }
 
 /**
@@ -208,13 +223,30 @@ function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed):
     body: html`<h1>${t('Sign in')}</h1>
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, value: values.email ?? '', error: errors.email })}
-        ${textField({ name: 'password', label: t('Password'), type: 'password', autocomplete: 'current-password', required: true, error: errors.password })}
+        ${textField({
+          name: 'email',
+          label: t('E-mail address'),
+          type: 'email',
+          autocomplete: 'username',
+          required: true,
+          value: values.email ?? '',
+          error: errors.email,
+        })}
+        ${textField({
+          name: 'password',
+          label: t('Password'),
+          type: 'password',
+          autocomplete: 'current-password',
+          required: true,
+          error: errors.password,
+        })}
         <button type="submit">${t('Sign in')}</button>
         <p><a href="${base}/forgot-password">${t('Forgot your password?')}</a></p>
       </form>
       ${buttons}
-      <p>${t('New here? <a>Sign up</a> to list or review a server.', { a: (text) => html`<a href="${base}/sign-up${queryText({ next })}">${text}</a>` })}</p>`,
+      <p>${t('New here? <a>Sign up</a> to list or review a server.', {
+        a: linkTo(`${base}/sign-up${queryText({ next })}`),
+      })}</p>`,
   };
 }
 
@@ -225,7 +257,16 @@ function codePage(base: string, next: string, { errors }: Typed): Page {
     body: html`<h1>${t('Two-factor authentication')}</h1>
       <form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, autofocus: true, error: errors.code, hint: t('Six digits from your authenticator app, or one of your backup codes.') })}
+        ${textField({
+          name: 'code',
+          label: t('Code'),
+          autocomplete: 'one-time-code',
+          inputmode: 'numeric',
+          required: true,
+          autofocus: true,
+          error: errors.code,
+          hint: t('Six digits from your authenticator app, or one of your backup codes.'),
+        })}
         <button type="submit">${t('Continue')}</button>
       </form>`,
   };

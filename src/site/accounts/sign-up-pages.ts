@@ -17,7 +17,7 @@ import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { textField } from '../shared/parts.ts';
+import { linkTo, textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import {
   giveCookies,
@@ -161,12 +161,24 @@ function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : nameField({ values, errors })}
-        ${textField({ name: 'email', label: t('E-mail address'), type: 'email', autocomplete: 'username', required: true, maxlength: 254, value: values.email ?? '', error: errors.email, hint: sendsMail ? t('We will send you a link to choose your password.') : undefined })}
+        ${textField({
+          name: 'email',
+          label: t('E-mail address'),
+          type: 'email',
+          autocomplete: 'username',
+          required: true,
+          maxlength: 254,
+          value: values.email ?? '',
+          error: errors.email,
+          hint: sendsMail ? t('We will send you a link to choose your password.') : undefined,
+        })}
         ${sendsMail ? '' : newPasswordField({ values, errors })}
         <button type="submit">${t('Sign up')}</button>
       </form>
       ${buttons}
-      <p>${t('Have an account? <a>Sign in</a>.', { a: (text) => html`<a href="${base}/sign-in?next=${encodeURIComponent(next)}">${text}</a>` })}</p>`,
+      <p>${t('Have an account? <a>Sign in</a>.', {
+        a: linkTo(`${base}/sign-in?next=${encodeURIComponent(next)}`),
+      })}</p>`,
   };
 }
 

@@ -11,7 +11,7 @@ import { signInHeaders, userOf } from '../access.ts';
 import { SIGNED_IN } from '../page-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import { sendPage } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { giveCookies, refusalCode } from './better-auth-calls.ts';
 import {
@@ -22,6 +22,8 @@ import {
 } from './re-authentication.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 
+const PATH = '/account/two-factor';
+
 const codeForm = z.object({
   code: z
     .string()
@@ -29,47 +31,52 @@ const codeForm = z.object({
     .pipe(z.string().regex(/^\d{6}$/, { error: () => t('Enter the six digits.') })),
 });
 
-type Values = { password: string };
+/** What the forms with a password have in common. If the second factor is on: they ask for a code too. */
+const PROOF = {
+  access: SIGNED_IN,
+  schema: (request: FastifyRequest) =>
+    userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm,
+  secrets: PROOF_FIELDS,
+};
+
+type Parts = Pick<AccountParts, 'deps' | 'auth'>;
+type Start = (request: FastifyRequest, typed?: Typed, sent?: SentForm) => Page;
 
 /** `/account/two-factor`: the authenticator app and backup codes. Secrets are shown once, in answers to forms. */
 export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const path = `${base}/account/two-factor`;
+  const path = `${base}${PATH}`;
 
-  const start = (request: FastifyRequest, typed: Typed = UNTOUCHED, sent?: SentForm) =>
+  const start: Start = (request, typed = UNTOUCHED, sent) =>
     userOf(request).twoFactorEnabled
       ? onPage(path, base, typed, sent)
-      : offPage(path, typed, { isRequired: isRequired(request) });
+      : offPage(path, typed, { isRequired: mustHaveSecondFactor(deps, userOf(request)) });
 
-  const isRequired = (request: FastifyRequest) => mustHaveSecondFactor(deps, userOf(request));
+  app.get(PATH, SIGNED_IN, async (request, reply) => sendPage(request, reply, start(request)));
+  setUpForms(app, { deps, auth }, start);
+  formsWhenOn(app, { deps, auth }, start);
+}
 
-  const proof = {
-    access: SIGNED_IN,
-    schema: (request: FastifyRequest) =>
-      userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm,
-    secrets: PROOF_FIELDS,
-  };
-
-  app.get('/account/two-factor', SIGNED_IN, async (request, reply) =>
-    sendPage(request, reply, start(request)),
-  );
+/** Turning it on: a secret for the app, then a first code of the app. */
+function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): void {
+  const { base } = app.site;
+  const path = `${base}${PATH}`;
 
   formRoute(app, {
-    ...proof,
-    path: '/account/two-factor/begin',
+    ...PROOF,
+    path: `${PATH}/begin`,
     check: (request) => (userOf(request).twoFactorEnabled ? { page: start(request), status: 409 } : null),
     show: start,
     run: async ({ request, data }) => {
-      const { password } = data;
       const begun = await withReAuthentication(request, { deps, auth }, data, () =>
-        begin(request, { password }),
+        begin({ deps, auth }, request, data.password),
       );
       return 'errors' in begun ? begun : { page: setUpPage(path, begun.done.totpURI) };
     },
   });
 
   formRoute(app, {
-    path: '/account/two-factor/confirm',
+    path: `${PATH}/confirm`,
     access: SIGNED_IN,
     schema: codeForm,
     secrets: ['code'],
@@ -87,7 +94,7 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
           returnHeaders: true,
         });
         giveCookies(reply, headers);
-        await endOthers(request, headers);
+        await endOthers({ deps, auth }, request, headers);
       } catch (error) {
         if (refusalCode(error) === 'TOTP_NOT_ENABLED') return path;
         return { errors: { code: t(WRONG_CODE) } };
@@ -95,14 +102,19 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
       request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
       await noteAccountChange(deps, user, 'two-factor-on');
       const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
-      const onwards = isRequired(request) ? `${base}/operator` : `${base}/account`;
+      const onwards = mustHaveSecondFactor(deps, user) ? `${base}/operator` : `${base}/account`;
       return { page: backupCodesPage(backupCodes, onwards, { isNew: true }) };
     },
   });
+}
+
+/** New backup codes, and turning it off. */
+function formsWhenOn(app: FastifyInstance, { deps, auth }: Parts, start: Start): void {
+  const { base } = app.site;
 
   formRoute(app, {
-    ...proof,
-    path: '/account/two-factor/backup-codes',
+    ...PROOF,
+    path: `${PATH}/backup-codes`,
     show: (request, typed) => start(request, typed, 'backup-codes'),
     run: async ({ request, data }) => {
       const { password } = data;
@@ -116,8 +128,8 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
   });
 
   formRoute(app, {
-    ...proof,
-    path: '/account/two-factor/off',
+    ...PROOF,
+    path: `${PATH}/off`,
     show: (request, typed) => start(request, typed, 'off'),
     run: async ({ request, reply, data }) => {
       const user = userOf(request);
@@ -136,24 +148,29 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
       return `${base}/account?done=two-factor-off`;
     },
   });
+}
 
-  /** Ends sessions that began with the password alone. */
-  async function endOthers(request: FastifyRequest, given: Headers): Promise<void> {
-    const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
-    const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
-    await endSessions(deps, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
-  }
+/** Ends sessions that began with the password alone. */
+async function endOthers({ deps, auth }: Parts, request: FastifyRequest, given: Headers): Promise<void> {
+  const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
+  const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
+  await endSessions(deps, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
+}
 
-  async function begin(request: FastifyRequest, body: Values): Promise<{ totpURI: string }> {
-    const wanted = { body: { ...body, method: 'totp' as const }, headers: signInHeaders(request) };
-    const begun = await auth.api.enableTwoFactor(wanted).catch((error: unknown) => {
-      // The form was sent twice: the second secret replaces the first one.
-      if (isDuplicateKey(error)) return auth.api.enableTwoFactor(wanted);
-      throw error;
-    });
-    if (begun.method !== 'totp') throw new Error('the sign-in library returned no secret');
-    return begun;
-  }
+/** Makes a new secret, which counts after a first right code. */
+async function begin(
+  { auth }: Parts,
+  request: FastifyRequest,
+  password: string,
+): Promise<{ totpURI: string }> {
+  const wanted = { body: { password, method: 'totp' as const }, headers: signInHeaders(request) };
+  const begun = await auth.api.enableTwoFactor(wanted).catch((error: unknown) => {
+    // If the form was sent twice: the second secret replaces the first one.
+    if (isDuplicateKey(error)) return auth.api.enableTwoFactor(wanted);
+    throw error;
+  });
+  if (begun.method !== 'totp') throw new Error('the sign-in library returned no secret');
+  return begun;
 }
 
 const WRONG_CODE = defineMessage(

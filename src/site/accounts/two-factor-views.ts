@@ -3,16 +3,23 @@ import { t } from '../../language/t.ts';
 import type { Typed } from '../shared/form.ts';
 import { type Html, html, raw } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { badge, card, confirmed, copyable, notice, textField } from '../shared/parts.ts';
+import { badge, card, confirmed, copyable, linkTo, notice, textField } from '../shared/parts.ts';
 import { codeField, passwordField } from './re-authentication.ts';
 
+/** The page while the second factor is off. `isRequired`: operators must turn it on. */
 export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
+  const required = t(
+    'Operators of this listing must use two-factor authentication. Set it up to open the admin area.',
+  );
+  const needed = t(
+    'You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.',
+  );
   return {
     title: t('Two-factor authentication'),
     width: 'narrow',
     body: html`<h1>${t('Two-factor authentication')}</h1>
-      ${isRequired ? notice('attention', t('Operators of this listing must use two-factor authentication. Set it up to open the admin area.')) : ''}
-      <p>${t('You need an authenticator app, such as Aegis, Google Authenticator or a password manager. It shows a six-digit code that you enter when you sign in.')}</p>
+      ${isRequired ? notice('attention', required) : ''}
+      <p>${needed}</p>
       <form method="post" action="${path}/begin" class="card stack">
         ${passwordField(errors.password)}
         <button type="submit">${t('Set up')}</button>
@@ -23,6 +30,7 @@ export function offPage(path: string, { errors }: Typed, { isRequired }: { isReq
 /** The forms of the page when the second factor is on. Errors are shown in the form that was sent. */
 export type SentForm = 'backup-codes' | 'off';
 
+/** The page while the second factor is on; `sent` is the form that `typed` comes from. */
 export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
   const errorsIn = (form: SentForm) => (form === sent ? errors : {});
   return {
@@ -31,7 +39,9 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
     body: html`<h1>${t('Two-factor authentication')} ${badge('good', t('on'))}</h1>
       ${card({
         title: t('New backup codes'),
-        body: html`<p>${t('Each backup code signs you in once if you do not have your phone. New codes replace the old ones.')}</p>
+        body: html`<p>${t(
+          'Each backup code signs you in once if you do not have your phone. New codes replace the old ones.',
+        )}</p>
           <form method="post" action="${path}/backup-codes" class="stack">
             ${reAuthenticationFields('', errorsIn('backup-codes'))}
             <button type="submit" class="quiet">${t('Generate new backup codes')}</button>
@@ -60,6 +70,7 @@ function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
   return html`${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
+/** Shows the new secret, as a QR code and as text, and asks for a first code. */
 export function setUpPage(path: string, totpUri: string): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
   return {
@@ -76,35 +87,51 @@ export function setUpPage(path: string, totpUri: string): Page {
         <h2>${t('2. Enter the code from your app')}</h2>
         ${codePart(path, undefined)}
       </section>
-      <p class="soft">${t('The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.')}</p>`,
+      <p class="soft">${t(
+        'The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.',
+      )}</p>`,
   };
 }
 
+/** Asks for a code again after a wrong one. The secret is not shown a second time. */
 export function codePage(path: string, { errors }: Typed): Page {
   return {
     title: t('Set up two-factor authentication'),
     width: 'narrow',
     body: html`<h1>${t('Set up two-factor authentication')}</h1>
       <section class="card stack">${codePart(path, errors.code)}</section>
-      <p>${t('App not set up yet? <a>Start over</a>.', { a: (text) => html`<a href="${path}">${text}</a>` })}</p>`,
+      <p>${t('App not set up yet? <a>Start over</a>.', { a: linkTo(path) })}</p>`,
   };
 }
 
 function codePart(path: string, error: string | undefined): Html {
   return html`<form method="post" action="${path}/confirm" class="stack">
-    ${textField({ name: 'code', label: t('Code'), autocomplete: 'one-time-code', inputmode: 'numeric', required: true, error, hint: t('Six digits.') })}
+    ${textField({
+      name: 'code',
+      label: t('Code'),
+      autocomplete: 'one-time-code',
+      inputmode: 'numeric',
+      required: true,
+      error,
+      hint: t('Six digits.'),
+    })}
     <button type="submit">${t('Turn on')}</button>
   </form>`;
 }
 
+/** Shows new backup codes, once. `isNew`: the second factor was turned on just now. */
 export function backupCodesPage(codes: string[], onwards: string, { isNew = false } = {}): Page {
+  const done = isNew ? t('Two-factor authentication is on.') : t('The old backup codes no longer work.');
+  const advice = t(
+    'Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.',
+  );
   return {
     title: t('Backup codes'),
     width: 'narrow',
     body: html`<h1>${t('Backup codes')}</h1>
-      ${isNew ? notice('good', t('Two-factor authentication is on.')) : notice('good', t('The old backup codes no longer work.'))}
+      ${notice('good', done)}
       <section class="card stack">
-        <p>${t('Print these codes or save them in your password manager, not on the same phone. Each code signs you in once if you cannot use your app. They are shown only once.')}</p>
+        <p>${advice}</p>
         ${copyable(codes.join('\n'), t('Backup codes'))}
         <a class="button" href="${onwards}">${t('I have saved them')}</a>
       </section>`,

@@ -11,7 +11,7 @@ import { type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { facts } from '../shared/parts.ts';
+import { facts, linkTo } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, tooManyAccounts } from './better-auth-calls.ts';
 import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
@@ -97,8 +97,13 @@ function invalidLinkPage(base: string): Page {
     title: t('This link does not work'),
     width: 'narrow',
     body: html`<h1>${t('This link does not work')}</h1>
-      <p>${t('It was already used, it is more than one day old, or it is incomplete. Some mail programs break long links.')}</p>
-      <p>${t('<a>Sign in</a>, or <a2>sign up again</a2> to get a new link.', { a: (text) => html`<a href="${base}/sign-in">${text}</a>`, a2: (text) => html`<a href="${base}/sign-up">${text}</a>` })}</p>`,
+      <p>${t(
+        'It was already used, it is more than one day old, or it is incomplete. Some mail programs break long links.',
+      )}</p>
+      <p>${t('<a>Sign in</a>, or <a2>sign up again</a2> to get a new link.', {
+        a: linkTo(`${base}/sign-in`),
+        a2: linkTo(`${base}/sign-up`),
+      })}</p>`,
   };
 }
 
@@ -107,6 +112,9 @@ function hasAccountPage(base: string): Page {
     title: t('You already have an account'),
     width: 'narrow',
     body: html`<h1>${t('You already have an account')}</h1>
-      <p>${t('An account with your e-mail address already exists. <a>Sign in</a>, or <a2>set a new password</a2>.', { a: (text) => html`<a href="${base}/sign-in">${text}</a>`, a2: (text) => html`<a href="${base}/forgot-password">${text}</a>` })}</p>`,
+      <p>${t(
+        'An account with your e-mail address already exists. <a>Sign in</a>, or <a2>set a new password</a2>.',
+        { a: linkTo(`${base}/sign-in`), a2: linkTo(`${base}/forgot-password`) },
+      )}</p>`,
   };
 }

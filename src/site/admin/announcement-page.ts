@@ -73,7 +73,15 @@ function formCard(path: string, { values, errors }: Typed, isSet: boolean): Html
   return card({
     title: 'Announcement on all pages',
     body: html`<form method="post" action="${path}" class="stack">
-        ${textArea({ name: 'text', label: 'Text', hint: `Markdown without pictures and tables, up to ${LONGEST_ANNOUNCEMENT} characters.`, required: true, rows: 5, value: values.text ?? '', error: errors.text })}
+        ${textArea({
+          name: 'text',
+          label: 'Text',
+          hint: `Markdown without pictures and tables, up to ${LONGEST_ANNOUNCEMENT} characters.`,
+          required: true,
+          rows: 5,
+          value: values.text ?? '',
+          error: errors.text,
+        })}
         ${select({
           name: 'level',
           label: 'Level',
@@ -84,7 +92,14 @@ function formCard(path: string, { values, errors }: Typed, isSet: boolean): Html
             ['warning', 'Warning'],
           ],
         })}
-        ${textField({ name: 'until', label: 'Shown until', hint: 'UTC. Empty: until you remove it.', type: 'datetime-local', value: values.until ?? '', error: errors.until })}
+        ${textField({
+          name: 'until',
+          label: 'Shown until',
+          hint: 'UTC. Empty: until you remove it.',
+          type: 'datetime-local',
+          value: values.until ?? '',
+          error: errors.until,
+        })}
         <button type="submit">Show on all pages</button>
       </form>
       ${isSet ? button({ to: `${path}/clear`, text: 'Remove the announcement', kind: 'danger' }) : ''}`,

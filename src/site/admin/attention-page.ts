@@ -23,6 +23,9 @@ import { quarantineCard } from './quarantine-card.ts';
 import { openVotes, queueTable } from './queue-figures.ts';
 import { minuteOf } from './utc-fields.ts';
 
+const REDIS_DOWN =
+  'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
+
 /** `/operator`: what needs attention, then the amount of waiting work. */
 export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
@@ -36,11 +39,15 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
       body: adminFrame({
         base,
         part: '',
-        body: html`${work.redisUp ? '' : notice('attention', 'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.')}
+        body: html`${work.redisUp ? '' : notice('attention', REDIS_DOWN)}
           ${work.mongodbUp ? '' : notice('bad', 'MongoDB is slow or does not answer. New votes may be refused.')}
           ${kinds.length > 0 ? kinds : notice('good', 'Nothing needs your attention.')}
           ${card({ title: 'Undelivered votes', body: openVotes(work) })}
-          ${card({ title: 'Queues', actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`, body: queueTable(work) })}`,
+          ${card({
+            title: 'Queues',
+            actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`,
+            body: queueTable(work),
+          })}`,
       }),
     });
   });
@@ -213,9 +220,14 @@ function failedJobsCard({ base }: View, { jobs }: WaitingWork): Html | null {
   const path = (queue: QueueName) => adminPath(base, `/queues/queue/${queue}?status=failed`);
   return card({
     title: 'Failed jobs',
-    body: html`<p class="soft">These are errors of ours. A later job does the work of a failed one; open a job to see its error.</p>
+    body: html`<p class="soft">
+        These are errors of ours. A later job does the work of a failed one; open a job to see its error.
+      </p>
       <ul class="plain">
-        ${rows.map(({ queue, count: failed }) => html`<li><a href="${path(queue)}">${QUEUES[queue].title}</a>: ${count(failed)} ${failed === 1 ? 'job' : 'jobs'}</li>`)}
+        ${rows.map(({ queue, count: failed }) => {
+          const jobs = `${count(failed)} ${failed === 1 ? 'job' : 'jobs'}`;
+          return html`<li><a href="${path(queue)}">${QUEUES[queue].title}</a>: ${jobs}</li>`;
+        })}
       </ul>`,
   });
 }

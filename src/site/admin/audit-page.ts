@@ -65,12 +65,27 @@ function filterForm(base: string, query: Record<string, string>, error: string |
   // An unknown action stays selected.
   if (query.action && !options.some(([value]) => value === query.action))
     options.push([query.action, query.action]);
+  const isFiltered = Object.keys(query).length > 0;
   return html`<form method="get" action="${adminPath(base, '/audit')}" class="filters" role="search">
-    ${textField({ name: 'by', label: 'User', hint: 'E-mail address, or cli.', value: query.by ?? '', maxlength: 254, spellcheck: false })}
+    ${textField({
+      name: 'by',
+      label: 'User',
+      hint: 'E-mail address, or cli.',
+      value: query.by ?? '',
+      maxlength: 254,
+      spellcheck: false,
+    })}
     ${select({ name: 'action', label: 'Action', hint: 'Type of change.', value: query.action, options })}
-    ${textField({ name: 'server', label: 'Server', hint: 'Id or slug.', value: query.server ?? '', error, spellcheck: false })}
+    ${textField({
+      name: 'server',
+      label: 'Server',
+      hint: 'Id or slug.',
+      value: query.server ?? '',
+      error,
+      spellcheck: false,
+    })}
     <button type="submit">Show</button>
-    ${Object.keys(query).length > 0 ? html`<a class="button quiet" href="${adminPath(base, '/audit')}">Clear filters</a>` : ''}
+    ${isFiltered ? html`<a class="button quiet" href="${adminPath(base, '/audit')}">Clear filters</a>` : ''}
   </form>`;
 }
 
@@ -106,6 +121,8 @@ function entryTable(
 
 function details({ action, details: all }: AuditEntry): Content {
   if (Object.keys(all).length === 0) return '';
-  return html`<details class="entry"><summary class="small soft">Details<span class="for-readers"> of ${action}</span></summary>
-    <pre class="block"><code>${JSON.stringify({ action, ...all }, null, 2)}</code></pre></details>`;
+  return html`<details class="entry">
+    <summary class="small soft">Details<span class="for-readers"> of ${action}</span></summary>
+    <pre class="block"><code>${JSON.stringify({ action, ...all }, null, 2)}</code></pre>
+  </details>`;
 }

@@ -89,7 +89,11 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
 function addCard(path: string, { values, errors }: Typed): Html {
   return card({
     title: 'Block a name or a network',
-    body: html`<p>Votes of a blocked name, in every spelling, and votes from a blocked network are refused on the pages. The player does not learn why. Votes of a blocked name that come with the API are accepted, but neither counted nor delivered.</p>
+    body: html`<p>
+        Votes of a blocked name, in every spelling, and votes from a blocked network are refused on the pages. The
+        player does not learn why. Votes of a blocked name that come with the API are accepted, but neither counted nor
+        delivered.
+      </p>
       <form method="post" action="${path}" class="stack">
         ${select({
           name: 'kind',
@@ -101,10 +105,43 @@ function addCard(path: string, { values, errors }: Typed): Html {
             ['network', 'Network'],
           ],
         })}
-        ${textField({ name: 'value', label: 'Name or network', hint: 'A network such as 203.0.113.0/24 or 2001:db8:1::/48. A home connection has an IPv6 /64 or wider.', required: true, maxlength: 100, value: values.value ?? '', error: errors.value, spellcheck: false })}
-        ${textArea({ name: 'reason', label: 'Internal reason', hint: 'For operators only.', rows: 2, maxlength: 500, required: true, value: values.reason ?? '', error: errors.reason })}
-        ${textField({ name: 'endsAt', label: 'End (optional)', hint: 'UTC. Without it, the block lasts until you lift it.', type: 'datetime-local', value: values.endsAt ?? '', error: errors.endsAt })}
-        ${errors.isWideMeant ? checkbox({ name: 'isWideMeant', label: 'Block this very large network', error: errors.isWideMeant }) : ''}
+        ${textField({
+          name: 'value',
+          label: 'Name or network',
+          hint: 'A network such as 203.0.113.0/24 or 2001:db8:1::/48. A home connection has an IPv6 /64 or wider.',
+          required: true,
+          maxlength: 100,
+          value: values.value ?? '',
+          error: errors.value,
+          spellcheck: false,
+        })}
+        ${textArea({
+          name: 'reason',
+          label: 'Internal reason',
+          hint: 'For operators only.',
+          rows: 2,
+          maxlength: 500,
+          required: true,
+          value: values.reason ?? '',
+          error: errors.reason,
+        })}
+        ${textField({
+          name: 'endsAt',
+          label: 'End (optional)',
+          hint: 'UTC. Without it, the block lasts until you lift it.',
+          type: 'datetime-local',
+          value: values.endsAt ?? '',
+          error: errors.endsAt,
+        })}
+        ${
+          errors.isWideMeant
+            ? checkbox({
+                name: 'isWideMeant',
+                label: 'Block this very large network',
+                error: errors.isWideMeant,
+              })
+            : ''
+        }
         <button class="danger" type="submit">Block</button>
       </form>`,
   });

@@ -50,9 +50,12 @@ export async function exclusionList(
       { title: 'Decide', cell: ({ exclusion }) => undo(base, exclusion, of !== null) },
     ],
   });
+  const polling = isOpen
+    ? html`data-hx-get="${path}" data-hx-trigger="every 3s" data-hx-swap="outerMorph"`
+    : '';
   return {
     inProgress: isOpen,
-    html: html`<div id="exclusion-list" aria-live="polite" ${isOpen ? html`data-hx-get="${path}" data-hx-trigger="every 3s" data-hx-swap="outerMorph"` : ''}>${table}</div>`,
+    html: html`<div id="exclusion-list" aria-live="polite" ${polling}>${table}</div>`,
   };
 }
 
@@ -80,7 +83,8 @@ async function rowsOf(deps: AppDeps, exclusions: VoteExclusion[]): Promise<Row[]
 }
 
 function reasons({ reason, reasonForOwner }: VoteExclusion): Html {
-  return html`<bdi>${reason}</bdi>${reasonForOwner ? html` <span class="soft">For the owner: “<bdi>${reasonForOwner}</bdi>”</span>` : ''}`;
+  const forOwner = html` <span class="soft">For the owner: “<bdi>${reasonForOwner}</bdi>”</span>`;
+  return html`<bdi>${reason}</bdi>${reasonForOwner ? forOwner : ''}`;
 }
 
 function serverName(base: string, server: Row['server']): Content {
@@ -138,7 +142,14 @@ function undo(base: string, exclusion: VoteExclusion, ofOneServer: boolean): Con
         text: groupId ? 'Undo on this server' : 'Undo the exclusion',
         hidden: ofOneServer ? { list: 'server' } : {},
       })}
-      ${groupId ? button({ to: adminPath(base, `/votes/exclusions/players/${groupId.toHexString()}/undo`), text: 'Undo on all servers' }) : ''}
+      ${
+        groupId
+          ? button({
+              to: adminPath(base, `/votes/exclusions/players/${groupId.toHexString()}/undo`),
+              text: 'Undo on all servers',
+            })
+          : ''
+      }
     </div>`,
   });
 }

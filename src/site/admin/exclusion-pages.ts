@@ -233,8 +233,15 @@ function exclusionPage(
           ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
           ['Votes', affectedText(affected)],
         ])}
-          <p>These votes will be removed from all counts and the ranking. They are still delivered, and their players’ 24-hour cooldown stays. This takes up to a minute and can be undone.</p>
-          ${affected.votes === 0 ? html`<p><a class="button quiet" href="${back}">Back</a></p>` : exclusionFormOf(base, hidden, affected, { values, errors }, back)}`,
+          <p>
+            These votes will be removed from all counts and the ranking. They are still delivered, and their players’
+            24-hour cooldown stays. This takes up to a minute and can be undone.
+          </p>
+          ${
+            affected.votes === 0
+              ? html`<p><a class="button quiet" href="${back}">Back</a></p>`
+              : exclusionFormOf(base, hidden, affected, { values, errors }, back)
+          }`,
       })}`,
     }),
   };

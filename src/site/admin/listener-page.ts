@@ -55,6 +55,7 @@ function listenerPage(page: {
   const { base, overview, now } = page;
   const { server, next } = overview;
   const older = next ? pathOf(page, { state: page.state, from: next }) : undefined;
+  const removed = server.removed ? ', removed from the listing' : '';
   return {
     title: `Listener of ${server.name}`,
     body: adminFrame({
@@ -64,7 +65,7 @@ function listenerPage(page: {
         <div>
           <h1>Vote listener of <bdi>${server.name}</bdi></h1>
           <p class="soft">
-            <a href="${adminPath(base, `/servers/${server.id}`)}">${server.slug}</a>${server.removed ? ', removed from the listing' : ''}
+            <a href="${adminPath(base, `/servers/${server.id}`)}">${server.slug}</a>${removed}
           </p>
         </div>
       </div>`,
@@ -84,15 +85,16 @@ function status(
 ): Content {
   const { host, port, protocol, breaker, lastDelivery, state } = listener;
   const unconfirmedText = lastDelivery?.confirmed === false ? ', not confirmed' : '';
+  const attempts =
+    breaker.failures === 1 ? 'The last attempt' : `The last ${count(breaker.failures)} attempts`;
   const failing =
-    breaker.failures > 0
-      ? html`<p>${breaker.failures === 1 ? 'The last attempt' : `The last ${count(breaker.failures)} attempts`} failed (${breaker.code?.replaceAll('-', ' ')}).</p>`
-      : '';
+    breaker.failures > 0 ? html`<p>${attempts} failed (${breaker.code?.replaceAll('-', ' ')}).</p>` : '';
+  const answer = reason?.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : '';
   return [
     reason
       ? notice(
           state === 'paused' ? 'attention' : 'bad',
-          html`<p>${t(reason.cause)}${reason.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
+          html`<p>${t(reason.cause)}${answer}${reason.detail ? ` (${reason.detail})` : ''}</p>
             <p>${t(reason.mend)}</p>`,
         )
       : failing,

@@ -22,10 +22,19 @@ export function profileModeration({ base, server, typed }: View): Content {
   return card({
     id: 'profile',
     title: 'Profile',
-    body: html`${removals.map(({ part, at, reason }) => html`<p class="small soft">Removed on ${day(at)}: ${t(PART_TEXTS[part])}. “<bdi>${reason}</bdi>”</p>`)}
-      ${parts.map((part) => html`<section><h3>${asTitle(t(PART_TEXTS[part]))}</h3>${content(base, server, profile, part)}</section>`)}
+    body: html`${removals.map(removalText)}
+      ${parts.map(
+        (part) => html`<section>
+          <h3>${asTitle(t(PART_TEXTS[part]))}</h3>
+          ${content(base, server, profile, part)}
+        </section>`,
+      )}
       ${parts.length > 0 ? removalForm(adminServerPath(base, server, '/profile/remove'), parts, typed) : ''}`,
   });
+}
+
+function removalText({ part, at, reason }: NonNullable<Profile['removals']>[number]): Html {
+  return html`<p class="small soft">Removed on ${day(at)}: ${t(PART_TEXTS[part])}. “<bdi>${reason}</bdi>”</p>`;
 }
 
 function asTitle(words: string): string {
@@ -50,7 +59,12 @@ function removalForm(path: string, parts: ProfilePart[], { values, errors }: Typ
     <summary class="button quiet">Remove a part…</summary>
     <div class="confirm-body">
       <form method="post" action="${path}" class="stack">
-        ${select({ name: 'part', label: 'Part', value: values.part, options: parts.map((part) => [part, asTitle(t(PART_TEXTS[part]))]) })}
+        ${select({
+          name: 'part',
+          label: 'Part',
+          value: values.part,
+          options: parts.map((part) => [part, asTitle(t(PART_TEXTS[part]))]),
+        })}
         ${reasonFields({
           typed: { values, errors },
           forOwner: { name: 'profileReason', reader: 'the owner', required: true },

@@ -23,7 +23,11 @@ export function quarantineCard(view: View, { rows, more }: Attention['quarantine
   const { base, now } = view;
   return card({
     title: 'Quarantined votes',
-    body: html`<p class="soft">Votes of the vote form that look unusual, grouped by the cause. They do not count and are not delivered until you decide. Released votes count and are delivered; you can undo an exclusion. A network is known by a keyed hash only: a block of it ends after 30 days.</p>
+    body: html`<p class="soft">
+        Votes of the vote form that look unusual, grouped by the cause. They do not count and are not delivered until
+        you decide. Released votes count and are delivered; you can undo an exclusion. A network is known by a keyed
+        hash only: a block of it ends after 30 days.
+      </p>
       ${dataTable<HeldVotes>({
         caption: 'Quarantined votes',
         rows,
@@ -59,7 +63,9 @@ function causeOf(first: OfServer | undefined): Content {
 /** A server of a group, with how many networks voted for it since. */
 function serverLink(base: string, { server, quarantine, votes, networks }: OfServer): Html {
   const search = { server: server._id.toHexString(), since: minuteOf(quarantine.since) };
-  return html`<a href="${adminPath(base, `/votes${queryText(search)}`)}"><bdi>${server.name}</bdi></a> <span class="soft">(${count(votes)} held, ${count(networks)} networks)</span> `;
+  const path = adminPath(base, `/votes${queryText(search)}`);
+  const held = html`<span class="soft">(${count(votes)} held, ${count(networks)} networks)</span>`;
+  return html`<a href="${path}"><bdi>${server.name}</bdi></a> ${held} `;
 }
 
 function decide(base: string, { origin, servers }: HeldVotes): Content {
@@ -73,7 +79,11 @@ function decide(base: string, { origin, servers }: HeldVotes): Content {
   const to = (action: string) => adminPath(base, `${path}/${action}`);
   const isNetwork = cause === 'network' || cause === 'neighbourhood';
   return html`<div class="actions">
-    ${button({ to: to(origin === null ? 'undo' : 'release'), text: servers.length > 1 ? 'Release all' : 'Release', of })}
+    ${button({
+      to: to(origin === null ? 'undo' : 'release'),
+      text: servers.length > 1 ? 'Release all' : 'Release',
+      of,
+    })}
     ${button({ to: to('exclude'), text: servers.length > 1 ? 'Exclude all' : 'Exclude', kind: 'danger', of })}
     ${
       origin !== null && isNetwork

@@ -37,7 +37,7 @@ const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*
  * Bull Board with every queue, under `app`'s path, for operators only.
  *
  * Its buttons only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two buttons that write
- * a payload, add and change a job, answer 403: the relay already triggers every listener that has due votes.
+ * a payload, add and change a job, answer 403: the sweep already triggers every listener that has due votes.
  */
 export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDeps }): Promise<void> {
   const { site } = app;

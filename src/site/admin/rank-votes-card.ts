@@ -22,20 +22,47 @@ export function rankVotesCard(view: {
   return card({
     title: 'Votes for the rank',
     id: 'rank',
-    body: html`${allowed && allowed.votes > 0 ? html`<p>${count(allowed.votes)} votes a day need no evidence: “<bdi>${allowed.reason}</bdi>” (<bdi>${allowed.by}</bdi>, ${timeAgo(allowed.at, now)}).</p>` : ''}
+    body: html`${allowed && allowed.votes > 0 ? allowanceText(allowed, now) : ''}
       ${rankVotesTables(days)}
       ${server.removedAt ? '' : allowForm(adminServerPath(base, server, '/allow-votes'), allowed?.votes ?? 0, typed)}`,
   });
+}
+
+function allowanceText({ votes, reason, by, at }: NonNullable<Server['voteAllowance']>, now: Date): Html {
+  const who = html`<bdi>${by}</bdi>, ${timeAgo(at, now)}`;
+  return html`<p>${count(votes)} votes a day need no evidence: “<bdi>${reason}</bdi>” (${who}).</p>`;
 }
 
 function allowForm(to: string, allowed: number, { values, errors }: Typed): Html {
   return html`<details class="confirm" ${errors.votes || errors.allowReason ? 'open' : ''}>
     <summary class="button quiet">Allow votes…</summary>
     <div class="confirm-body">
-      <p>So many votes a day count in full for the rank, whatever speaks for them; 0 takes it back. Many votes of one network still weigh less. The days of the ranking are weighed again. If the votes were bought, exclude them under “Votes and exclusions” instead.</p>
+      <p>
+        So many votes a day count in full for the rank, whatever speaks for them; 0 takes it back. Many votes of one
+        network still weigh less. The days of the ranking are weighed again. If the votes were bought, exclude them
+        under “Votes and exclusions” instead.
+      </p>
       <form method="post" action="${to}" class="stack">
-        ${textField({ name: 'votes', label: 'Votes a day', type: 'number', min: 0, max: MOST_ALLOWED, required: true, value: values.votes ?? String(allowed), error: errors.votes })}
-        ${textArea({ name: 'allowReason', label: 'Internal reason', hint: 'For operators only, in the audit log.', rows: 2, maxlength: 500, required: true, value: values.allowReason ?? '', error: errors.allowReason })}
+        ${textField({
+          name: 'votes',
+          label: 'Votes a day',
+          type: 'number',
+          min: 0,
+          max: MOST_ALLOWED,
+          required: true,
+          value: values.votes ?? String(allowed),
+          error: errors.votes,
+        })}
+        ${textArea({
+          name: 'allowReason',
+          label: 'Internal reason',
+          hint: 'For operators only, in the audit log.',
+          rows: 2,
+          maxlength: 500,
+          required: true,
+          value: values.allowReason ?? '',
+          error: errors.allowReason,
+        })}
         <button type="submit">Allow</button>
       </form>
     </div>

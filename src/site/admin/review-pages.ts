@@ -54,7 +54,8 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
       body: adminFrame({
         base,
         part: '/reviews',
-        body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}${decided ? decisionNotice(base, decided, done === 'meanwhile') : ''}
+        body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}
+          ${decided ? decisionNotice(base, decided, done === 'meanwhile') : ''}
           ${done === 'many' ? manyNotice(queryOf(request)) : ''}
           ${stateTabs(base, state)}
           ${rows.length === 0 ? html`<p class="empty">${EMPTY[state]}</p>` : cards}
@@ -187,17 +188,30 @@ function reviewCard(
   const about = server
     ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
     : 'a removed server';
+  const changes = html`${changedBy(base, review, now)}${decidedBy(review, now)}`;
   return html`<article class="card" ${isFirst ? html`id="next" tabindex="-1"` : ''}>
     <header class="card-head">
       <h2><bdi>${username}</bdi> on ${about}</h2>
       ${state === 'pending' ? '' : badge(TONES[state], TABS[state].toLowerCase())}
     </header>
-    <p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${changedBy(base, review, now)}${decidedBy(review, now)}</p>
+    <p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${changes}</p>
     ${reviewer ? authorFacts(reviewer, now) : ''}
-    ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Rating only.</p>`}
+    ${
+      content
+        ? html`<blockquote class="quote" dir="auto">${content}</blockquote>`
+        : html`<p class="soft">Rating only.</p>`
+    }
     ${state === 'pending' ? selection(review) : ''}
     <div class="actions">
-      ${state === 'approved' ? '' : decision(base, review, { state: 'approved', text: 'Approve', kind: state === 'pending' ? 'primary' : 'quiet' })}
+      ${
+        state === 'approved'
+          ? ''
+          : decision(base, review, {
+              state: 'approved',
+              text: 'Approve',
+              kind: state === 'pending' ? 'primary' : 'quiet',
+            })
+      }
       ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' })}
       ${state === 'rejected' ? '' : rejection(base, review)}
     </div>
@@ -224,7 +238,12 @@ function changedBy(base: string, { personId: userId, editedAt }: Review, now: Da
 function decidedBy(review: Review, now: Date): Content {
   const { moderatedAt, moderatedBy, rejectedFor, rejectionReason } = review;
   if (!moderatedAt) return '';
-  return html`; decided ${timeAgo(moderatedAt, now)}${moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : ''}${rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : ''}${rejectionReason ? html`; for the author: “<bdi>${rejectionReason}</bdi>”` : ''}`;
+  return [
+    html`; decided ${timeAgo(moderatedAt, now)}`,
+    moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : '',
+    rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : '',
+    rejectionReason ? html`; for the author: “<bdi>${rejectionReason}</bdi>”` : '',
+  ];
 }
 
 function rejection(base: string, { _id, state, username, revision = 0 }: WithId<Review>): Html {

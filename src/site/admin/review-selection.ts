@@ -15,8 +15,10 @@ const MANY = 'approve-many';
 /** A check box in the card of a review; it belongs to the form at the end of the page. */
 export function selection({ _id, username, revision = 0 }: WithId<Review>): Html {
   const id = _id.toHexString();
-  return html`<p class="check"><input id="select-${id}" type="checkbox" name="review" value="${id}-${String(revision)}" form="${MANY}" />
-    <label for="select-${id}">Select<span class="for-readers"> the review of ${username}</span></label></p>`;
+  return html`<p class="check">
+    <input id="select-${id}" type="checkbox" name="review" value="${id}-${String(revision)}" form="${MANY}" />
+    <label for="select-${id}">Select<span class="for-readers"> the review of ${username}</span></label>
+  </p>`;
 }
 
 /** The button that approves the selected reviews. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { allowVotes } from '../../ranking/evidence/allow-votes.ts';
 import { editServer } from '../../servers/listed-servers.ts';
 import { removeProfilePart } from '../../servers/moderate-profile.ts';
@@ -36,8 +37,15 @@ const EMPTY: Record<ServerList, string> = {
   removed: 'No removed servers.',
 };
 
+const FIRST_ROWS = `Showing the first ${ROWS} results. Enter more of the name to narrow them down.`;
+
 /** `/operator/servers`: the list and search of servers, and the actions on one. */
 export function serverPages(app: FastifyInstance, { deps }: AdminParts): void {
+  listPage(app, deps);
+  oneServerPage(app, deps);
+}
+
+function listPage(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
   app.get('/servers', OPERATOR, async (request, reply) => {
     const { q, list: wanted, from } = queryOf(request);
@@ -47,19 +55,26 @@ export function serverPages(app: FastifyInstance, { deps }: AdminParts): void {
       : await listServersByTime(deps, list, { from, limit: ROWS });
     const path = (values: Record<string, string | undefined>) =>
       adminPath(base, `/servers${queryText({ list: list === 'all' ? undefined : list, ...values })}`);
+    const empty = q
+      ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.`
+      : EMPTY[list];
     return sendPage(request, reply, {
       title: 'Servers',
       body: adminFrame({
         base,
         part: '/servers',
         body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
-          <section class="card">${serverTable(base, found.rows, deps.clock.now(), q ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.` : EMPTY[list])}</section>
-          ${found.rows.length === ROWS && q ? html`<p class="soft">Showing the first ${ROWS} results. Enter more of the name to narrow them down.</p>` : ''}
+          <section class="card">${serverTable(base, found.rows, deps.clock.now(), empty)}</section>
+          ${found.rows.length === ROWS && q ? html`<p class="soft">${FIRST_ROWS}</p>` : ''}
           ${pager({ first: from ? path({}) : undefined, older: found.next ? path({ from: found.next }) : undefined })}`,
       }),
     });
   });
+}
 
+/** `/operator/servers/:serverId`: the page of a server with its actions. */
+function oneServerPage(app: FastifyInstance, deps: AppDeps): void {
+  const { base } = app.site;
   const serverOf = async (request: FastifyRequest): Promise<WithId<Server>> => {
     const server = await deps.servers.findOne({ _id: idParam(request, 'serverId') });
     if (!server) throw new PageError(404, 'This server does not exist.');
@@ -147,7 +162,15 @@ type Action<S extends z.ZodObject> = {
 
 function searchForm(base: string, q: string | undefined): Html {
   return html`<form method="get" action="${adminPath(base, '/servers')}" class="filters" role="search">
-    ${textField({ name: 'q', label: 'Find a server', type: 'search', value: q ?? '', maxlength: 254, hint: 'A part of the name; beginning of address or slug; id; or owner’s e-mail address.', spellcheck: false })}
+    ${textField({
+      name: 'q',
+      label: 'Find a server',
+      type: 'search',
+      value: q ?? '',
+      maxlength: 254,
+      hint: 'A part of the name; beginning of address or slug; id; or owner’s e-mail address.',
+      spellcheck: false,
+    })}
     <button type="submit">Find</button>
     ${q ? html`<a class="button quiet" href="${adminPath(base, '/servers')}">All servers</a>` : ''}
   </form>`;

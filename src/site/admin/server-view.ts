@@ -87,11 +87,12 @@ export async function serverPage(
 /** Notices at the top of the page. */
 function remarks({ server, now }: View): Content {
   const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, unusualVotes } = server;
+  const internal = hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : '';
   return [
     hiddenAt &&
       notice(
         'attention',
-        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” The owner sees this reason.${hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : ''}`,
+        html`Hidden ${timeAgo(hiddenAt, now)}: “<bdi>${hiddenReason}</bdi>” The owner sees this reason.${internal}`,
       ),
     unusualVotes &&
       notice(
@@ -101,7 +102,8 @@ function remarks({ server, now }: View): Content {
     playersDiffer &&
       notice(
         'attention',
-        html`Player counts differ: the server reported ${count(playersDiffer.reported)} players, our check found ${count(playersDiffer.probed)} (${timeAgo(playersDiffer.at, now)}).`,
+        html`Player counts differ: the server reported ${count(playersDiffer.reported)} players,
+          our check found ${count(playersDiffer.probed)} (${timeAgo(playersDiffer.at, now)}).`,
       ),
   ].filter(Boolean) as Content;
 }
@@ -138,7 +140,8 @@ function votesText({ votesCount, rankVotes }: NonNullable<Server['ranked']>): st
 function ownerText(base: string, { ownerEmail }: Server, owner: User | null): Content {
   if (owner) {
     const users = adminPath(base, `/users?search=${encodeURIComponent(owner.email)}`);
-    return html`<bdi>${owner.name}</bdi>, <a href="${users}">${owner.email}</a>${owner.suspendedAt ? html` ${badge('bad', 'suspended')}` : ''}`;
+    const suspended = owner.suspendedAt ? html` ${badge('bad', 'suspended')}` : '';
+    return html`<bdi>${owner.name}</bdi>, <a href="${users}">${owner.email}</a>${suspended}`;
   }
   return ownerEmail ? `${ownerEmail} (no account yet)` : 'none';
 }
@@ -167,15 +170,15 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
 /** Links to the admin lists of this server and to its owner's pages. */
 function links({ base, server }: View): Html {
   const id = server._id.toHexString();
-  const owners = server.removedAt
-    ? []
-    : DASHBOARD_PARTS.map(([part, text]) => ({ href: serverPath(base, server, part), text }));
+  const ownersLinks = DASHBOARD_PARTS.map(
+    ([part, text]) => html`<li><a href="${serverPath(base, server, part)}">${t(text)}</a></li>`,
+  );
   return html`<div class="actions">
       <a class="button quiet" href="${adminPath(base, `/votes?server=${id}`)}">Votes and exclusions</a>
       <a class="button quiet" href="${adminPath(base, `/audit?server=${id}`)}">Audit log</a>
       ${server.removedAt ? '' : html`<a class="button quiet" href="${base}${publicPath(server)}">Public page</a>`}
     </div>
-    ${owners.length > 0 ? html`<p>Owner’s pages:</p><ul class="plain links">${owners.map(({ href, text }) => html`<li><a href="${href}">${t(text)}</a></li>`)}</ul>` : ''}`;
+    ${server.removedAt ? '' : html`<p>Owner’s pages:</p><ul class="plain links">${ownersLinks}</ul>`}`;
 }
 
 function actions(view: View): Html {

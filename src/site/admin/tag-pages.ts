@@ -56,7 +56,15 @@ function addCard(path: string, { values, errors }: Typed): Html {
   return card({
     title: 'Add a tag',
     body: html`<form method="post" action="${path}" class="filters">
-        ${textField({ name: 'name', label: 'Name', hint: 'Up to 30 characters', required: true, maxlength: 60, value: values.name ?? '', error: errors.name })}
+        ${textField({
+          name: 'name',
+          label: 'Name',
+          hint: 'Up to 30 characters',
+          required: true,
+          maxlength: 60,
+          value: values.name ?? '',
+          error: errors.name,
+        })}
         <button type="submit">Add</button>
       </form>`,
   });

@@ -21,14 +21,32 @@ export function addressPart({ users, user, change, sendsMail, typed }: View): Ht
   const consequence = sendsMail
     ? 'For a user who cannot read mails to the present address. The new address gets a link to confirm the change, the present one a link to cancel it. The user is signed out of all sessions; the password and two-factor authentication stay.'
     : 'Changes the address at once and signs the user out of all sessions. The password and two-factor authentication stay.';
-  return html`${change ? html`<p>Waiting for a confirmation: <strong>${change.to}</strong>${change.expiresAt ? html`, until ${time(change.expiresAt)}` : ''}.</p>` : ''}
+  const until = change?.expiresAt ? html`, until ${time(change.expiresAt)}` : '';
+  return html`${change ? html`<p>Waiting for a confirmation: <strong>${change.to}</strong>${until}.</p>` : ''}
     ${confirmed({
       text: 'Change e-mail address…',
       consequence: html`${consequence} Make sure that the request comes from the user.`,
       isOpen: Boolean(errors.email || errors.emailReason),
       form: html`<form method="post" action="${users}/${user._id.toHexString()}/email" class="stack">
-        ${textField({ name: 'email', label: 'New e-mail address', type: 'email', required: true, maxlength: 254, value: values.email ?? '', error: errors.email })}
-        ${textArea({ name: 'emailReason', label: 'Internal reason', hint: 'For operators only, in the audit log.', rows: 2, maxlength: 500, required: true, value: values.emailReason ?? '', error: errors.emailReason })}
+        ${textField({
+          name: 'email',
+          label: 'New e-mail address',
+          type: 'email',
+          required: true,
+          maxlength: 254,
+          value: values.email ?? '',
+          error: errors.email,
+        })}
+        ${textArea({
+          name: 'emailReason',
+          label: 'Internal reason',
+          hint: 'For operators only, in the audit log.',
+          rows: 2,
+          maxlength: 500,
+          required: true,
+          value: values.emailReason ?? '',
+          error: errors.emailReason,
+        })}
         <button class="danger" type="submit">Change address</button>
       </form>`,
     })}`;

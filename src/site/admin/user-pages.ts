@@ -147,7 +147,10 @@ function linkPage(users: string, user: WithId<User>, link: string): Page {
     title: 'One-time link',
     body: html`<h1>One-time link</h1>
       <section class="card stack">
-        <p>Send this link to ${user.email} over a private channel. Anyone who opens it can set the account’s password. It works once, expires in one hour, and is shown only once.</p>
+        <p>
+          Send this link to ${user.email} over a private channel. Anyone who opens it can set the account’s password. It
+          works once, expires in one hour, and is shown only once.
+        </p>
         ${copyable(link, 'One-time link')}
         <a class="button quiet" href="${users}/${user._id.toHexString()}">Back to the user</a>
       </section>`,
@@ -181,10 +184,20 @@ function userPage(page: UserPage): Page {
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}
         ${card({ title: 'Password', body: linkPart(page) })}
-        ${page.isSelf ? card({ title: 'You', body: html`<p>This is your account. Change your password and two-factor authentication in <a href="${page.base}/account">your account</a>. Only another operator can change your role or suspend you.</p>` }) : decisions(page)}
+        ${page.isSelf ? ownCard(page) : decisions(page)}
       </div>`,
     }),
   };
+}
+
+function ownCard({ base }: UserPage): Html {
+  return card({
+    title: 'You',
+    body: html`<p>
+      This is your account. Change your password and two-factor authentication in
+      <a href="${base}/account">your account</a>. Only another operator can change your role or suspend you.
+    </p>`,
+  });
 }
 
 /** Ways to sign in, by the credential's provider. */
@@ -225,6 +238,9 @@ function linkPart({ users, view: { user }, sendsMail }: UserPage): Html {
   ${button({ to, text: sendsMail ? 'Send password link' : 'Create password link' })}`;
 }
 
+const RESET_CONSEQUENCE =
+  'The user will sign in with the password only, until they set it up again. Make sure that the request comes from the user.';
+
 function decisions(page: UserPage): Html {
   const { users, view, typed } = page;
   const { user } = view;
@@ -242,7 +258,9 @@ function decisions(page: UserPage): Html {
     title: 'Suspension',
     body: user.suspendedAt
       ? button({ to: to('lift'), text: 'Lift suspension' })
-      : html`<p>Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.</p>
+      : html`<p>
+          Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.
+        </p>
         <form method="post" action="${to('suspend')}" class="stack">
           ${reasonFields({
             typed,
@@ -257,8 +275,7 @@ function decisions(page: UserPage): Html {
     body: user.twoFactorEnabled
       ? confirmed({
           text: 'Reset two-factor authentication',
-          consequence:
-            'The user will sign in with the password only, until they set it up again. Make sure that the request comes from the user.',
+          consequence: RESET_CONSEQUENCE,
           form: button({ to: to('reset-two-factor'), text: 'Reset', kind: 'danger' }),
         })
       : html`<p class="soft">Off.</p>`,

@@ -63,7 +63,13 @@ function usersPage({ base, path, search, role, users, older, now }: UsersView): 
       base,
       part: '/users',
       body: html`<form method="get" action="${path}" class="filters">
-        ${textField({ name: 'search', label: 'E-mail address or name begins with', type: 'search', value: search, maxlength: 254 })}
+        ${textField({
+          name: 'search',
+          label: 'E-mail address or name begins with',
+          type: 'search',
+          value: search,
+          maxlength: 254,
+        })}
         ${select({
           name: 'role',
           label: 'Role',
@@ -91,7 +97,11 @@ function usersPage({ base, path, search, role, users, older, now }: UsersView): 
           ],
           empty: search === '' ? 'No users yet.' : 'No users match.',
         })}
-        ${users.length === PER_PAGE && search !== '' ? html`<p class="soft">There may be more results. Enter more letters to narrow them down.</p>` : ''}
+        ${
+          users.length === PER_PAGE && search !== ''
+            ? html`<p class="soft">There may be more results. Enter more letters to narrow them down.</p>`
+            : ''
+        }
       </section>
       ${pager({ older })}`,
     }),

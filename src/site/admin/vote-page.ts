@@ -47,7 +47,11 @@ export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
           </div>
           ${stateBadge(vote)}
         </div>`,
-        body: html`${card({ title: 'Details', actions: actions(base, vote), body: about({ base, vote, server, token, timeline }) })}
+        body: html`${card({
+          title: 'Details',
+          actions: actions(base, vote),
+          body: about({ base, vote, server, token, timeline }),
+        })}
           ${card({ title: 'Timeline', body: timelineList(timeline.events) })}`,
       }),
     });
@@ -60,7 +64,8 @@ function votesPath(base: string, { serverId, username }: Vote): string {
 
 function actions(base: string, { serverId, username }: Vote): Html {
   const exclude = queryText({ player: username, server: serverId.toHexString() });
-  return html`<a class="button quiet" href="${adminPath(base, `/votes/exclude-player${exclude}`)}">Exclude this player’s votes…</a>
+  const path = adminPath(base, `/votes/exclude-player${exclude}`);
+  return html`<a class="button quiet" href="${path}">Exclude this player’s votes…</a>
     <a class="button quiet" href="${blockPath(base, 'name', username)}">Block the name…</a>`;
 }
 

@@ -43,6 +43,7 @@ export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
     const list = await exclusionList(deps, base, exclusions, server);
     const { from: _, done: __, ...rest } = query;
     const path = (from?: string) => adminPath(base, `/votes${queryText({ ...rest, from })}`);
+    const first = query.from ? path() : undefined;
     return sendPage(
       request,
       reply,
@@ -59,8 +60,12 @@ export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
           body: html`${searchForm(base, search)}
             ${search.choices.length > 0 ? choiceCard(deps, base, search) : ''}${ofPlayer}
             ${server && found ? voteCard(base, server, search, found.votes, found.next !== null) : ''}
-            ${found ? pager({ first: query.from ? path() : undefined, older: found.next ? path(found.next) : undefined }) : ''}
-            ${card({ id: 'exclusions', title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions', body: list.html })}`,
+            ${found ? pager({ first, older: found.next ? path(found.next) : undefined }) : ''}
+            ${card({
+              id: 'exclusions',
+              title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions',
+              body: list.html,
+            })}`,
         }),
       },
       isInvalid ? 400 : 200,
@@ -79,8 +84,23 @@ function findVotes(
 
 function searchForm(base: string, { typed: { values, errors }, tokens }: VoteQuery): Html {
   return html`<form method="get" action="${adminPath(base, '/votes')}" class="filters" role="search">
-    ${textField({ name: 'server', label: 'Server', hint: 'Name, slug or id. Without it, enter a player.', value: values.server ?? '', error: errors.server, spellcheck: false })}
-    ${textField({ name: 'player', label: 'Player', hint: 'Full name, or vote id.', value: values.player ?? '', error: errors.player, maxlength: 60, spellcheck: false })}
+    ${textField({
+      name: 'server',
+      label: 'Server',
+      hint: 'Name, slug or id. Without it, enter a player.',
+      value: values.server ?? '',
+      error: errors.server,
+      spellcheck: false,
+    })}
+    ${textField({
+      name: 'player',
+      label: 'Player',
+      hint: 'Full name, or vote id.',
+      value: values.player ?? '',
+      error: errors.player,
+      maxlength: 60,
+      spellcheck: false,
+    })}
     ${
       tokens.length > 0
         ? select({
@@ -98,8 +118,24 @@ function searchForm(base: string, { typed: { values, errors }, tokens }: VoteQue
           })
         : ''
     }
-    ${textField({ name: 'since', label: 'From', hint: 'UTC.', type: 'datetime-local', step: 'any', value: values.since ?? '', error: errors.since })}
-    ${textField({ name: 'until', label: 'To', hint: 'UTC, not included.', type: 'datetime-local', step: 'any', value: values.until ?? '', error: errors.until })}
+    ${textField({
+      name: 'since',
+      label: 'From',
+      hint: 'UTC.',
+      type: 'datetime-local',
+      step: 'any',
+      value: values.since ?? '',
+      error: errors.since,
+    })}
+    ${textField({
+      name: 'until',
+      label: 'To',
+      hint: 'UTC, not included.',
+      type: 'datetime-local',
+      step: 'any',
+      value: values.until ?? '',
+      error: errors.until,
+    })}
     <button type="submit">Search</button>
   </form>`;
 }
@@ -116,7 +152,7 @@ function voteCard(
   return card({
     title: html`Votes of <a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
     actions: excludeLink(base, server, search),
-    body: html`${canExclude(search) ? '' : html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`}
+    body: html`${canExclude(search) ? '' : HOW_TO_EXCLUDE}
     ${dataTable<FoundVote>({
       caption: 'Votes, newest first',
       rows: votes,
@@ -138,6 +174,8 @@ function voteCard(
     })}`,
   });
 }
+
+const HOW_TO_EXCLUDE = html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`;
 
 const DELIVERY: Record<FoundVote['delivery']['state'], string> = {
   none: 'no listener',
@@ -210,11 +248,12 @@ async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promi
   const title = html`Votes of <bdi>${player}</bdi>`;
   const found = await playerVotes(deps, { username: player, serverId: null, since, until });
   if ('error' in found) return card({ title, body: notice('bad', found.error) });
+  const excludePath = adminPath(base, `/votes/exclude-player${queryText(range)}`);
   return card({
     title,
     actions:
       found.rows.length > 0
-        ? html`<a class="button quiet" href="${adminPath(base, `/votes/exclude-player${queryText(range)}`)}">Exclude this player’s votes…</a>`
+        ? html`<a class="button quiet" href="${excludePath}">Exclude this player’s votes…</a>`
         : '',
     body: playerTable(base, found.rows, range),
   });

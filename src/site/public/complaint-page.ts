@@ -24,16 +24,34 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
 
   const pageOf = (server: Server, { values, errors }: Typed): Page => {
     const path = `${base}${publicPath(server)}`;
+    const readers = t(
+      'Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.',
+    );
     return {
       title: t('Report {server}', { server: server.name }),
       width: 'narrow',
       messages: { sent: defineMessage('Thank you. The operators of this listing will look at it.') },
       body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
-        <p class="soft">${t('Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.')}</p>
+        <p class="soft">${readers}</p>
         <form method="post" action="${path}/report" class="stack">
-          ${select({ name: 'kind', label: t('What is wrong?'), value: values.kind, options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(COMPLAINT_TEXTS[kind])]), error: errors.kind })}
-          ${textArea({ name: 'text', label: t('What should we know?'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_COMPLAINT) }), rows: 5, value: values.text ?? '', error: errors.text })}
-          <div class="actions"><button type="submit">${t('Send report')}</button> <a href="${path}">${t('Back to the server')}</a></div>
+          ${select({
+            name: 'kind',
+            label: t('What is wrong?'),
+            value: values.kind,
+            options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(COMPLAINT_TEXTS[kind])]),
+            error: errors.kind,
+          })}
+          ${textArea({
+            name: 'text',
+            label: t('What should we know?'),
+            hint: t('Up to {characters} characters.', { characters: count(LONGEST_COMPLAINT) }),
+            rows: 5,
+            value: values.text ?? '',
+            error: errors.text,
+          })}
+          <div class="actions">
+            <button type="submit">${t('Send report')}</button> <a href="${path}">${t('Back to the server')}</a>
+          </div>
         </form>`,
     };
   };

@@ -11,6 +11,7 @@ import {
 } from '../../favourites/favourites.ts';
 import { statusAt } from '../../history/current-status.ts';
 import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { userOf } from '../access.ts';
@@ -23,7 +24,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { dataTable, pager } from '../shared/parts.ts';
+import { dataTable, linkTo, pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { statusBadge } from '../shared/server-status.ts';
@@ -46,13 +47,14 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
     const page = pageFrom((request.query as { page?: unknown }).page);
     const limit = FAVOURITES_A_PAGE;
     const { rows, total, username } = await listFavourites(deps, userOf(request)._id, { page, limit });
+    const list: List = { base, config: deps.config, now: deps.clock.now(), username };
     const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
     return sendPage(request, reply, {
       title: t('Your favourites'),
       body: html`<h1>${t('Your favourites')}</h1>
         ${total > 0 ? html`<p class="soft">${aboutTimes(username)}</p>` : ''}
         ${starForm(to(page))}
-        <section class="card">${table(rows, username)}
+        <section class="card">${table(list, rows)}
           ${pager({
             newer: page > 1 ? to(page - 1) : undefined,
             older: page * limit < total ? to(page + 1) : undefined,
@@ -85,68 +87,73 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
       return `${next}#${starAnchor(server)}`;
     },
   });
+}
 
-  function table(rows: Favourite[], username: string | null): Html {
-    return dataTable({
-      caption: t('Your favourites'),
-      rows,
-      columns: [
-        { title: t('Server'), heads: true, cell: nameCell },
-        {
-          title: t('Status'),
-          cell: ({ server }) =>
-            server
-              ? statusBadge(server, deps.clock.now())
-              : html`<span class="soft">${t('not listed any more')}</span>`,
-        },
-        { title: t('Players'), kind: 'number', cell: ({ server }) => (server ? players(server) : '–') },
-        { title: t('Next vote'), cell: (favourite) => nextVote(favourite, username) },
-        {
-          title: t('Remove'),
-          cell: ({ serverId, server }) =>
-            star(
-              { base },
-              {
-                id: serverId.toHexString(),
-                name: server?.name ?? t('a server that is not listed any more'),
-                slug: server?.slug ?? serverId.toHexString(),
-                isFavourite: true,
-              },
-            ),
-        },
-      ],
-      empty: t(
-        'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.',
-        { a: (text) => html`<a href="${base}/">${text}</a>` },
-      ),
-    });
-  }
+/** What the cells of the list need. `username` is the player name of the user's last vote. */
+type List = { base: string; config: Config; now: Date; username: string | null };
 
-  function players(server: WithId<Server>): string {
-    const status = statusAt(server, deps.clock.now());
-    if (status === 'offline') return '0';
-    const { onlinePlayers, maxPlayers } = server.current;
-    return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
-  }
+function table(list: List, rows: Favourite[]): Html {
+  const { base, now } = list;
+  return dataTable({
+    caption: t('Your favourites'),
+    rows,
+    columns: [
+      { title: t('Server'), heads: true, cell: ({ server }) => nameCell(base, server) },
+      {
+        title: t('Status'),
+        cell: ({ server }) =>
+          server ? statusBadge(server, now) : html`<span class="soft">${t('not listed any more')}</span>`,
+      },
+      { title: t('Players'), kind: 'number', cell: ({ server }) => (server ? players(server, now) : '–') },
+      { title: t('Next vote'), cell: (favourite) => nextVote(list, favourite) },
+      {
+        title: t('Remove'),
+        cell: ({ serverId, server }) =>
+          star(
+            { base },
+            {
+              id: serverId.toHexString(),
+              name: server?.name ?? t('a server that is not listed any more'),
+              slug: server?.slug ?? serverId.toHexString(),
+              isFavourite: true,
+            },
+          ),
+      },
+    ],
+    empty: t(
+      'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.',
+      { a: linkTo(`${base}/`) },
+    ),
+  });
+}
 
-  function nameCell({ server }: Favourite): Content {
-    if (!server) return html`<span class="soft">${t('A server that was removed or hidden')}</span>`;
-    return html`<a href="${base}${publicPath(server)}"><bdi>${server.name}</bdi></a>
-      ${server.game ? html`<span class="about">${gameName(server.game)}</span>` : ''}`;
-  }
+function players(server: WithId<Server>, now: Date): string {
+  const status = statusAt(server, now);
+  if (status === 'offline') return '0';
+  const { onlinePlayers, maxPlayers } = server.current;
+  return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
+}
 
-  function nextVote({ server, nextVoteAt }: Favourite, username: string | null): Content {
-    if (!server) return '–';
-    if (nextVoteAt) return localTime(nextVoteAt);
-    if (whyOff(deps.config, server)) return html`<span class="soft">${t('no votes on the page')}</span>`;
-    const text = nextVoteAt === null ? t('Vote now') : t('Vote');
-    const query = queryText({ username: username ?? undefined });
-    return html`<a href="${base}${publicPath(server, `/vote${query}`)}">${text}<span class="for-readers"> ${t('for {server}', { server: server.name })}</span></a>`;
-  }
+function nameCell(base: string, server: Favourite['server']): Content {
+  if (!server) return html`<span class="soft">${t('A server that was removed or hidden')}</span>`;
+  return html`<a href="${base}${publicPath(server)}"><bdi>${server.name}</bdi></a>
+    ${server.game ? html`<span class="about">${gameName(server.game)}</span>` : ''}`;
+}
 
-  function aboutTimes(username: string | null): Content {
-    return username === null
-      ? t('After your first vote on a server’s page, this page shows when you may vote next.')
-      : html`${t('The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.', { username })}`;
-  }
+function nextVote({ base, config, username }: List, { server, nextVoteAt }: Favourite): Content {
+  if (!server) return '–';
+  if (nextVoteAt) return localTime(nextVoteAt);
+  if (whyOff(config, server)) return html`<span class="soft">${t('no votes on the page')}</span>`;
+  const text = nextVoteAt === null ? t('Vote now') : t('Vote');
+  const path = publicPath(server, `/vote${queryText({ username: username ?? undefined })}`);
+  const of = t('for {server}', { server: server.name });
+  return html`<a href="${base}${path}">${text}<span class="for-readers"> ${of}</span></a>`;
+}
+
+function aboutTimes(username: string | null): Content {
+  return username === null
+    ? t('After your first vote on a server’s page, this page shows when you may vote next.')
+    : t('The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.', {
+        username,
+      });
 }

@@ -17,12 +17,12 @@ import { barChart } from '../shared/chart.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { count, counted, day, decimal, shortDay, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { card, dataTable, textField } from '../shared/parts.ts';
+import { card, dataTable, linkTo, textField } from '../shared/parts.ts';
 import { rankDayColumns } from '../shared/rank-votes.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { PublicParts } from './public-parts.ts';
 import { searchText } from './ranking-query.ts';
-import { voteWeights } from './vote-weights.ts';
+import { ruleItem, voteWeights } from './vote-weights.ts';
 
 const PATH = '/how-ranking-works';
 
@@ -57,33 +57,72 @@ export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): vo
 
 function formula(name: string): Html {
   return html`<div class="columns">
-    ${card({
-      title: t('The formula'),
-      body: html`<p>${t('Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.')}</p>
-        <ol class="checklist">
-          <li><strong>${t('Votes')}</strong> <span class="soft">${t('More votes rank higher. Votes of today and the {days} days before count (UTC). <link>What a vote weighs</link> is nearly always one.', { days: RANKING_DAYS - 1, link: (text) => html`<a href="#weight">${text}</a>` })}</span></li>
-          <li><strong>${t('Uptime')}</strong> <span class="soft">${t('The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.')}</span></li>
-          <li><strong>${t('Age of the listing')}</strong> <span class="soft">${t('Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.')}</span></li>
-        </ol>
-        <p id="premium">${t('Nothing else counts. <strong>Premium</strong> is a label beside the name that an operator of {name} gives to a server. It does not change the rank, and players cannot vote more for it.', { name })}</p>`,
-    })}
-    ${card({
-      title: t('What does not count'),
-      body: html`<ul class="checklist">
-          <li>${t('A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.')}</li>
-          <li>${t('Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.', { name })}</li>
-          <li>${t('Votes of the vote form that look unusual, until an operator releases them. Their players see that.')}</li>
-          <li>${t('Hidden and removed servers. They have no rank.')}</li>
-          <li>${t('Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.')}</li>
-        </ul>
-        <p class="soft">${t('Delivery to the server’s plugin makes no difference: a vote counts when it is cast.')}</p>`,
-    })}
+    ${card({ title: t('The formula'), body: rules(name) })}
+    ${card({ title: t('What does not count'), body: exceptions(name) })}
   </div>`;
 }
 
+function rules(name: string): Html {
+  const order = t(
+    'Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.',
+  );
+  const votes = t(
+    'More votes rank higher. Votes of today and the {days} days before count (UTC). <link>What a vote weighs</link> is nearly always one.',
+    { days: RANKING_DAYS - 1, link: linkTo('#weight') },
+  );
+  const uptime = t(
+    'The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.',
+  );
+  const age = t(
+    'Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.',
+  );
+  const premium = t(
+    'Nothing else counts. <strong>Premium</strong> is a label beside the name that an operator of {name} gives to a server. It does not change the rank, and players cannot vote more for it.',
+    { name },
+  );
+  return html`<p>${order}</p>
+    <ol class="checklist">
+      ${ruleItem(t('Votes'), votes)}
+      ${ruleItem(t('Uptime'), uptime)}
+      ${ruleItem(t('Age of the listing'), age)}
+    </ol>
+    <p id="premium">${premium}</p>`;
+}
+
+function exceptions(name: string): Html {
+  const items = [
+    t(
+      'A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.',
+    ),
+    t(
+      'Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.',
+      { name },
+    ),
+    t('Votes of the vote form that look unusual, until an operator releases them. Their players see that.'),
+    t('Hidden and removed servers. They have no rank.'),
+    t(
+      'Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.',
+    ),
+  ];
+  const delivery = t('Delivery to the server’s plugin makes no difference: a vote counts when it is cast.');
+  return html`<ul class="checklist">
+      ${items.map((item) => html`<li>${item}</li>`)}
+    </ul>
+    <p class="soft">${delivery}</p>`;
+}
+
 function form(base: string, search: string): Html {
-  return html`<form method="get" action="${base}${PATH}#check" class="filters" role="search" aria-label="${t('A server’s rank')}">
-    ${textField({ name: 'server', label: t('Server'), type: 'search', value: search, maxlength: 100, hint: t('Name, or the last part of the page’s address.'), spellcheck: false })}
+  return html`<form method="get" action="${base}${PATH}#check" class="filters"
+    role="search" aria-label="${t('A server’s rank')}">
+    ${textField({
+      name: 'server',
+      label: t('Server'),
+      type: 'search',
+      value: search,
+      maxlength: 100,
+      hint: t('Name, or the last part of the page’s address.'),
+      spellcheck: false,
+    })}
     <button type="submit">${t('Check')}</button>
   </form>`;
 }
@@ -97,7 +136,11 @@ async function check(deps: AppDeps, request: FastifyRequest, search: string): Pr
   if (alike.length === 0)
     return html`<p role="status">${t('No listed server has a name like “<bdi>{search}</bdi>”.', { search })}</p>`;
   return html`<p role="status">${t('Choose a server:')}</p>
-    <ul class="plain">${alike.map(({ slug, name, place }) => html`<li><a href="${base}${PATH}${queryText({ server: slug })}#check"><bdi>${name}</bdi></a> <span class="soft">${t('rank {place}', { place: count(place) })}</span></li>`)}</ul>`;
+    <ul class="plain">${alike.map(({ slug, name, place }) => {
+      const path = `${base}${PATH}${queryText({ server: slug })}#check`;
+      const rank = t('rank {place}', { place: count(place) });
+      return html`<li><a href="${path}"><bdi>${name}</bdi></a> <span class="soft">${rank}</span></li>`;
+    })}</ul>`;
 }
 
 const WHY: Record<Decider, Text> = {
@@ -122,7 +165,16 @@ function explained(base: string, explanation: RankExplanation): Html {
       ? t('It was listed after the last ranking and gets its rank with the next one.')
       : html`${then}${since}${weighing(base, server)}`;
   const rows = [above, { ...server, by: null }, below].filter((row) => row !== null);
-  return html`<p role="status">${t('<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}', { server: server.name, place: count(server.place), listed: count(listed), why })}</p>
+  const rank = t(
+    '<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}',
+    {
+      server: server.name,
+      place: count(server.place),
+      listed: count(listed),
+      why,
+    },
+  );
+  return html`<p role="status">${rank}</p>
     ${neighbours(base, server, rows)}
     ${votesByDay(days)}`;
 }
@@ -130,7 +182,10 @@ function explained(base: string, explanation: RankExplanation): Html {
 /** What its votes weigh, if that is less than their number. */
 function weighing(base: string, { votesCount, rankVotes }: RankFigures): Content {
   if (rankVotes === null || rankVotes === votesCount) return '';
-  return html` ${t('For the rank they weigh {rankVotes} (<link>why</link>).', { rankVotes: decimal(rankVotes), link: (text) => html`<a href="${base}${PATH}#weight">${text}</a>` })}`;
+  return html` ${t('For the rank they weigh {rankVotes} (<link>why</link>).', {
+    rankVotes: decimal(rankVotes),
+    link: linkTo(`${base}${PATH}#weight`),
+  })}`;
 }
 
 type Neighbour = RankFigures & { by: Decider | null };

@@ -9,7 +9,7 @@ import { LONGEST_USERNAME } from '../../votes/username.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { count, counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, card, confirmed, select, textArea, textField } from '../shared/parts.ts';
+import { button, card, confirmed, linkTo, select, textArea, textField } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
@@ -27,6 +27,7 @@ export type Reader = {
   typed: Typed | undefined;
 };
 
+/** Why a user cannot review a server, in words. */
 export const WHY_NOT: Record<WhyNot, Text> = {
   'own-server': defineMessage('You cannot review your own server.'),
   unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
@@ -40,7 +41,10 @@ export function ownReviewCard(base: string, server: WithId<Server>, reader: Read
     title: t('Your review'),
     body: reader
       ? html`${reader.review ? existing(server, reader.review, now) : ''}${reviewActions(path, server, reader)}`
-      : html`<p>${t('<a>Sign in</a> or <a2>sign up</a2> to write a review.', { a: (text) => html`<a href="${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}">${text}</a>`, a2: (text) => html`<a href="${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}">${text}</a>` })}</p>`,
+      : html`<p>${t('<a>Sign in</a> or <a2>sign up</a2> to write a review.', {
+          a: linkTo(`${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}`),
+          a2: linkTo(`${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}`),
+        })}</p>`,
   });
 }
 
@@ -56,9 +60,15 @@ function reviewActions(path: string, server: WithId<Server>, reader: Reader): Co
   const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);
   const why = whyNot ? html`<p class="soft">${t(WHY_NOT[whyNot])}</p>` : '';
   if (!review) return html`${why}${form}`;
+  const edit = html`<details class="confirm" ${typed ? 'open' : ''}>
+    <summary class="button quiet">${t('Edit your review')}</summary>${form}</details>`;
   return html`${why}<div class="actions">
-    ${form ? html`<details class="confirm" ${typed ? 'open' : ''}><summary class="button quiet">${t('Edit your review')}</summary>${form}</details>` : ''}
-    ${confirmed({ text: t('Delete your review'), consequence: t('This deletes your review and the owner’s answer. It cannot be undone.'), form: button({ to: `${path}/review/delete`, text: t('Delete review'), kind: 'danger' }) })}
+    ${form ? edit : ''}
+    ${confirmed({
+      text: t('Delete your review'),
+      consequence: t('This deletes your review and the owner’s answer. It cannot be undone.'),
+      form: button({ to: `${path}/review/delete`, text: t('Delete review'), kind: 'danger' }),
+    })}
   </div>`;
 }
 
@@ -66,11 +76,36 @@ function reviewForm(action: string, { name }: WithId<Server>, { user, review, ty
   const { values, errors } = typed ?? UNTOUCHED;
   const shownName = review?.username ?? [...user.name].slice(0, LONGEST_USERNAME).join('');
   const stars = RATINGS.toReversed().map((one): [string, string] => [String(one), counted(one, 'star')]);
+  const approval = review
+    ? t('An operator approves your review before it is public, also after each edit.')
+    : t('An operator approves your review before it is public.');
   return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
-    ${select({ name: 'rating', label: html`${t('Stars for <bdi>{name}</bdi>', { name })}`, required: true, value: values.rating ?? (review ? String(review.rating) : ''), options: [['', t('Choose')], ...stars], error: errors.rating })}
-    ${textArea({ name: 'content', id: 'review-content', label: t('Review (optional)'), hint: t('Up to {characters} characters.', { characters: count(LONGEST_REVIEW) }), rows: 5, value: values.content ?? review?.content ?? '', error: errors.content })}
-    ${textField({ name: 'username', label: t('Displayed name'), required: true, value: values.username ?? shownName, error: errors.username, spellcheck: false })}
-    <p class="hint">${review ? t('An operator approves your review before it is public, also after each edit.') : t('An operator approves your review before it is public.')}</p>
+    ${select({
+      name: 'rating',
+      label: html`${t('Stars for <bdi>{name}</bdi>', { name })}`,
+      required: true,
+      value: values.rating ?? (review ? String(review.rating) : ''),
+      options: [['', t('Choose')], ...stars],
+      error: errors.rating,
+    })}
+    ${textArea({
+      name: 'content',
+      id: 'review-content',
+      label: t('Review (optional)'),
+      hint: t('Up to {characters} characters.', { characters: count(LONGEST_REVIEW) }),
+      rows: 5,
+      value: values.content ?? review?.content ?? '',
+      error: errors.content,
+    })}
+    ${textField({
+      name: 'username',
+      label: t('Displayed name'),
+      required: true,
+      value: values.username ?? shownName,
+      error: errors.username,
+      spellcheck: false,
+    })}
+    <p class="hint">${approval}</p>
     <button type="submit">${review ? t('Save changes') : t('Submit review')}</button>
   </form>`;
 }

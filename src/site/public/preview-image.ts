@@ -18,10 +18,10 @@ import type { Server } from '../../servers/server.ts';
 import { addressOf } from '../shared/server-status.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** Sent until a worker has drawn the card: the same without texts. */
+/** What is sent until a worker has drawn the card: the same card without texts. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
-/** Drawings that a network may cause. Over it, requests get what is stored. */
+/** How many drawings a network may cause. Above this number, requests get what is stored. */
 const DRAWINGS = { times: 60, windowMs: MINUTE };
 
 /** Changes when cards are to be drawn in another way. */
@@ -45,8 +45,9 @@ export async function previewImage(
 }
 
 /**
- * The path of the preview for a server's page, which chats ask for next: with the time of the drawing, so that a chat that
- * has stored the placeholder asks again. If it is outdated, it is asked for already.
+ * The path of the preview in a server's page. It has the time of the drawing, so that a chat that has stored the
+ * placeholder asks again. If the drawing is outdated: a worker is asked for another one now, because chats ask for the
+ * preview next.
  */
 export async function previewPath(
   deps: AppDeps,
@@ -75,7 +76,7 @@ async function keepUpToDate(
   }
   if (await takeAll(deps, byNetwork('cards:address', ip, DRAWINGS))) return;
   await markCardDue(deps, server._id, key);
-  // Without waiting for Redis: the scheduler finds the mark.
+  // If Redis does not answer: nothing waits for it, and the scheduler finds the mark later.
   void deps.producer.add('draw-cards', { serverId: server._id.toHexString() }, { subject: server.slug });
 }
 

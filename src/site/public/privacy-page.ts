@@ -4,8 +4,8 @@ import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import { contactLine } from '../shared/contact.ts';
 import { duration } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
-import { card, dataTable } from '../shared/parts.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { card, dataTable, linkTo } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { STORED_DATA, type StoredData } from '../stored-data.ts';
 
@@ -14,30 +14,42 @@ import { STORED_DATA, type StoredData } from '../stored-data.ts';
  * names nobody; the operator adds what the law asks for.
  */
 export function privacyPage(site: Site, config: Config): Html {
-  const { base, name } = site;
+  const { name } = site;
+  const cookies = t(
+    'Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.',
+    { duration: duration(DEVICE_LIFETIME_MS) },
+  );
+  const logs = t(
+    'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.',
+  );
   return html`<h1>${t('Privacy')}</h1>
-    ${card({
-      title: t('In short'),
-      body: html`<ul>
-          <li>${t('If you only look at pages, you get no cookie unless you choose a language, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.')}</li>
-          <li>${t('A vote is stored with the player name that you enter. Your IP address is not stored with it, and the voted server does not get it.')}</li>
-          <li>${t('Signed-in users download their data and delete their account on the page <a>Account</a>.', { a: (text) => html`<a href="${base}/account">${text}</a>` })}</li>
-          <li>${t('The operator of {name} can remove a player name from all votes and reviews.', { name })}</li>
-        </ul>
-        ${contactLine(site)}`,
-    })}
+    ${card({ title: t('In short'), body: summary(site) })}
     ${card({ title: t('What is stored, why, and for how long'), id: 'stored', body: storedTable(config) })}
     ${card({ title: t('Who else gets data'), id: 'recipients', body: recipients(name, config) })}
-    ${card({
-      title: t('Cookies'),
-      id: 'cookies',
-      body: html`<p>${t('Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.', { duration: duration(DEVICE_LIFETIME_MS) })}</p>`,
-    })}
-    ${card({
-      title: t('Logs and backups'),
-      id: 'logs',
-      body: html`<p>${t('The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.')}</p>`,
-    })}`;
+    ${card({ title: t('Cookies'), id: 'cookies', body: html`<p>${cookies}</p>` })}
+    ${card({ title: t('Logs and backups'), id: 'logs', body: html`<p>${logs}</p>` })}`;
+}
+
+function summary(site: Site): Html {
+  const { base, name } = site;
+  const sentences = [
+    t(
+      'If you only look at pages, you get no cookie unless you choose a language, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.',
+    ),
+    t(
+      'A vote is stored with the player name that you enter. Your IP address is not stored with it, and the voted server does not get it.',
+    ),
+    t('Signed-in users download their data and delete their account on the page <a>Account</a>.', {
+      a: linkTo(`${base}/account`),
+    }),
+    t('The operator of {name} can remove a player name from all votes and reviews.', { name }),
+  ];
+  return html`<ul>${items(sentences)}</ul>
+    ${contactLine(site)}`;
+}
+
+function items(sentences: Content[]): Content {
+  return sentences.map((sentence) => html`<li>${sentence}</li>`);
 }
 
 function storedTable(config: Config): Html {
@@ -58,14 +70,24 @@ function storedTable(config: Config): Html {
 }
 
 function recipients(name: string, config: Config): Html {
-  return html`<ul>
-    <li>${t('Everybody sees reviews with their player name, and the names of a server’s top voters.')}</li>
-    <li>${t('The owner and the members of a server see who voted for it and when. Their vote listener gets the player name and the time of each vote, never your IP address.')}</li>
-    <li>${t('Operators of {name} see all votes, reviews, users and the audit log.', { name })}</li>
-    ${config.SMTP_URL === undefined ? '' : html`<li>${t('The mail server that the operator uses gets your e-mail address and the mails to you.')}</li>`}
-    <li>${t('If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.')}</li>
-    ${otherSites(config).map((site) => html`<li>${toldBy(site.id, { name, site: site.name })} ${t('{name} stores no access to your account there.', { name })}</li>`)}
-  </ul>`;
+  const sentences = [
+    t('Everybody sees reviews with their player name, and the names of a server’s top voters.'),
+    t(
+      'The owner and the members of a server see who voted for it and when. Their vote listener gets the player name and the time of each vote, never your IP address.',
+    ),
+    t('Operators of {name} see all votes, reviews, users and the audit log.', { name }),
+    ...(config.SMTP_URL === undefined
+      ? []
+      : [t('The mail server that the operator uses gets your e-mail address and the mails to you.')]),
+    t(
+      'If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.',
+    ),
+    ...otherSites(config).map(
+      ({ id, name: site }) =>
+        `${toldBy(id, { name, site })} ${t('{name} stores no access to your account there.', { name })}`,
+    ),
+  ];
+  return html`<ul>${items(sentences)}</ul>`;
 }
 
 function toldBy(id: OtherSite['id'], names: { name: string; site: string }): string {

@@ -26,11 +26,40 @@ const FILTERS = Object.keys(NAMES) as FilterName[];
 export function filterForm(base: string, query: RankingQuery, summary: Choices, tags: Tag[]): Html {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
-  return html`<form method="get" action="${base}/" class="filters ranking-filters" role="search" aria-label="${t('Servers')}">
-    ${textField({ name: 'q', label: t('Search'), type: 'search', value: q, maxlength: 100, placeholder: t('Name, text, tag or address'), spellcheck: false, autocomplete: 'off' })}
-    ${select({ name: 'game', label: t('Game'), value: game ?? '', options: options(t('Any game'), summary.games, game, gameName) })}
-    ${select({ name: 'tag', label: t('Tag'), value: tag ?? '', options: [['', t('Any tag')], ...tags.map(({ key, name }): [string, string] => [key, name])] })}
-    ${tag ? unavailable('country', t('Country'), t('Not with a tag')) : select({ name: 'country', label: t('Country'), value: country ?? '', options: options(t('Any country'), summary.countries, country, countryName) })}
+  return html`<form method="get" action="${base}/" class="filters ranking-filters"
+    role="search" aria-label="${t('Servers')}">
+    ${textField({
+      name: 'q',
+      label: t('Search'),
+      type: 'search',
+      value: q,
+      maxlength: 100,
+      placeholder: t('Name, text, tag or address'),
+      spellcheck: false,
+      autocomplete: 'off',
+    })}
+    ${select({
+      name: 'game',
+      label: t('Game'),
+      value: game ?? '',
+      options: options(t('Any game'), summary.games, game, gameName),
+    })}
+    ${select({
+      name: 'tag',
+      label: t('Tag'),
+      value: tag ?? '',
+      options: [['', t('Any tag')], ...tags.map(({ key, name }): [string, string] => [key, name])],
+    })}
+    ${
+      tag
+        ? unavailable('country', t('Country'), t('Not with a tag'))
+        : select({
+            name: 'country',
+            label: t('Country'),
+            value: country ?? '',
+            options: options(t('Any country'), summary.countries, country, countryName),
+          })
+    }
     ${versionFilter(query, summary)}
     ${checkbox({ name: 'online', label: t('Online now'), checked: online ?? false })}
     ${sort === 'rank' ? '' : html`<input type="hidden" name="sort" value="${sort}" />`}
@@ -70,7 +99,10 @@ const LINKED_GAMES = 12;
 export function gameLinks(base: string, { games }: Choices): Content {
   if (games.length < 2) return '';
   return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">${t('Servers by game')}</h2><p>
-    ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => html`<span><a href="${base}${gamePath(value)}">${gameName(value)}</a> <span class="soft">(${count(servers)})</span></span>`)}
+    ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => {
+      const number = html`<span class="soft">(${count(servers)})</span>`;
+      return html`<span><a href="${base}${gamePath(value)}">${gameName(value)}</a> ${number}</span>`;
+    })}
   </p></nav>`;
 }
 
@@ -84,9 +116,13 @@ export function tagLinks(base: string, tags: Tag[]): Content {
 
 /** Links to the same list in each order, the present one marked, and to a random server of it. */
 export function sortLinks(base: string, query: RankingQuery): Html {
-  const link = (sort: Sort) =>
-    html`<a href="${base}${rankingPath({ ...query, sort, page: 1 })}" ${sort === query.sort ? html`aria-current="true"` : ''}>${t(SORT_NAMES[sort])}</a>`;
-  return html`<nav class="sorts" aria-label="${t('Sort by')}"><span class="soft" aria-hidden="true">${t('Sort by')}</span>${SORTS.map(link)}
+  const link = (sort: Sort) => {
+    const path = `${base}${rankingPath({ ...query, sort, page: 1 })}`;
+    const current = sort === query.sort ? html`aria-current="true"` : '';
+    return html`<a href="${path}" ${current}>${t(SORT_NAMES[sort])}</a>`;
+  };
+  return html`<nav class="sorts" aria-label="${t('Sort by')}">
+    <span class="soft" aria-hidden="true">${t('Sort by')}</span>${SORTS.map(link)}
     <a class="random" href="${base}${randomPath(query)}" rel="nofollow">${t('Random server')}</a></nav>`;
 }
 
@@ -148,10 +184,10 @@ export function activeFilters(base: string, query: RankingQuery): Content {
   ];
   if (dropped.length === 0) return '';
   return html`<ul class="active-filters" aria-label="${t('Active filters')}">
-    ${dropped.map(
-      ({ text, path }) =>
-        html`<li><a href="${base}${path}"><span class="for-readers">${t('Remove the filter')} </span>${text}<span aria-hidden="true"> ✕</span></a></li>`,
-    )}
+    ${dropped.map(({ text, path }) => {
+      const does = html`<span class="for-readers">${t('Remove the filter')} </span>`;
+      return html`<li><a href="${base}${path}">${does}${text}<span aria-hidden="true"> ✕</span></a></li>`;
+    })}
     ${dropped.length > 1 ? html`<li><a href="${base}/" class="all">${t('All servers')}</a></li>` : ''}
   </ul>`;
 }

@@ -17,6 +17,7 @@ import { count, counted } from '../shared/format.ts';
 import { gameName, isGame } from '../shared/game-names.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Listed, Page } from '../shared/layout.ts';
+import { linkTo } from '../shared/parts.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { PublicParts } from './public-parts.ts';
 import { activeFilters, filterForm, gameLinks, headingOf, sortLinks, tagLinks } from './ranking-filters.ts';
@@ -89,14 +90,20 @@ export function ranking(app: FastifyInstance, { deps }: PublicParts): void {
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const description = describe(query, found, name);
+    const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
     const listed: Listed = { canonical: to(page), description, previous, next };
     return {
       title: page > 1 ? t('{heading}, page {page}', { heading, page: count(page) }) : heading,
       ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
-      body: html`${head(heading, html`${listSummary(query, total, summary)} <a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`)}
+      body: html`${head(heading, html`${listSummary(query, total, summary)} ${howRanked}`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary, tags) : ''} ${activeFilters(base, query)}
         ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
-        ${rankingTable(base, heading, rows, { empty: narrowed ? noMatches(base, filters) : nothingListed(base), sort, favourites, tags })}
+        ${rankingTable(base, heading, rows, {
+          empty: narrowed ? noMatches(base, filters) : nothingListed(base),
+          sort,
+          favourites,
+          tags,
+        })}
         ${pages > 1 ? pageLinks(base, { page, pages, previous, next, first: to(1), last: to(pages) }) : ''}
         ${narrowed || page > 1 ? '' : html`${gameLinks(base, summary)}${tagLinks(base, tags)}`}`,
     };
@@ -181,7 +188,7 @@ function listSummary({ filters, sort }: RankingQuery, total: number, { servers, 
   return `${counted(total, 'server')}${among}, ${order}`;
 }
 
-/** Where the figures shown are newer than the order. */
+/** What the list says if its figures are newer than its order. */
 const AGES: Partial<Record<Sort, Text>> = {
   players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
 };
@@ -196,17 +203,22 @@ function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const many =
     rows.length === ROWS ? t('The {rows} best matches', { rows: ROWS }) : counted(rows.length, 'server');
   const narrowed = isNarrowed(filters) ? ` ${t('Filters apply to the best matches only.')}` : '';
-  return html`${t('{many} with a name, text or address like {named}, best matches first.', { many, named })}${narrowed}`;
+  const matches = t('{many} with a name, text or address like {named}, best matches first.', { many, named });
+  return html`${matches}${narrowed}`;
 }
 
 function nothingFound(base: string, { q, filters }: RankingQuery): Content {
   const everywhere = `${base}${rankingPath({ q, filters: {}, sort: 'rank', page: 1 })}`;
+  const search = isNarrowed(filters) ? html`<a href="${everywhere}">${t('Search all servers')}</a> · ` : '';
   return html`<p>${t('Try a part of it, such as its rarest word. One typo is allowed.')}</p>
-    <p>${isNarrowed(filters) ? html`<a href="${everywhere}">${t('Search all servers')}</a> · ` : ''}<a href="${base}/">${t('Show the whole ranking')}</a></p>`;
+    <p>${search}<a href="${base}/">${t('Show the whole ranking')}</a></p>`;
 }
 
 function noMatches(base: string, { online }: Filters): Content {
-  return html`<p>${t('No server matches all of these filters. Remove a filter, or see <a>all servers</a>.', { a: (text) => html`<a href="${base}/">${text}</a>` })}</p>
+  const advice = t('No server matches all of these filters. Remove a filter, or see <a>all servers</a>.', {
+    a: linkTo(`${base}/`),
+  });
+  return html`<p>${advice}</p>
     ${online ? html`<p class="small">${t('The filter «online» is updated every ten minutes.')}</p>` : ''}`;
 }
 
@@ -227,9 +239,14 @@ type Pages = {
 };
 
 function pageLinks(base: string, { page, pages, first, last, previous, next }: Pages): Content {
+  const toFirst = page > 2 ? html`<a href="${base}${first}">1</a> … ` : '';
+  const present = t('Page {page} of {pages}', {
+    page: count(page),
+    pages: page < pages - 1 ? html`<a href="${base}${last}">${count(pages)}</a>` : count(pages),
+  });
   return html`<nav class="pager" aria-label="${t('Pages')}">
     <span>${previous ? html`<a href="${base}${previous}" rel="prev">${t('← Higher ranks')}</a>` : ''}</span>
-    <span class="soft">${page > 2 ? html`<a href="${base}${first}">1</a> … ` : ''}${t('Page {page} of {pages}', { page: count(page), pages: page < pages - 1 ? html`<a href="${base}${last}">${count(pages)}</a>` : count(pages) })}</span>
+    <span class="soft">${toFirst}${present}</span>
     <span>${next ? html`<a href="${base}${next}" rel="next">${t('Lower ranks →')}</a>` : ''}</span>
   </nav>`;
 }

@@ -49,12 +49,7 @@ export function rankingTable(
       {
         title: t('Server'),
         heads: true,
-        cell: (
-          row,
-        ) => html`${starOf(row)}${iconImage(base, row.icon, 24)}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
-          ${row.isPremium ? premiumMark(base) : ''}
-          <span class="about">${about(base, row)}</span>
-          ${row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : ''}${tagChips(base, row.tags, tags, SHOWN_TAGS)}`,
+        cell: (row) => html`${starOf(row)}${nameCell(base, row, tags)}`,
       },
       { title: t('Status'), cell: ({ status, game }) => badgeOf(status, game) },
       {
@@ -69,7 +64,17 @@ export function rankingTable(
   })}</section>`;
 }
 
-/** The figure that decided the order. Where that is the number of players, the votes as in the ranking. */
+/** A server's icon and name, and what its profile says in short. */
+function nameCell(base: string, row: ListedRow, tags: Tag[]): Html {
+  const icon = iconImage(base, row.icon, 24);
+  const text = row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : '';
+  return html`${icon}<a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a>
+    ${row.isPremium ? premiumMark(base) : ''}
+    <span class="about">${about(base, row)}</span>
+    ${text}${tagChips(base, row.tags, tags, SHOWN_TAGS)}`;
+}
+
+/** The figure that decided the order. If that is the number of players: the votes, as in the ranking. */
 function lastColumn(sort: Sort): Column<ListedRow> {
   const column = { kind: 'number', sorted: 'descending' } as const;
   switch (sort) {
@@ -87,15 +92,23 @@ function lastColumn(sort: Sort): Column<ListedRow> {
       return {
         title: t('Votes in {days} days', { days: RANKING_DAYS }),
         kind: 'number',
-        cell: ({ votesCount, rankVotes }) =>
-          html`${count(votesCount)}<span class="unit"> ${votesCount === 1 ? t('vote') : t('votes')}</span>${rankVotes === votesCount ? '' : html` <span class="soft">${t('{votes} for the rank', { votes: decimal(rankVotes) })}</span>`}`,
+        cell: votesText,
       };
   }
 }
 
+function votesText({ votesCount, rankVotes }: ListedRow): Html {
+  const weight =
+    rankVotes === votesCount
+      ? ''
+      : html` <span class="soft">${t('{votes} for the rank', { votes: decimal(rankVotes) })}</span>`;
+  return html`${count(votesCount)}<span class="unit"> ${votesCount === 1 ? t('vote') : t('votes')}</span>${weight}`;
+}
+
 function ratingText(rating: Rating | null | undefined): Html {
   if (!rating) return html`<span class="soft">${t('no reviews')}</span>`;
-  return html`${decimal(rating.average)} <span class="soft">${t('of 5')} (${count(rating.reviews)}<span class="for-readers"> ${rating.reviews === 1 ? t('review') : t('reviews')}</span>)</span>`;
+  const unit = html`<span class="for-readers"> ${rating.reviews === 1 ? t('review') : t('reviews')}</span>`;
+  return html`${decimal(rating.average)} <span class="soft">${t('of 5')} (${count(rating.reviews)}${unit})</span>`;
 }
 
 function uptimeText(uptime: number | null): Html {
@@ -105,7 +118,8 @@ function uptimeText(uptime: number | null): Html {
 
 /** Marks a premium server, with a link to what that means. Premium does not change the rank. */
 export function premiumMark(base: string): Html {
-  return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${t('A label by the operator. It does not change the rank.')}">${t('Premium')}</a>`;
+  const title = t('A label by the operator. It does not change the rank.');
+  return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${title}">${t('Premium')}</a>`;
 }
 
 /** Game, country and version, if known. */
@@ -120,5 +134,10 @@ function about(base: string, { game, countryCode, version }: ListedRow): Content
 
 function players({ onlinePlayers, maxPlayers, status, source }: ListedRow): Html {
   if (status === 'unknown' && onlinePlayers === 0 && maxPlayers === 0) return html`–`;
-  return html`${count(onlinePlayers)}${maxPlayers > 0 ? html` <span class="soft">${t('of {maxPlayers}', { maxPlayers: count(maxPlayers) })}</span>` : ''}${source === 'reports' ? html` ${reportedMark()}` : ''}`;
+  const most = t('of {maxPlayers}', { maxPlayers: count(maxPlayers) });
+  return html`${[
+    count(onlinePlayers),
+    maxPlayers > 0 ? html` <span class="soft">${most}</span>` : '',
+    source === 'reports' ? html` ${reportedMark()}` : '',
+  ]}`;
 }

@@ -7,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** How long browsers may cache the redirect: a renamed server may take its old name back. */
+/** How long browsers may cache the redirect. It is short, because a renamed server may take its old name back. */
 const REDIRECT_SECONDS = 60;
 
 /** The address used an earlier slug, the server's id, or capital letters. */

@@ -29,12 +29,14 @@ export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
   const { base } = site;
   const { now, uptime, ranks, votes } = seen;
+  const hidden = t('The operator has hidden this server. Only its owner and operators can see this page.');
+  const report = html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`;
   return {
     title: server.name,
     messages: MESSAGES,
     scripts: ['vote.js'],
     ...(isPast(view) ? {} : { listed: listedAs(view) }),
-    body: html`${server.hiddenAt ? notice('attention', t('The operator has hidden this server. Only its owner and operators can see this page.')) : ''}
+    body: html`${server.hiddenAt ? notice('attention', hidden) : ''}
       ${serverHead(site, view)}
       ${playersCard(base, view)}
       <div class="columns even">
@@ -47,8 +49,16 @@ export function serverBody(site: Site, view: View): Page {
       ${reviewsCard(base, view)}
       ${ownReviewCard(base, server, reader, now)}
       ${server.hiddenAt ? '' : shareCard(site, server)}
-      <p class="small soft">${t('Days are UTC days. Times are <span>UTC</span>.', { span: (text) => html`<span data-zone="${t('in your time zone, {zone}', { zone: '{zone}' })}">${text}</span>` })} ${server.hiddenAt ? '' : html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`}</p>`,
+      <p class="small soft">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`,
   };
+}
+
+/** Which time zone the page uses. A script puts the reader's own one in. */
+function aboutTimes(): Html {
+  const ownZone = t('in your time zone, {zone}', { zone: '{zone}' });
+  return t('Days are UTC days. Times are <span>UTC</span>.', {
+    span: (text) => html`<span data-zone="${ownZone}">${text}</span>`,
+  });
 }
 
 /** Whether the address is past the last page of reviews; search engines must not list it. */
@@ -86,8 +96,12 @@ const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range
 
 /** Players over the selected range, with links to the other ranges. */
 function playersCard(base: string, { server, seen: { history, now }, wanted }: View): Html {
-  const link = ([range, text]: (typeof RANGES)[number]) =>
-    html`<a class="button ${range === wanted.range ? '' : 'quiet'}" href="${base}${pathOf(server, { ...wanted, range })}#players" ${range === wanted.range ? html`aria-current="true"` : ''}>${t(text)}</a>`;
+  const link = ([range, text]: (typeof RANGES)[number]) => {
+    const path = `${base}${pathOf(server, { ...wanted, range })}#players`;
+    return range === wanted.range
+      ? html`<a class="button" href="${path}" aria-current="true">${t(text)}</a>`
+      : html`<a class="button quiet" href="${path}">${t(text)}</a>`;
+  };
   return card({
     id: 'players',
     title: t('Players'),
@@ -104,16 +118,26 @@ function latencyCard({ seen: { history, now }, wanted }: View): Html {
 
 function uptimeKey(uptime: Seen['uptime']): Content {
   if (uptime.every(({ onlineSeconds, offlineSeconds }) => onlineSeconds + offlineSeconds === 0)) return '';
-  return html`<ul class="key soft small"><li class="good">${t('online')}</li><li class="bad">${t('offline')}</li><li class="unknown">${t('unknown: hover over a day, or show the table, to see the reason')}</li></ul>`;
+  return html`<ul class="key soft small">
+    <li class="good">${t('online')}</li>
+    <li class="bad">${t('offline')}</li>
+    <li class="unknown">${t('unknown: hover over a day, or show the table, to see the reason')}</li>
+  </ul>`;
 }
 
 function reviewsCard(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
   const page = (reviews: number) => `${base}${pathOf(server, { ...wanted, reviews })}#reviews`;
+  const marks = t(
+    '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.',
+  );
+  const none = wanted.reviews > 1 ? t('There are no reviews on this page.') : t('No reviews yet.');
   const list =
     found.reviews.length > 0
-      ? html`<ol class="reviews">${found.reviews.map((review, index) => reviewItem({ review, server, now, reviewer: reviewers[index] }))}</ol>
-          <p class="small soft">${t('“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.')}</p>`
-      : html`<div class="empty">${wanted.reviews > 1 ? t('There are no reviews on this page.') : t('No reviews yet.')}</div>`;
+      ? html`<ol class="reviews">${found.reviews.map((review, index) =>
+          reviewItem({ review, server, now, reviewer: reviewers[index] }),
+        )}</ol>
+          <p class="small soft">${marks}</p>`
+      : html`<div class="empty">${none}</div>`;
   return card({
     id: 'reviews',
     title: t('Reviews'),

@@ -27,13 +27,30 @@ export function serverHead(site: Site, view: View): Html {
   const { base } = site;
   const { info, found, now } = seen;
   const { banner, icon } = server.profile ?? {};
+  const dashboard = reader?.dashboard
+    ? html`<a href="${serverPath(base, server)}">${t('Dashboard')}</a>`
+    : '';
   return html`${banner ? bannerImage(base, banner, server.name) : ''}<div class="page-head">
-      <div class="with-icon">${iconImage(base, icon)}<div><h1><bdi>${server.name}</bdi></h1>${about(base, server, seen)}${introduction(base, server, seen)}${lastSeen(server, seen)}</div></div>
-      <div class="actions">${favouriteStar(site, view)}${reader?.dashboard ? html`<a href="${serverPath(base, server)}">${t('Dashboard')}</a>` : ''}<span class="soft small">${info.lastCheckedAt ? t('checked {time}', { time: timeAgo(info.lastCheckedAt, now) }) : whyNotProbed(server.game) ? '' : t('not checked yet')}</span>${statusBadge(server, now)}</div>
+      <div class="with-icon">${iconImage(base, icon)}<div>
+        <h1><bdi>${server.name}</bdi></h1>
+        ${about(base, server, seen)}${introduction(base, server, seen)}${lastSeen(server, seen)}
+      </div></div>
+      <div class="actions">
+        ${favouriteStar(site, view)}${dashboard}
+        <span class="soft small">${checkedText(server, seen)}</span>${statusBadge(server, now)}
+      </div>
     </div>
     <div class="columns even">
-      ${card({ id: 'join', title: t('How to join'), body: html`${copyable(addressOf(server), t('the address'))}${motdPanel(info.motd)}` })}
-      ${card({ id: 'vote', title: t('Vote'), body: html`${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}` })}
+      ${card({
+        id: 'join',
+        title: t('How to join'),
+        body: html`${copyable(addressOf(server), t('the address'))}${motdPanel(info.motd)}`,
+      })}
+      ${card({
+        id: 'vote',
+        title: t('Vote'),
+        body: html`${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}`,
+      })}
     </div>
     ${aboutCard(server)}
     <section class="card">
@@ -42,14 +59,26 @@ export function serverHead(site: Site, view: View): Html {
     </section>`;
 }
 
+/** When our own check last reached the server; nothing if its game cannot be checked. */
+function checkedText({ game }: Server, { info: { lastCheckedAt }, now }: Seen): Content {
+  if (lastCheckedAt) return t('checked {time}', { time: timeAgo(lastCheckedAt, now) });
+  return whyNotProbed(game) ? '' : t('not checked yet');
+}
+
 /** The star of the server; a link to sign in for visitors. */
 function favouriteStar(site: Site, { server, reader }: View): Content {
   const path = `${site.base}${publicPath(server)}`;
   if (!reader) {
-    return html`<a class="star" href="${site.base}/sign-in?next=${encodeURIComponent(path)}">${html`<span aria-hidden="true">☆</span>`}${t('Favourite')}<span class="for-readers">: ${t('sign in to add {server}', { server: server.name })}</span></a>`;
+    const how = t('sign in to add {server}', { server: server.name });
+    return html`<a class="star" href="${site.base}/sign-in?next=${encodeURIComponent(path)}"><span
+      aria-hidden="true">☆</span>${t('Favourite')}<span class="for-readers">: ${how}</span></a>`;
   }
   if (server.hiddenAt && !reader.isFavourite) return '';
-  return html`${starForm(path)}${star(site, { ...server, id: server._id.toHexString(), isFavourite: reader.isFavourite }, t('Favourite'))}`;
+  return html`${starForm(path)}${star(
+    site,
+    { ...server, id: server._id.toHexString(), isFavourite: reader.isFavourite },
+    t('Favourite'),
+  )}`;
 }
 
 /** Game and country, if known. */
@@ -83,7 +112,10 @@ function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }
   const parts = [
     status === 'offline' &&
       probe.offlineSince &&
-      html`${t('Offline since {time} ({ago}).', { time: localTime(probe.offlineSince), ago: relative(probe.offlineSince, now) })}`,
+      html`${t('Offline since {time} ({ago}).', {
+        time: localTime(probe.offlineSince),
+        ago: relative(probe.offlineSince, now),
+      })}`,
     last
       ? html`${t('Last seen online {time}.', { time: localTime(last) })}`
       : whyNotProbed(game) === null && t('Not seen online yet.'),

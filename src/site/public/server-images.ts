@@ -15,7 +15,7 @@ import { followingRenames, listedServer, slugOfRequest } from './server-address.
 import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
 import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
-/** Any site may embed the images. Opened as pages, they may load and run nothing. */
+/** Any site may embed the images. If one is opened as a page: it may load and run nothing. */
 const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
 const SVG = 'image/svg+xml; charset=utf-8';
 const SANDBOXED = {
@@ -74,11 +74,14 @@ export function bannerImage(info: ServerInfo, site: string): Html {
   const players = playersText(info);
   const rank = `Rank ${count(info.rankPosition)}`;
   const room = right - edge - 24 - textWidth(players, 16);
-  const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8" fill="#1a2124" stroke="#2e383b"/>
+  const address = fitted(imageText(addressOf(info)), 14, 360);
+  const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}"
+  rx="8" fill="#1a2124" stroke="#2e383b"/>
 <circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
 <text x="${edge + 22}" y="36" font-size="20" font-weight="700" fill="#e5ebec">${fitted(name, 21, room)}</text>
 <text x="${right}" y="36" font-size="15" fill="#e5ebec" text-anchor="end">${players}</text>
-<text x="${edge}" y="61" font-size="14" fill="#9dabae" font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${fitted(imageText(addressOf(info)), 14, 360)}</text>
+<text x="${edge}" y="61" font-size="14" fill="#9dabae"
+  font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${address}</text>
 <text x="${right}" y="61" font-size="15" fill="#e5ebec" text-anchor="end">${rank}</text>
 <text x="${edge}" y="81" font-size="12" fill="#9dabae">Vote on ${fitted(imageText(site), 12, 300)}</text>`;
   return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
@@ -97,7 +100,11 @@ export function badgeImage(info: ServerInfo): Html {
   ];
   const width = left + right;
   const drawing = html`<rect width="${width}" height="${height}" rx="3" fill="#30383b"/>
-<path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v${height - 6}a3 3 0 0 1 -3 3h${3 - right}z" fill="${BACKGROUNDS[info.status]}"/>
-<g font-size="11" fill="#ffffff" text-anchor="middle"><text x="${left / 2}" y="14">${name}</text><text x="${left + right / 2}" y="14">${players}</text></g>`;
+<path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v${height - 6}a3 3 0 0 1 -3 3h${3 - right}z"
+  fill="${BACKGROUNDS[info.status]}"/>
+<g font-size="11" fill="#ffffff" text-anchor="middle">
+<text x="${left / 2}" y="14">${name}</text>
+<text x="${left + right / 2}" y="14">${players}</text>
+</g>`;
   return svgImage({ width, height, label: `${name}: ${players}`, drawing });
 }

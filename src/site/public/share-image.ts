@@ -48,13 +48,22 @@ export function shareDrawing(
   const nameSize = textWidth(name, 76 * WIDER) <= room ? 76 : 56;
   const logoWidth = logo ? Math.round((logo.width / logo.height) * LOGO_HEIGHT) : 0;
   const beside = logo ? edge + logoWidth + 20 : edge;
+  const siteName = fitted(drawable(site, 'Game servers'), 34 * WIDER, right - beside);
   const drawing = html`<rect width="${width}" height="${height}" fill="#1a2124"/>
 <rect width="${width}" height="12" fill="${STATUS_COLOURS[info.status]}"/>
-${logo ? html`<image x="${edge}" y="94" width="${logoWidth}" height="${LOGO_HEIGHT}" href="data:image/png;base64,${logo.png.toString('base64')}"/>` : ''}
-<text x="${beside}" y="130" font-size="34" fill="#9dabae">${fitted(drawable(site, 'Game servers'), 34 * WIDER, right - beside)}</text>
+${
+  logo
+    ? html`<image x="${edge}" y="94" width="${logoWidth}" height="${LOGO_HEIGHT}"
+  href="data:image/png;base64,${logo.png.toString('base64')}"/>`
+    : ''
+}
+<text x="${beside}" y="130" font-size="34" fill="#9dabae">${siteName}</text>
 <text x="${edge}" y="240" font-size="${nameSize}" font-weight="700" fill="#e5ebec">${line(name, nameSize)}</text>
 <text x="${edge}" y="320" font-size="38" fill="#9dabae" font-family="DejaVu Sans Mono">${line(address, 38)}</text>
 <circle cx="${edge + 16}" cy="428" r="16" fill="${STATUS_COLOURS[info.status]}"/>
-${figures.map((text, row) => html`<text x="${edge + 56}" y="${442 + row * 58}" font-size="40" fill="#e5ebec">${line(text, 40)}</text>`)}`;
+${figures.map(
+  (text, row) =>
+    html`<text x="${edge + 56}" y="${442 + row * 58}" font-size="40" fill="#e5ebec">${line(text, 40)}</text>`,
+)}`;
   return String(svgImage({ width, height, label: `${name}: ${figures.join(', ')}`, drawing }));
 }

@@ -9,8 +9,8 @@ import { privacyPage } from './privacy-page.ts';
 import type { PublicParts } from './public-parts.ts';
 
 /**
- * `/contact`, `/imprint`, `/privacy`, `/terms`: the operator's own pages. Without a file, the privacy page is made from
- * the configuration, and the others are not found.
+ * `/contact`, `/imprint`, `/privacy`, `/terms`: the operator's own pages. If a file is missing: the privacy page is
+ * made from the configuration, and the others are not found.
  */
 export function sitePages(app: FastifyInstance, { deps: { config } }: PublicParts): void {
   const { name: listing, pages } = app.site;
@@ -29,10 +29,11 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
         }
         if (!page) throw new PageError(404, t('This listing does not have this page.'));
         const title = page.title ?? t(SITE_PAGES[name]);
+        const heading = page.title ? '' : html`<h1>${title}</h1>\n`;
         return {
           title,
           listed: { canonical: path, description: t('{title}: {listing}.', { title, listing }) },
-          body: html`<article class="card prose">${page.title ? '' : html`<h1>${title}</h1>\n`}${raw(page.html)}</article>`,
+          body: html`<article class="card prose">${heading}${raw(page.html)}</article>`,
         };
       }),
     );

@@ -37,7 +37,10 @@ export function sparkline(players: (number | null)[]): Html {
   const description = players
     .map((value) => (value === null ? t('unknown') : count(Math.round(value))))
     .join(', ');
-  return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="${t('Players on average, day by day: {numbers}', { numbers: description })}"><path class="area" d="${area.trim()}" /><path d="${path.trim()}" /></svg>`;
+  const label = t('Players on average, day by day: {numbers}', { numbers: description });
+  const size = html`viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}"`;
+  const paths = html`<path class="area" d="${area.trim()}" /><path d="${path.trim()}" />`;
+  return html`<svg class="spark" ${size} role="img" aria-label="${label}">${paths}</svg>`;
 }
 
 function round(value: number): number {

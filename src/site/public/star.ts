@@ -22,5 +22,9 @@ export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
 export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
   const { id, name, isFavourite } = server;
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
-  return html`<button class="star" type="submit" form="${FORM}" formaction="${base}/favourites/${id}" name="favourite" value="${isFavourite ? 'no' : 'yes'}" id="${starAnchor(server)}" title="${does}"><span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>${text}<span class="for-readers">${does}: ${name}</span></button>`;
+  const sign = html`<span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>`;
+  const words = html`<span class="for-readers">${does}: ${name}</span>`;
+  return html`<button class="star" type="submit" form="${FORM}"
+    formaction="${base}/favourites/${id}" name="favourite" value="${isFavourite ? 'no' : 'yes'}"
+    id="${starAnchor(server)}" title="${does}">${sign}${text}${words}</button>`;
 }

@@ -50,7 +50,10 @@ export function fitted(text: string, size: number, width: number): string {
 export function svgImage(image: { width: number; height: number; label: string; drawing: Html }): Html {
   const { width, height, label, drawing } = image;
   return html`${raw('<?xml version="1.0" encoding="UTF-8"?>')}
-<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"><title>${label}</title>${drawing}</svg>`;
+<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"
+  role="img" aria-label="${label}"
+  font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif">
+<title>${label}</title>${drawing}</svg>`;
 }
 
 /** The colours of a server's status on a dark ground. */

@@ -12,7 +12,7 @@ import type { Typed } from '../shared/form.ts';
 import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Listed, Page } from '../shared/layout.ts';
-import { card, notice, textField } from '../shared/parts.ts';
+import { card, linkTo, notice, textField } from '../shared/parts.ts';
 import { writtenText } from '../shared/plain-text.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
@@ -81,13 +81,19 @@ function refusal({ typed, nextVoteAt }: VoteFormView): Html {
 export function voteForm(site: Site, { server, config, account, typed, solvesAgain }: VoteFormView): Html {
   const off = whyOff(config, server);
   if (off) {
-    return html`<p class="soft">${off === 'owner' ? t('The owner has switched off votes on this page.') : t('This listing has no votes on this page.')}</p>`;
+    const why =
+      off === 'owner'
+        ? t('The owner has switched off votes on this page.')
+        : t('This listing has no votes on this page.');
+    return html`<p class="soft">${why}</p>`;
   }
   const isEstablished = account === 'established';
   const bySteamId = votesBySteamId(server.game);
   const path = `${site.base}${publicPath(server, '/vote')}`;
-  const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}" data-texts="${JSON.stringify(scriptTexts())}"`;
-  return html`<form method="post" action="${path}" class="stack" ${isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`}>
+  const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"
+    data-texts="${JSON.stringify(scriptTexts())}"`;
+  const script = isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`;
+  return html`<form method="post" action="${path}" class="stack" ${script}>
     ${textField({
       name: 'username',
       label: bySteamId ? t('Your SteamID64') : t('Your player name'),
@@ -104,10 +110,17 @@ export function voteForm(site: Site, { server, config, account, typed, solvesAga
       autocorrect: 'off',
       spellcheck: false,
     })}
-    ${isEstablished ? '' : html`<input type="hidden" name="proof" value="" /><input type="hidden" name="session" value="" /><input type="hidden" name="again" value="${solvesAgain ? '1' : ''}" />`}
+    ${isEstablished ? '' : proofFields(solvesAgain)}
     <div class="actions"><button type="submit">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
   </form>`;
+}
+
+/** What the script fills in. `again` is set when it solves a second challenge. */
+function proofFields(solvesAgain = false): Html {
+  return html`<input type="hidden" name="proof" value="" />
+    <input type="hidden" name="session" value="" />
+    <input type="hidden" name="again" value="${solvesAgain ? '1' : ''}" />`;
 }
 
 /** What the script says. */
@@ -130,7 +143,7 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
           'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.',
         )
       : t('A vote without an account needs JavaScript. Without it, <a>sign in</a> to vote.', {
-          a: (words) => html`<a href="${base}/sign-in">${words}</a>`,
+          a: linkTo(`${base}/sign-in`),
         });
   return html`<p class="small soft" role="status" data-progress>${text}</p>`;
 }
@@ -138,8 +151,17 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
 /** How many players of one network may vote: for families, schools and shared connections. */
 function networkRules(config: VoteFormView['config']): Html {
   const { newPlayers, newPlayersOverAll, players } = networkLimits(config);
+  const rules = t(
+    'On one day, {few} new players of one network can vote for a server, and {more} for all servers together; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.',
+    {
+      few: count(newPlayers),
+      more: count(newPlayersOverAll),
+      days: count(EARLIER_DAYS),
+      most: count(players),
+    },
+  );
   return html`<details class="small soft">
     <summary>${t('Several players on one connection')}</summary>
-    <p>${t('On one day, {few} new players of one network can vote for a server, and {more} for all servers together; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.', { few: count(newPlayers), more: count(newPlayersOverAll), days: count(EARLIER_DAYS), most: count(players) })}</p>
+    <p>${rules}</p>
   </details>`;
 }

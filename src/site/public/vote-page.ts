@@ -52,12 +52,15 @@ const voteForm = z.object({
 const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-expired'];
 
 /** `/servers/<slug>/vote`: the vote form of a server, and the result of a vote. */
-export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts): void {
-  const { site } = app;
-  const viewOf = (request: FastifyRequest, server: WithId<Server>, typed: Typed): VoteFormView => {
-    return { server, typed, config: deps.config, account: accountOf(deps, request) };
-  };
+export function votePages(app: FastifyInstance, parts: PublicParts): void {
+  const { deps } = parts;
+  formPage(app, deps);
+  challengeRoute(app, deps);
+  app.register(async (casting) => castingRoute(casting, parts));
+  voteResultPage(app, deps);
+}
 
+function formPage(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
@@ -65,11 +68,21 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
       const name = usernameSchema.safeParse(username).data;
       const typed = { values: { username: name ?? '' }, errors: {} };
       const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
-      return sendPage(request, reply, votePage(site, { ...viewOf(request, server, typed), streak }));
+      return sendPage(
+        request,
+        reply,
+        votePage(app.site, { ...viewOf(deps, request, server, typed), streak }),
+      );
     }),
   );
+}
 
-  // The form's script solves the challenge and then sends the form.
+function viewOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, typed: Typed): VoteFormView {
+  return { server, typed, config: deps.config, account: accountOf(deps, request) };
+}
+
+/** The form's script solves the challenge and then sends the form. */
+function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
   app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(challengeForm, request);
@@ -86,59 +99,65 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
     if (made.kind !== 'challenge') return sendRefusal(reply, refusalOf(made, deps));
     return reply.header('cache-control', 'no-store').send(made.challenge);
   });
+}
 
-  app.register(async (casting) => {
-    // As for the API: without them a vote could be counted twice (design rule 1).
-    requireIndexes(casting, deps);
-    const options = { ...ANYONE, preHandler: requireRightClock(deps) };
-    casting.post('/servers/:slug/vote', options, async (request, reply) => {
-      const server = await serverOfForm(deps, request);
-      const { data, typed } = readForm(voteForm, request);
-      const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
-        if (!wantsPage(request)) return sendRefusal(reply, refusal);
-        // A proof is for one vote: the form that is shown again has none.
-        const named = { ...typed, values: { username: typed.values.username ?? '' } };
-        const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
-        if (solvesAgain)
-          return sendPage(request, reply, votePage(site, { ...viewOf(request, server, named), solvesAgain }));
-        const shown = withError(named, refusal.sentence);
-        const streak = data ? await voteStreak(deps, server, data.username) : undefined;
-        const page = votePage(site, { ...viewOf(request, server, shown), nextVoteAt, streak });
-        return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
-      };
-      if (!data) return refuse(incomplete(typed));
-      const voter = voterOf(deps, request);
-      const { username, proof, session } = data;
-      const vote = { server, username, voter, proof, session };
-      const deadline = new CastDeadline(databaseTimeLeft(request));
-      const result = await castVoteFromPage(deps, vote, deadline).catch((error: unknown) => {
-        if (!(error instanceof VoteResultUnknownError)) throw error;
-        return null;
-      });
-      const serverId = server._id.toHexString();
-      if (!result) {
-        metrics.voteEnded('unknown');
-        request.log.warn({ event: 'web_vote.result_unknown', serverId });
-        return refuse(resultUnknown());
+/** Casts a vote of the form. `app` is a context of its own, because its hooks refuse requests. */
+function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): void {
+  const { site } = app;
+  // If indexes are missing: a vote could be counted twice (design rule 1), so it is refused, as in the API.
+  requireIndexes(app, deps);
+  const options = { ...ANYONE, preHandler: requireRightClock(deps) };
+  app.post('/servers/:slug/vote', options, async (request, reply) => {
+    const server = await serverOfForm(deps, request);
+    const { data, typed } = readForm(voteForm, request);
+    const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
+      if (!wantsPage(request)) return sendRefusal(reply, refusal);
+      // A proof is for one vote: the form that is shown again has none.
+      const named = { ...typed, values: { username: typed.values.username ?? '' } };
+      const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
+      if (solvesAgain) {
+        const page = votePage(site, { ...viewOf(deps, request, server, named), solvesAgain });
+        return sendPage(request, reply, page);
       }
-      metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
-      const userId = request.signedIn?.user._id;
-      if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
-        // The vote is cast, so a failure does not change the answer.
-        await noteUsername(deps, userId, data.username).catch((error: unknown) =>
-          request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
-        );
-      }
-      if (result.kind !== 'accepted') {
-        const nextVoteAt = result.kind === 'refused' ? result.nextVoteAt : undefined;
-        return refuse(refusalOf(result, deps), nextVoteAt);
-      }
-      const voteId = result.voteId.toString();
-      request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
-      return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
+      const shown = withError(named, refusal.sentence);
+      const streak = data ? await voteStreak(deps, server, data.username) : undefined;
+      const page = votePage(site, { ...viewOf(deps, request, server, shown), nextVoteAt, streak });
+      return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
+    };
+    if (!data) return refuse(incomplete(typed));
+    const voter = voterOf(deps, request);
+    const { username, proof, session } = data;
+    const vote = { server, username, voter, proof, session };
+    const deadline = new CastDeadline(databaseTimeLeft(request));
+    const result = await castVoteFromPage(deps, vote, deadline).catch((error: unknown) => {
+      if (!(error instanceof VoteResultUnknownError)) throw error;
+      return null;
     });
+    const serverId = server._id.toHexString();
+    if (!result) {
+      metrics.voteEnded('unknown');
+      request.log.warn({ event: 'web_vote.result_unknown', serverId });
+      return refuse(resultUnknown());
+    }
+    metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
+    const userId = request.signedIn?.user._id;
+    if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
+      // The vote is cast, so a failure does not change the answer.
+      await noteUsername(deps, userId, data.username).catch((error: unknown) =>
+        request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
+      );
+    }
+    if (result.kind !== 'accepted') {
+      const nextVoteAt = result.kind === 'refused' ? result.nextVoteAt : undefined;
+      return refuse(refusalOf(result, deps), nextVoteAt);
+    }
+    const voteId = result.voteId.toString();
+    request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
+    return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
   });
+}
 
+function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/vote/:voteId', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
@@ -152,7 +171,7 @@ export function votePages(app: FastifyInstance, { deps, metrics }: PublicParts):
         vote.quarantinedAt ? causeOf(deps, vote) : undefined,
       ]);
       const view = { server, vote, status, streak, heldFor, monthlyVotes: monthlyVotes(), now };
-      return sendPage(request, reply, resultPage(site, view));
+      return sendPage(request, reply, resultPage(app.site, view));
     }),
   );
 }

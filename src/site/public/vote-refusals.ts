@@ -12,6 +12,7 @@ export function incomplete({ errors }: Typed): Refusal {
   return { status: 400, sentence: errors.username ?? t('Enter the name of your player.'), code: 'malformed' };
 }
 
+/** The refusal when it is not known whether the vote was stored. */
 export function resultUnknown(): Refusal {
   return {
     status: 503,

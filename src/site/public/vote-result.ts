@@ -6,7 +6,7 @@ import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { count, relative } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { livePart } from '../shared/live.ts';
 import { badge, card, notice, type Tone } from '../shared/parts.ts';
@@ -19,7 +19,7 @@ type VoteResult = {
   vote: Vote;
   status: DeliveryStatus;
   streak: VoteStreak;
-  /** Why it is held, where that is on record. */
+  /** Why it is held, if that is on record. */
   heldFor: QuarantineCause | undefined;
   /** The server's votes of this month. */
   monthlyVotes: number;
@@ -49,11 +49,13 @@ function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResu
       'bad',
       html`${t('An operator of this listing has excluded the vote of {player}. It does not count.', { player })}`,
     );
-  if (vote.quarantinedAt)
-    return notice(
-      'attention',
-      html`${t('The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.', { player })} ${heldText(server, heldFor)}`,
+  if (vote.quarantinedAt) {
+    const held = t(
+      'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If it is released, it counts, and the game server can reward it.',
+      { player },
     );
+    return notice('attention', html`${held} ${heldText(server, heldFor)}`);
+  }
   if (vote.excludedAt)
     return notice(
       'bad',
@@ -61,24 +63,39 @@ function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResu
     );
   return notice(
     'good',
-    html`${t('The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.', { player, server: server.name, votes: count(monthlyVotes) })}`,
+    t('The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.', {
+      player,
+      server: server.name,
+      votes: count(monthlyVotes),
+    }),
   );
 }
 
 /** Why a vote is held, and what helps with the next one. */
-function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | undefined): Html {
+function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | undefined): Content {
   const server = name;
   switch (heldFor) {
     case 'network':
-      return html`${t('The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.')}`;
+      return t(
+        'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.',
+      );
     case 'neighbourhood':
-      return html`${t('The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.', { server })}`;
+      return t(
+        'The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.',
+        { server },
+      );
     case 'mail-domain':
-      return html`${t('The reason is the mail domain of your account: many new players with it vote for <bdi>{server}</bdi> now. Your votes count again in some hours.', { server })}`;
+      return t(
+        'The reason is the mail domain of your account: many new players with it vote for <bdi>{server}</bdi> now. Your votes count again in some hours.',
+        { server },
+      );
     case undefined:
-      return html``;
+      return '';
     case 'new-players':
-      return html`${t('The reason is not you: many new players vote for <bdi>{server}</bdi> now. Players who voted for it before are not held, and an account that is older than 7 days helps.', { server })}`;
+      return t(
+        'The reason is not you: many new players vote for <bdi>{server}</bdi> now. Players who voted for it before are not held, and an account that is older than 7 days helps.',
+        { server },
+      );
   }
 }
 

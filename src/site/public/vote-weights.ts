@@ -15,7 +15,7 @@ import {
   weighDay,
 } from '../../ranking/evidence/weigh-day.ts';
 import { count, day, decimal } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
 
 /**
@@ -24,21 +24,65 @@ import { card } from '../shared/parts.ts';
  * @param first - the first UTC day whose votes are weighed; null before the first ranking
  */
 export function voteWeights(first: string | null): Html {
+  const summary = t(
+    'Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):',
+  );
+  const players = t(
+    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
+    { days: PLAYER_DAYS, most: count(MOST_PLAYERS), players: ASSUMED_PLAYERS },
+  );
+  const earlier = first
+    ? t('Votes from before {day}, and votes that were imported, count in full.', {
+        day: day(new Date(first)),
+      })
+    : '';
+  const harmless = t(
+    'A further vote never lowers a rank, so nobody harms a server by voting for it. The owner sees on the statistics page how many votes count, and why the others do not.',
+  );
   return card({
     title: t('What a vote weighs'),
     id: 'weight',
-    body: html`<p>${t('Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):')}</p>
-      <ul class="checklist">
-        <li><strong>${t('Votes from one network')}</strong> <span class="soft">${t('{full} count in full, as at home; up to {more} of regulars, or with confirmed accounts that are older than 7 days. {tenths} further ones count a tenth each, the rest not. A network is one internet connection and its neighbours (IPv4 /24, IPv6 /64); an IPv6 /48 has four times as much.', { full: FULL_OF_NETWORK, more: FULL_OF_NETWORK + MORE_PROVEN, tenths: TENTHS_OF_NETWORK })}</span></li>
-        <li><strong>${t('Regulars')}</strong> <span class="soft">${t('A name that voted for the server at least {votes} times before is a regular. Its votes on the page count in full.', { votes: NEW_VOTES + 1 })}</span></li>
-        <li><strong>${t('New names')}</strong> <span class="soft">${t('{each} for each player of the server count in full, and at least {fewest}. Further ones count a tenth.', { each: NEW_NAMES_A_PLAYER, fewest: FEWEST })}</span></li>
-        <li><strong>${t('Votes through the API')}</strong> <span class="soft">${t('The server’s own website or plugin casts them, so we see no network. {each} for each player count in full, and at least {fewest}. Further ones count a tenth.', { each: API_VOTES_A_PLAYER, fewest: FEWEST })}</span></li>
-        <li><strong>${t('All votes of the day')}</strong> <span class="soft">${t('More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.', { each: VOTES_A_PLAYER, fewest: NEVER_WAITING })}</span></li>
-      </ul>
-      <p>${t('“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.', { days: PLAYER_DAYS, most: count(MOST_PLAYERS), players: ASSUMED_PLAYERS })}</p>
+    body: html`<p>${summary}</p>
+      <ul class="checklist">${rules()}</ul>
+      <p>${players}</p>
       <p>${examples()}</p>
-      <p class="soft">${first === null ? '' : html`${t('Votes from before {day}, and votes that were imported, count in full.', { day: day(new Date(first)) })} `}${t('A further vote never lowers a rank, so nobody harms a server by voting for it. The owner sees on the statistics page how many votes count, and why the others do not.')}</p>`,
+      <p class="soft">${earlier} ${harmless}</p>`,
   });
+}
+
+/** A rule in a list: what it is about, and what it says. */
+export function ruleItem(title: string, text: Content): Html {
+  return html`<li><strong>${title}</strong> <span class="soft">${text}</span></li>`;
+}
+
+function rules(): Html[] {
+  const network = t(
+    '{full} count in full, as at home; up to {more} of regulars, or with confirmed accounts that are older than 7 days. {tenths} further ones count a tenth each, the rest not. A network is one internet connection and its neighbours (IPv4 /24, IPv6 /64); an IPv6 /48 has four times as much.',
+    { full: FULL_OF_NETWORK, more: FULL_OF_NETWORK + MORE_PROVEN, tenths: TENTHS_OF_NETWORK },
+  );
+  const regulars = t(
+    'A name that voted for the server at least {votes} times before is a regular. Its votes on the page count in full.',
+    { votes: NEW_VOTES + 1 },
+  );
+  const newNames = t(
+    '{each} for each player of the server count in full, and at least {fewest}. Further ones count a tenth.',
+    { each: NEW_NAMES_A_PLAYER, fewest: FEWEST },
+  );
+  const fromApi = t(
+    'The server’s own website or plugin casts them, so we see no network. {each} for each player count in full, and at least {fewest}. Further ones count a tenth.',
+    { each: API_VOTES_A_PLAYER, fewest: FEWEST },
+  );
+  const all = t(
+    'More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.',
+    { each: VOTES_A_PLAYER, fewest: NEVER_WAITING },
+  );
+  return [
+    ruleItem(t('Votes from one network'), network),
+    ruleItem(t('Regulars'), regulars),
+    ruleItem(t('New names'), newNames),
+    ruleItem(t('Votes through the API'), fromApi),
+    ruleItem(t('All votes of the day'), all),
+  ];
 }
 
 const NO_VOTES = {

@@ -34,7 +34,9 @@ export function widgetPage(site: Site, info: ServerInfo & { slug: string }): Htm
     <main>
       <h1><a href="${page}" target="_blank" rel="noopener"><bdi>${info.name}</bdi></a></h1>
       <p><span class="dot ${info.status}"></span>${facts.join(' · ')}</p>
-      <p class="actions"><a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span></p>
+      <p class="actions">
+        <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
+      </p>
     </main>
   </body>
 </html>`;

@@ -15,7 +15,7 @@ const WAIT_MS = SECOND / 4;
 
 /** The announcement as a web process knows it. */
 export type AnnouncementCache = {
-  /** For the layout; nothing without an announcement. */
+  /** What the layout shows; nothing without an announcement. */
   shown(): Content;
   /** Reads it again if it is stale. Concurrent calls share one read; a failure changes nothing. */
   refresh(): Promise<void> | undefined;
@@ -26,6 +26,7 @@ export type AnnouncementCache = {
 type ReadDeps = Pick<AppDeps, 'announcements' | 'clock' | 'log'>;
 type Known = Pick<Announcement, 'until' | 'level'> & { html: string };
 
+/** Reads the announcement and keeps it, so that a page does not ask MongoDB for it. */
 export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
   let current: Known | null = null;
   let readAt = Number.NEGATIVE_INFINITY;

@@ -29,8 +29,10 @@ export function barChart(chart: Chart): Html {
   const step = WIDTH / Math.max(chart.points.length, 1);
   const bars = chart.points.map(({ label, value }, index) => {
     const [x, width] = [round(index * step + step * 0.12), round(step * 0.76)];
-    if (value === null)
-      return html`<rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>${t('{label}: unknown', { label })}</title></rect>`;
+    if (value === null) {
+      const title = t('{label}: unknown', { label });
+      return html`<rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>${title}</title></rect>`;
+    }
     const height = round((value / top) * HEIGHT);
     return html`<g><title>${label}: ${chart.shown(value)}</title>
       <rect class="reach" x="${round(index * step)}" y="0" width="${round(step)}" height="${HEIGHT}" />
@@ -71,7 +73,9 @@ function tips({ points, shown }: Chart, step: number): Html {
   const parts = points.map(({ label, value, reason = t('unknown'), at }, index) => {
     const from = Math.max((index - 0.5) * step, 0);
     const width = Math.min((index + 0.5) * step, WIDTH) - from;
-    return html`<rect x="${round(from)}" width="${round(width)}"${at ? html` data-at="${String(at.getTime())}"` : ''}><title>${label}: ${value === null ? reason : shown(value)}</title></rect>`;
+    const time = at ? html` data-at="${String(at.getTime())}"` : '';
+    const text = value === null ? reason : shown(value);
+    return html`<rect x="${round(from)}" width="${round(width)}"${time}><title>${label}: ${text}</title></rect>`;
   });
   // site.css sets their height to save bytes: there are many of them.
   return html`<g class="tips">${parts}</g>`;
@@ -100,9 +104,9 @@ function gaps(points: ChartPoint[], step: number): Content[] {
     let end = begin;
     while (end + 1 < points.length && points[end + 1]?.value === null) end += 1;
     const from = Math.max(begin - 1, 0);
-    const to = Math.min(end + 1, points.length - 1);
+    const width = round((Math.min(end + 1, points.length - 1) - from) * step);
     drawn.push(
-      html`<rect class="gap" x="${round(from * step)}" y="0" width="${round((to - from) * step)}" height="${HEIGHT}" />`,
+      html`<rect class="gap" x="${round(from * step)}" y="0" width="${width}" height="${HEIGHT}" />`,
     );
     begin = end;
   }
@@ -118,9 +122,11 @@ export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: Shar
   const columns = chart.days.map(({ label, good, bad }, index) => {
     const [x, width] = [round(index * step + step * 0.08), round(step * 0.84)];
     const [goodHeight, badHeight] = [round(good * HEIGHT), round(bad * HEIGHT)];
+    const goodTop = round(HEIGHT - goodHeight);
+    const badTop = round(HEIGHT - goodHeight - badHeight);
     return html`<g><title>${label}</title><rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}" />
-      <rect class="share good" x="${x}" y="${round(HEIGHT - goodHeight)}" width="${width}" height="${goodHeight}" />
-      <rect class="share bad" x="${x}" y="${round(HEIGHT - goodHeight - badHeight)}" width="${width}" height="${badHeight}" /></g>`;
+      <rect class="share good" x="${x}" y="${goodTop}" width="${width}" height="${goodHeight}" />
+      <rect class="share bad" x="${x}" y="${badTop}" width="${width}" height="${badHeight}" /></g>`;
   });
   const labels = chart.days.map(({ label }) => ({ label: label.split(':')[0] ?? '', value: 1 }));
   const isEmpty = chart.days.every(({ good, bad }) => good + bad === 0);
@@ -134,15 +140,21 @@ function figureOf(
   drawing: Html,
 ): Html {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
-  // With one or two points, no label appears twice.
+  // If there are one or two points: no label appears twice.
   const labelled = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
+  const scale = [top, (top + foot) / 2, foot].map((value) => html`<span>${shown(value)}</span>`);
+  const times = labelled.map((point) => {
+    const time = point?.at?.toISOString();
+    const label = point?.label ?? '';
+    return html`<span>${time ? html`<time datetime="${time}" data-local="short">${label}</time>` : label}</span>`;
+  });
   return html`<figure class="chart-figure">
-    <div class="chart-scale" aria-hidden="true"><span>${shown(top)}</span><span>${shown((top + foot) / 2)}</span><span>${shown(foot)}</span></div>
+    <div class="chart-scale" aria-hidden="true">${scale}</div>
     <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
       ${[0, HEIGHT / 2, HEIGHT].map((y) => html`<line class="grid" x1="0" x2="${WIDTH}" y1="${y}" y2="${y}" />`)}
       ${drawing}
     </svg>
-    <div class="chart-times" aria-hidden="true">${labelled.map((point) => html`<span>${point?.at ? html`<time datetime="${point.at.toISOString()}" data-local="short">${point.label}</time>` : (point?.label ?? '')}</span>`)}</div>
+    <div class="chart-times" aria-hidden="true">${times}</div>
     <p class="chart-value small soft" aria-hidden="true">${t('Touch the chart to read its values.')}</p>
     <details class="chart-numbers"><summary>${t('Show as a table')}</summary>${numbers}</details>
   </figure>`;

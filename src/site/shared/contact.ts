@@ -1,5 +1,6 @@
 import { t } from '../../language/t.ts';
 import { type Content, html } from './html.ts';
+import { linkTo } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
 /** A link to the operator: the page that the operator wrote, else `CONTACT`; null without both. */
@@ -17,7 +18,10 @@ export function contactHref({
 export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Content {
   const href = contactHref(site);
   if (href === null) return '';
-  return html`<p>${t('Contact: <a>{contact}</a>', { a: (text) => html`<a href="${href}">${text}</a>`, contact: site.contact ?? t('the operator of this listing') })}</p>`;
+  return html`<p>${t('Contact: <a>{contact}</a>', {
+    a: linkTo(href),
+    contact: site.contact ?? t('the operator of this listing'),
+  })}</p>`;
 }
 
 /** The same as text after a sentence, for messages that cannot contain a link. */

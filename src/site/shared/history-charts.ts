@@ -83,14 +83,17 @@ function whyNone({ onlineShare, reason }: HistoryPoint): string {
   return reason === null ? t('unknown') : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
 }
 
+/** The players of each part of the range, on average. */
 export function playersChart(title: string, history: History, now: Date): Html {
   return levelChart({ title, history, now, unit: '', of: ({ averagePlayers }) => averagePlayers });
 }
 
+/** The latency of our checks in each part of the range, on average, in ms. */
 export function latencyChart(title: string, history: History, now: Date): Html {
   return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs });
 }
 
+/** The votes of each UTC day; `day` is an ISO date, the oldest first. */
 export function votesChart(votes: { day: string; votes: number }[]): Html {
   const total = votes.reduce((sum, { votes }) => sum + votes, 0);
   return barChart({
@@ -127,6 +130,7 @@ function greyReasons({ unknown }: UptimeDay): string {
     .join('; ');
 }
 
+/** The shares of each UTC day that a server was online, offline and unknown. */
 export function uptimeChart(days: UptimeDay[]): Html {
   return shareChart({
     title: t('Uptime per day, last 30 days'),

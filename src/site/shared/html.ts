@@ -10,7 +10,7 @@ export type { Html };
  */
 export type Content = Html | string | number | null | undefined | false | readonly Content[];
 
-/** Makes a part of a page, in its text and in its attributes. */
+/** Makes a part of a page. Values are escaped, in text and in attributes. */
 export const html: (strings: TemplateStringsArray, ...values: Content[]) => Html = escaped;
 
 export { raw };

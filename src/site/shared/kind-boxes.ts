@@ -4,7 +4,9 @@ import { KIND_NAMES, KINDS, type Kind } from '../../notifications/kinds.ts';
 import { type Html, html } from './html.ts';
 import { checkbox } from './parts.ts';
 
-/** A form of {@link kindBoxes}: without the boxes it is incomplete, and nothing in it is no choice. */
+/**
+ * A form of {@link kindBoxes}. If the boxes are missing: the form is incomplete, which is not the choice of no kind.
+ */
 export const kindsForm = z.looseObject({ kinds: z.literal('chosen') });
 
 /** The kinds whose boxes are ticked. */

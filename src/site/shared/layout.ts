@@ -71,6 +71,8 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
+  const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
+  const picture = html`<img src="${logo.href}" alt="" ${size} />`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
   <head>
@@ -83,12 +85,16 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <link rel="stylesheet" href="${site.asset('site.css')}" />
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
-    ${live ? html`<meta name="htmx-config" content="${HTMX}" /><script defer src="${site.asset('htmx.js')}"></script>` : ''}
+    ${
+      live
+        ? html`<meta name="htmx-config" content="${HTMX}" /><script defer src="${site.asset('htmx.js')}"></script>`
+        : ''
+    }
   </head>
   <body>
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/"><img src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a>
+      <a class="brand" href="${base}/">${picture}${name}</a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
       ${site.announcement.shown()}
       ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
@@ -105,13 +111,24 @@ function footer(site: Site): Html {
   const contact = contactHref(site);
   const names = Object.keys(SITE_PAGES) as SitePageName[];
   const own = names.filter((name) => name !== 'contact' && (pages.has(name) || name === 'privacy'));
-  return html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a><a href="${base}/docs/">${t('API reference')}</a>${contact ? html`<a href="${contact}">${t('Contact')}</a>` : ''}${own.map((name) => html`<a href="${base}/${name}">${t(SITE_PAGES[name])}</a>`)}${footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`)}`;
+  const link = (href: string, text: string) => html`<a href="${href}">${text}</a>`;
+  return html`${[
+    link(`${base}/how-ranking-works`, t('How the ranking works')),
+    link(`${base}/docs/`, t('API reference')),
+    contact ? link(contact, t('Contact')) : '',
+    own.map((name) => link(`${base}/${name}`, t(SITE_PAGES[name]))),
+    footerLinks.map(({ text, href }) => html`<a href="${href}" dir="auto">${text}</a>`),
+  ]}`;
 }
 
 /** The page in the other languages. The choice is stored in a cookie. */
 function languageSwitch({ base }: Site, address: string): Html {
   const others = LANGUAGES.filter((language) => language !== languageNow());
-  return html`${others.map((language) => html`<a href="${base}/language/${language}?next=${encodeURIComponent(address)}" lang="${language}" hreflang="${language}" rel="nofollow">${LANGUAGE_NAMES[language]}</a>`)}`;
+  const next = encodeURIComponent(address);
+  return html`${others.map(
+    (language) => html`<a href="${base}/language/${language}?next=${next}" lang="${language}"
+      hreflang="${language}" rel="nofollow">${LANGUAGE_NAMES[language]}</a>`,
+  )}`;
 }
 
 /** The address of a page in one language, for search engines. */
@@ -137,7 +154,10 @@ function listing(
   return html`<meta name="description" content="${description}" />
     <link rel="canonical" href="${url}${own}" />
     <link rel="alternate" hreflang="x-default" href="${url}${canonical}" />
-    ${LANGUAGES.map((language) => html`<link rel="alternate" hreflang="${language}" href="${url}${inLanguageOf(canonical, language)}" />`)}
+    ${LANGUAGES.map(
+      (language) =>
+        html`<link rel="alternate" hreflang="${language}" href="${url}${inLanguageOf(canonical, language)}" />`,
+    )}
     ${list.previous ? html`<link rel="prev" href="${url}${list.previous}" />` : ''}
     ${list.next ? html`<link rel="next" href="${url}${list.next}" />` : ''}
     <meta property="og:type" content="website" />
@@ -157,7 +177,9 @@ function links({ base }: Site, user: User | null, path: string): Html {
   if (!user) return html`${ranking}${link('/sign-in', t('Sign in'))}${link('/sign-up', t('Sign up'))}`;
   return html`${ranking}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
     ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''} ${link('/account', t('Account'))}
-    <form method="post" action="${base}/sign-out" class="one-button"><button class="link" type="submit">${t('Sign out')}</button></form>`;
+    <form method="post" action="${base}/sign-out" class="one-button">
+      <button class="link" type="submit">${t('Sign out')}</button>
+    </form>`;
 }
 
 function isUnder(path: string, of: string): boolean {

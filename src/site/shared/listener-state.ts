@@ -18,6 +18,7 @@ export const LISTENER_STATES: Record<ListenerState, Text> = {
   unreachable: defineMessage('unreachable'),
 };
 
+/** What the states mean to the owner. */
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',
   unverified: 'attention',
@@ -136,7 +137,7 @@ const LIMITED = defineMessage(
 /** The number of unconfirmed votes, with a link to send them again. */
 function unconfirmedText(unconfirmed: number, path: string): Html {
   const words = t('no answer after the last attempt. They may have arrived.');
-  return html`${waitingText(unconfirmed)}: ${words} <a href="${resendPath(path, 'unconfirmed')}">${t('Send again…')}</a>`;
+  return html`${waitingText(unconfirmed)}: ${words} ${resendLink(path, 'unconfirmed')}`;
 }
 
 /** The number of votes that Votifier v1 did not confirm, with a link to send them again. */
@@ -144,11 +145,12 @@ function sentText(votes: number, path: string): Html {
   const words = t(
     'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:',
   );
-  return html`${waitingText(votes)}: ${words} <a href="${resendPath(path, 'sent-not-confirmed')}">${t('Send again…')}</a>`;
+  return html`${waitingText(votes)}: ${words} ${resendLink(path, 'sent-not-confirmed')}`;
 }
 
-function resendPath(path: string, state: VoteSelection): string {
-  return `${path.replace(/\/listener$/, '/votes')}/resend?state=${state}`;
+function resendLink(path: string, state: VoteSelection): Html {
+  const resend = `${path.replace(/\/listener$/, '/votes')}/resend?state=${state}`;
+  return html`<a href="${resend}">${t('Send again…')}</a>`;
 }
 
 function why(listener: ListenerView, now: Date): Content {
@@ -161,10 +163,13 @@ function why(listener: ListenerView, now: Date): Content {
         : reason.code
           ? t('Paused because of an error')
           : t('Paused by its owner');
+    const { code, words, detail } = reason;
+    const since = t('{title} since {time}', { title, time: time(reason.since) });
+    const answer = words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words })}` : '';
     return notice(
       state === 'paused' ? 'attention' : 'bad',
-      html`<p><strong>${t('{title} since {time}', { title, time: time(reason.since) })}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
-        <p>${reason.code ? t(reason.cause) : ''}${reason.words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words: reason.words })}` : ''}${reason.detail ? ` (${reason.detail})` : ''}</p>
+      html`<p><strong>${since}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
+        <p>${code ? t(reason.cause) : ''}${answer}${detail ? ` (${detail})` : ''}</p>
         <p>${t(reason.mend)}</p>`,
     );
   }
@@ -177,10 +182,13 @@ function why(listener: ListenerView, now: Date): Content {
     breaker.failures === 1
       ? t('The last attempt failed')
       : t('The last {failures} attempts failed', { failures: breaker.failures });
-  return html`<p>${times}: ${t(explain(breaker.code, listener.protocol).cause)} ${t('We retry automatically. After three failures in a row, the listener is marked unreachable.')}</p>`;
+  const retries = t(
+    'We retry automatically. After three failures in a row, the listener is marked unreachable.',
+  );
+  return html`<p>${times}: ${t(explain(breaker.code, listener.protocol).cause)} ${retries}</p>`;
 }
 
-/** Without failed attempts: what the last test vote found. */
+/** If no attempt failed: what the last test vote found. */
 function untroubled(listener: ListenerView): string {
   const { tested, protocol } = listener;
   switch (settingsProof(listener)) {

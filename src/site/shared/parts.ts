@@ -4,6 +4,7 @@ import { type Content, type Html, html } from './html.ts';
 /** What a state means to the reader. A text always accompanies the colour. */
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet';
 
+/** A short state, such as `online`. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
@@ -29,6 +30,16 @@ export function card(part: {
   </section>`;
 }
 
+/** The element of a link in a text: `t('See <a>your account</a>.', { a: linkTo('/account') })`. */
+export function linkTo(address: string): (text: Html) => Html {
+  return (text) => html`<a href="${address}">${text}</a>`;
+}
+
+/** The element of words in a text that only screen readers read. */
+export function forReaders(text: Html): Html {
+  return html`<span class="for-readers">${text}</span>`;
+}
+
 /** Names and values. Entries without a value are left out. */
 export function facts(entries: [name: string, value: Content][]): Html {
   return html`<dl class="facts">
@@ -40,8 +51,9 @@ export function facts(entries: [name: string, value: Content][]): Html {
 
 /** One key figure with its name. */
 export function figure(name: string, value: Content, detail?: Content): Html {
+  const more = detail ? html`<span class="soft">${detail}</span>` : '';
   return html`<div class="figure">
-    <span class="figure-name">${name}</span><span class="figure-value">${value}</span>${detail ? html`<span class="soft">${detail}</span>` : ''}
+    <span class="figure-name">${name}</span><span class="figure-value">${value}</span>${more}
   </div>`;
 }
 
@@ -96,15 +108,17 @@ export function textField({ type = 'text', ...rest }: Field & InputAttributes): 
   );
 }
 
+/** A field for several lines of text; `rows` is its height at first. */
 export function textArea(field: Field & { value?: string; rows?: number; maxlength?: number }): Html {
   const { name, id = name, value = '', rows = 4, maxlength, required } = field;
   return labelled(
     field,
-    html`<textarea id="${id}" name="${name}" dir="auto" rows="${rows}" ${attribute('maxlength', maxlength)} ${shared(field)}
-      ${required ? 'required' : ''}>${value}</textarea>`,
+    html`<textarea id="${id}" name="${name}" dir="auto" rows="${rows}" ${attribute('maxlength', maxlength)}
+      ${shared(field)} ${required ? 'required' : ''}>${value}</textarea>`,
   );
 }
 
+/** A field to choose one of `options`, each a value and its text. */
 export function select(
   field: Field & { value?: string | undefined; options: [value: string, text: string][]; disabled?: boolean },
 ): Html {
@@ -120,6 +134,7 @@ export function select(
   );
 }
 
+/** A box to tick. The form sends `yes` if it is ticked, else nothing. */
 export function checkbox(field: Field & { checked?: boolean }): Html {
   const { name, id = name, label, hint, error, checked } = field;
   return html`<div class="field check">
@@ -186,9 +201,11 @@ export function confirmed(action: {
 
 /** Text to copy, such as a token or a command. The button needs a script; without one the text can be selected. */
 export function copyable(text: string, label: string): Html {
+  const copy = t('Copy<span> {label}</span>', { span: forReaders, label });
   return html`<div class="copyable">
     <pre tabindex="0" aria-label="${label}"><code>${text}</code></pre>
-    <button class="quiet" type="button" data-copy data-copied="${t('Copied')}" data-selected="${t('Selected')}">${t('Copy<span> {label}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, label })}</button>
+    <button class="quiet" type="button"
+      data-copy data-copied="${t('Copied')}" data-selected="${t('Selected')}">${copy}</button>
   </div>`;
 }
 
@@ -219,7 +236,10 @@ export function dataTable<T>(table: {
   return html`<table class="data">
     <caption class="for-readers">${caption}</caption>
     <thead>
-      <tr>${columns.map(({ title, kind, sorted }) => html`<th scope="col" class="${kind ?? ''}" ${attribute('aria-sort', sorted)}>${title}</th>`)}</tr>
+      <tr>${columns.map(
+        ({ title, kind, sorted }) =>
+          html`<th scope="col" class="${kind ?? ''}" ${attribute('aria-sort', sorted)}>${title}</th>`,
+      )}</tr>
     </thead>
     <tbody>
       ${rows.map((row) => html`<tr>${columns.map((column) => cell(row, column))}</tr>`)}
@@ -237,7 +257,13 @@ export function pager(links: {
   const { newer, older, first } = links;
   if (!newer && !older && !first) return '';
   return html`<nav class="pager" aria-label="${t('Pages')}">
-    ${newer ? html`<a href="${newer}" rel="prev">${t('← Newer')}</a>` : first ? html`<a href="${first}">${t('← Back to the start')}</a>` : html`<span></span>`}
+    ${
+      newer
+        ? html`<a href="${newer}" rel="prev">${t('← Newer')}</a>`
+        : first
+          ? html`<a href="${first}">${t('← Back to the start')}</a>`
+          : html`<span></span>`
+    }
     ${older ? html`<a href="${older}" rel="next">${t('Older →')}</a>` : html`<span></span>`}
   </nav>`;
 }

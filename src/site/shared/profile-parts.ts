@@ -15,6 +15,7 @@ import type { Tag } from '../../servers/tag-list.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 import { facts } from './parts.ts';
 
+/** What a profile can link to, in words. */
 export const LINK_TITLES: Record<LinkName, Text> = {
   website: defineMessage('Website'),
   discord: defineMessage('Discord'),
@@ -46,7 +47,8 @@ export function tagChips(
 ): Content {
   const chosen = tags.filter(({ key }) => keys?.includes(key)).slice(0, most);
   if (chosen.length === 0) return '';
-  return html`<span class="tags">${chosen.map(({ key, name }) => html`<a class="tag" href="${base}/tags/${key}">${name}</a>`)}</span>`;
+  const links = chosen.map(({ key, name }) => html`<a class="tag" href="${base}/tags/${key}">${name}</a>`);
+  return html`<span class="tags">${links}</span>`;
 }
 
 /** The languages and links of a profile. */
@@ -87,11 +89,14 @@ function pictureAddress(base: string, id: string): string {
 export function bannerImage(base: string, { wide, narrow, width, height }: Banner, name: string): Html {
   const small = Math.min(600, width);
   const sources = `${pictureAddress(base, narrow)} ${small}w, ${pictureAddress(base, wide)} ${width}w`;
-  return html`<img class="banner" src="${pictureAddress(base, wide)}" srcset="${sources}" sizes="(max-width: 68rem) 100vw, 65rem" width="${width}" height="${height}" alt="${t('Banner of {name}', { name })}" />`;
+  return html`<img class="banner" src="${pictureAddress(base, wide)}"
+    srcset="${sources}" sizes="(max-width: 68rem) 100vw, 65rem"
+    width="${width}" height="${height}" alt="${t('Banner of {name}', { name })}" />`;
 }
 
 /** A server's icon. It stands beside the server's name, so it has no text of its own. */
 export function iconImage(base: string, icon: Icon | undefined, side: 24 | 64 = 64): Content {
   if (!icon?.picture) return '';
-  return html`<img class="icon" src="${pictureAddress(base, icon.picture)}" alt="" width="${side}" height="${side}" loading="lazy" />`;
+  const address = pictureAddress(base, icon.picture);
+  return html`<img class="icon" src="${address}" alt="" width="${side}" height="${side}" loading="lazy" />`;
 }

@@ -12,6 +12,7 @@ export const PROTOCOLS: [Protocol, name: string, about: Text][] = [
   ['http', 'HTTP', defineMessage('For games without Votifier: signed requests to your website.')],
 ];
 
+/** The name of a protocol as people write it: `Votifier v2`. */
 export function protocolName(protocol: Protocol): string {
   return PROTOCOLS.find(([value]) => value === protocol)?.[1] ?? protocol;
 }

@@ -56,7 +56,15 @@ export function rankVotesTables(days: RankDay[]): Html {
   const reasons = REASONS.filter((reason) => sum[reason] > 0);
   if (reasons.length === 0)
     return html`<p>${t('All votes of the last {days} days count in full for the rank.', { days: days.length })}</p>`;
-  return html`<p>${t('The {votes} of the last {days} days count as <strong>{rankVotes}</strong> for the rank.', { votes: counted(sum.votes, 'vote'), days: days.length, rankVotes: decimal(sum.rankVotes) })}</p>
+  const weight = t(
+    'The {votes} of the last {days} days count as <strong>{rankVotes}</strong> for the rank.',
+    {
+      votes: counted(sum.votes, 'vote'),
+      days: days.length,
+      rankVotes: decimal(sum.rankVotes),
+    },
+  );
+  return html`<p>${weight}</p>
     ${dataTable({
       caption: t('Votes that weigh less for the rank'),
       rows: reasons,

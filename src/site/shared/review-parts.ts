@@ -5,9 +5,10 @@ import type { Reviewer } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { count, counted, decimal, timeAgo } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
-import { badge } from './parts.ts';
+import { badge, forReaders } from './parts.ts';
 import { writtenText } from './plain-text.ts';
 
+/** How many reviews a page of a list has. */
 export const REVIEWS_A_PAGE = 10;
 /** Larger page numbers are invalid; no server has that many reviews. */
 const LAST_PAGE = 1_000_000;
@@ -34,7 +35,9 @@ export function spreadOf({
   spread: number[];
 }): Html {
   const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
-  return html`<p><strong>${t('{average} of 5 stars', { average: decimal(averageRating) })}</strong> <span class="soft">${t('{reviews} in all', { reviews: counted(total, 'review') })}</span></p>
+  const average = t('{average} of 5 stars', { average: decimal(averageRating) });
+  const reviews = t('{reviews} in all', { reviews: counted(total, 'review') });
+  return html`<p><strong>${average}</strong> <span class="soft">${reviews}</span></p>
     <table class="spread">
       <caption class="for-readers">${t('Reviews by rating')}</caption>
       <tbody>${rows.map(
@@ -45,8 +48,11 @@ export function spreadOf({
     </table>`;
 }
 
+/** A rating from 1 to 5 as five stars, and in words for screen readers. */
 export function starsText(rating: number): Html {
-  return html`<span class="stars"><span aria-hidden="true">${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}</span><span class="for-readers">${t('{stars} of 5', { stars: counted(rating, 'star') })}</span></span>`;
+  const stars = `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
+  const words = html`${t('{stars} of 5', { stars: counted(rating, 'star') })}`;
+  return html`<span class="stars"><span aria-hidden="true">${stars}</span>${forReaders(words)}</span>`;
 }
 
 /** One review in a list, with the owner's answer; `more` holds the reader's actions, `reviewer` is what is known of its author. */
@@ -63,16 +69,29 @@ export function reviewItem({
   reviewer?: ShownReviewer | undefined;
   more?: Content;
 }): Html {
-  const { _id, username, createdAt, editedAt } = review;
+  const { _id, rating, username } = review;
+  const badges = reviewer ? reviewerBadges(reviewer) : '';
   return html`<li id="review-${_id.toHexString()}">
-    <p>${starsText(review.rating)} <bdi><strong>${username}</strong></bdi> <span class="soft small">${timeAgo(createdAt, now)}${editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : ''}</span>${reviewer ? reviewerBadges(reviewer) : ''}</p>
+    <p>${starsText(rating)} <bdi><strong>${username}</strong></bdi> ${reviewTimes(review, now)}${badges}</p>
     ${reviewText(review, server, now)}
     ${more}
   </li>`;
 }
 
+/** When a review was written and last edited. */
+export function reviewTimes(
+  { createdAt, editedAt }: Pick<Review, 'createdAt' | 'editedAt'>,
+  now: Date,
+): Html {
+  const edited = editedAt ? html`, ${t('edited {time}', { time: timeAgo(editedAt, now) })}` : '';
+  return html`<span class="soft small">${timeAgo(createdAt, now)}${edited}</span>`;
+}
+
 function reviewerBadges({ isNewAccount, hasVoted }: ShownReviewer): Content {
-  return html`${hasVoted ? html` ${badge('good', t('has voted'))}` : ''}${isNewAccount ? html` ${badge('attention', t('new account'))}` : ''}`;
+  return [
+    hasVoted ? html` ${badge('good', t('has voted'))}` : '',
+    isNewAccount ? html` ${badge('attention', t('new account'))}` : '',
+  ];
 }
 
 /** What readers see of a review's author. */
@@ -105,7 +124,16 @@ export function reviewText(
   server: Pick<Server, 'name'>,
   now: Date,
 ): Html {
-  const isOlder = answer && editedAt && answer.at < editedAt;
-  return html`${content ? writtenText(content) : html`<p class="soft">${t('Rating only.')}</p>`}
-    ${answer ? html`<div class="answer"><p class="small soft">${t('Answer from <bdi>{server}</bdi>, {time}', { server: server.name, time: timeAgo(answer.at, now) })}${isOlder ? ', before the review was edited' : ''}</p>${writtenText(answer.text)}</div>` : ''}`;
+  const text = content ? writtenText(content) : html`<p class="soft">${t('Rating only.')}</p>`;
+  if (!answer) return text;
+  const from = t('Answer from <bdi>{server}</bdi>, {time}', {
+    server: server.name,
+    time: timeAgo(answer.at, now),
+  });
+  const isOlder = editedAt && answer.at < editedAt;
+  return html`${text}
+    <div class="answer">
+      <p class="small soft">${from}${isOlder ? ', before the review was edited' : ''}</p>
+      ${writtenText(answer.text)}
+    </div>`;
 }

@@ -20,14 +20,23 @@ export function serverFigures(
     ${isKnown ? figure(t('Players'), count(onlinePlayers), detail) : figure(t('Players'), '–', unknown)}
     ${more}
     ${figure(t('Rank'), count(info.rankPosition))}
-    ${figure(t('Votes in 30 days'), count(votesCount), rankVotes === null ? undefined : t('{votes} for the rank', { votes: decimal(rankVotes) }))}
-    ${figure(t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, uptimePercentage === null ? unknown : undefined)}
+    ${figure(
+      t('Votes in 30 days'),
+      count(votesCount),
+      rankVotes === null ? undefined : t('{votes} for the rank', { votes: decimal(rankVotes) }),
+    )}
+    ${figure(
+      t('Uptime in 30 days'),
+      uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
+      uptimePercentage === null ? unknown : undefined,
+    )}
   </div>`;
 }
 
 /** Marks a number of players that the server reported after our last successful probe. */
 export function reportedMark(): Html {
-  return html`<span class="soft small" title="${t('Reported by the server. Our last successful check is older.')}">${t('reported')}</span>`;
+  const title = t('Reported by the server. Our last successful check is older.');
+  return html`<span class="soft small" title="${title}">${t('reported')}</span>`;
 }
 
 /** Players or status in words: `12 of 100 players`, `12 of 100 players reported`, `offline`. */

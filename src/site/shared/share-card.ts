@@ -19,15 +19,21 @@ export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Ht
   const asHtml = String(
     html`<a href="${page}"><img src="${banner}" width="${width}" height="${height}" alt="${alt}"></a>`,
   );
+  const frame = `${url}${publicPath(server, '/widget')}`;
+  const size = html`width="${String(WIDGET.width)}" height="${String(WIDGET.height)}"`;
   const widget = String(
-    html`<iframe src="${`${url}${publicPath(server, '/widget')}`}" width="${String(WIDGET.width)}" height="${String(WIDGET.height)}" title="${alt}" loading="lazy" style="border:0"></iframe>`,
+    html`<iframe src="${frame}" ${size} title="${alt}" loading="lazy" style="border:0"></iframe>`,
   );
   return card({
     id: 'share',
     title: t('Share'),
-    body: html`<p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}" width="${String(width)}" height="${String(height)}" alt="${t('The banner')}" loading="lazy" /></p>
-      <p><img src="${base}${publicPath(server, '/badge.svg')}" height="${String(BADGE.height)}" alt="${t('The badge')}" loading="lazy" /></p>
-      <p class="soft">${t('The images and the widget update automatically. Embed them on a website, in a forum or in a README:')}</p>
+    body: html`<p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}"
+        width="${String(width)}" height="${String(height)}" alt="${t('The banner')}" loading="lazy" /></p>
+      <p><img src="${base}${publicPath(server, '/badge.svg')}"
+        height="${String(BADGE.height)}" alt="${t('The badge')}" loading="lazy" /></p>
+      <p class="soft">${t(
+        'The images and the widget update automatically. Embed them on a website, in a forum or in a README:',
+      )}</p>
       <details><summary>${t('Show embed code')}</summary><div class="spaced">
         <h3>${t('Page address')}</h3>${copyable(page, t('the page’s address'))}
         <h3>${t('Banner, HTML')}</h3>${copyable(asHtml, t('the banner as HTML'))}

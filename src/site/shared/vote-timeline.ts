@@ -89,6 +89,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const tone = CLASS_TONES[end.class] ?? 'quiet';
   const took =
     end.durationMs === null ? '' : ` ${t('Duration: {duration}.', { duration: duration(end.durationMs) })}`;
+  const reached = end.reached ? t(REACHED[end.reached]) : '';
   const head = html`<strong>${what}</strong> ${badge(tone, end.code.replaceAll('-', ' '))}`;
   return entry(
     tone,
@@ -98,7 +99,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
       ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
       ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
       ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.mend)}</p>` : ''}
-      <p class="small soft">${startedBy}${end.reached ? t(REACHED[end.reached]) : ''}${took} (${t(CLASS_TEXTS[end.class])})</p>`,
+      <p class="small soft">${startedBy}${reached}${took} (${t(CLASS_TEXTS[end.class])})</p>`,
   );
 }
 
